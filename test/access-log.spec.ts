@@ -33,9 +33,9 @@ describeDatabases('the access log', await testServers(), (created) => {
   });
   afterAll(() => opened.close());
 
-  it('lists a tenant’s entries, the newest first, page by page', async () => {
+  it("lists a tenant's entries in pages, the newest first", async () => {
     const tenant = 'paged';
-    // Several at the same time.
+    // Several entries have the same time.
     const entries = Array.from({ length: 25 }, (_, n) => entry(n, { tenant, at: NOW + Math.floor(n / 4) }));
     await store.add([...entries, entry(100, { tenant: 'other' })]);
     const newest = entries.toReversed().toSorted((a, b) => b.at - a.at);
@@ -47,7 +47,7 @@ describeDatabases('the access log', await testServers(), (created) => {
     expect(listed).toEqual(newest);
   });
 
-  it('finds who read what and when', async () => {
+  it('finds entries by principal, target and time', async () => {
     const tenant = 'found';
     await store.add([
       entry(200, { tenant }),
@@ -63,7 +63,7 @@ describeDatabases('the access log', await testServers(), (created) => {
     expect(await ids({ to: NOW + 1, targetId: 'r' })).toEqual(['200']);
   });
 
-  it('is deleted a little at a time, what is old and nothing else', async () => {
+  it('deletes only old entries, in small batches', async () => {
     const tenant = 'aging';
     const kept = entry(3000, { tenant, at: NOW - 30 * DAY_MS });
     await store.add([
@@ -77,7 +77,7 @@ describeDatabases('the access log', await testServers(), (created) => {
     expect(await store.list(tenant, {}, 2000)).toEqual([kept]);
   });
 
-  it('is written in batches, each entry once, whatever principals are called', async () => {
+  it('is written in batches, each entry once, with any name of a principal', async () => {
     const log = new AccessLogService(store, config);
     const names = ['ann\0', 'bob\ud800', '🐦', 'x'.repeat(500)];
     for (let n = 0; n < 450; n++) log.record({ id: names[n % 4]!, tenant: 'busy', roles: [] }, 'read', 'run', `r${n}`);
@@ -90,10 +90,10 @@ describeDatabases('the access log', await testServers(), (created) => {
   });
 });
 
-describe('a database that is away', () => {
-  it('loses nothing of the log, and has nothing twice', async () => {
+describe('the access log during a database failure', () => {
+  it('loses no entry and stores no duplicate', async () => {
     const opened = await openDatabase();
-    /** Which commits fail before they happen, and which after. */
+    /** For each commit: whether it fails before or after its execution. */
     const faults = ['before', 'after', 'before'];
     class FaultyDatabase extends DistantDatabase {
       override async commit(batch: readonly Statement[]): Promise<void> {
@@ -114,7 +114,7 @@ describe('a database that is away', () => {
   });
 });
 
-/** Reads when everything else is closing. */
+/** Records a read during the shutdown of the application. */
 @Injectable()
 class LateReader implements OnApplicationShutdown {
   constructor(private readonly log: AccessLogService) {}
@@ -124,7 +124,7 @@ class LateReader implements OnApplicationShutdown {
   }
 }
 
-describe('a server', () => {
+describe('the access log of a server', () => {
   const hash = (key: string) => createHash('sha256').update(key).digest('hex');
   const keys = `ann:a:user:${hash('ann-key')},bob:a:user:${hash('bob-key')},eve:b:user:${hash('eve-key')},cat:a:admin:${hash('cat-key')}`;
   const as = (name: string) => ({ authorization: `Bearer ${name}-key` });
@@ -148,7 +148,7 @@ describe('a server', () => {
     return (await jackdaw.app.get(Database, { strict: false }).query<object>(sql)).map((row) => Object.values(row));
   }
 
-  it('records who read what, once it is allowed, and has all of it after a stop', async () => {
+  it('records permitted reads, and a stop flushes all entries', async () => {
     let jackdaw = await start('on');
     const { body } = await jackdaw.chat({ query: 'hi', sessionId: 's' }, as('ann'));
     const runId = String(body['run_id']);
@@ -176,7 +176,7 @@ describe('a server', () => {
     const recorded = await entries(jackdaw);
     expect(new Set(recorded.map(String))).toEqual(new Set(told.map(String)));
     expect(recorded).toHaveLength(told.length);
-    // And nothing when it is off.
+    // Nothing is recorded with ACCESS_LOG=off.
     await jackdaw.get(`/api/runs/${runId}`, as('bob'));
     await jackdaw.stop();
     jackdaw = await start('off');
@@ -184,7 +184,7 @@ describe('a server', () => {
     await jackdaw.stop();
   });
 
-  it('lets admins of the tenant read it, page by page, with what was done just now', async () => {
+  it('is readable for admins of the tenant in pages, including the latest entries', async () => {
     const jackdaw = await start('on');
     for (const id of ['p', 'q', 'r']) await jackdaw.chat({ query: 'hi', sessionId: id }, as('ann'));
     const from = Date.now();

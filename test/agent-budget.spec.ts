@@ -38,7 +38,7 @@ describe('budgets of an agent', () => {
       .get(Database)
       .query<{ scope: string; tokens: number }>('SELECT scope, tokens FROM budget_total ORDER BY scope');
 
-  it('end a run that may take more, and no run of another agent', async () => {
+  it('fail a run over the limit, but no run of another agent', async () => {
     llm.reply(CALL);
     const { status, body } = await chat('thrifty');
     expect([status, body]).toMatchObject([
@@ -57,14 +57,14 @@ describe('budgets of an agent', () => {
     expect((await chat('thrifty')).status).toBe(200);
   });
 
-  it('count what the runs take that a run calls', async () => {
+  it('count the usage of sub-agent runs', async () => {
     llm.reply(ASK).reply({ text: 'it is so', usage: [4890, 10] });
     const { status, body } = await chat('thrifty');
     expect([status, body]).toMatchObject([429, { code: 'BUDGET_EXCEEDED', agent: 'thrifty', spent: 5000 }]);
     expect(llm.requests).toHaveLength(2);
   });
 
-  it('are of a session', async () => {
+  it('limit a session', async () => {
     llm.always({ text: 'fine', usage: [4990, 10] });
     expect((await chat('seated', { sessionId: 'one' })).status).toBe(200);
     const over = await chat('seated', { sessionId: 'one' });
@@ -73,7 +73,7 @@ describe('budgets of an agent', () => {
     expect((await chat('seated', { sessionId: 'two' })).status).toBe(200);
   });
 
-  it('are of a day, and are counted anew from the journal with all others', async () => {
+  it('limit a day and are rebuilt from the journal with all other budgets', async () => {
     llm.reply({ text: 'fine', usage: [4990, 10] });
     expect((await chat('dated')).status).toBe(200);
     expect((await chat('dated')).body).toMatchObject({ code: 'BUDGET_EXCEEDED', budget: 'tenant_day', agent: 'dated' });
@@ -85,7 +85,7 @@ describe('budgets of an agent', () => {
     expect((await sums()).filter(({ tokens }) => tokens > 0)).toEqual(counted);
   });
 
-  it('are told', async () => {
+  it('are listed by the API', async () => {
     expect((await jackdaw.get('/api/agents/dated')).body['budgets']).toEqual({
       tenant_day: { tokens: 5000 },
       day: { cost: 100 },
@@ -93,13 +93,13 @@ describe('budgets of an agent', () => {
     expect((await jackdaw.get('/api/agents/free')).body).not.toHaveProperty('budgets');
   });
 
-  it('keep a request from models without a price, where they are of costs', async () => {
+  it('of cost refuse a model without a price in a request', async () => {
     const { status, body } = await chat('dated', { model: 'gpt-4o-mini' });
     expect([status, body['code']]).toEqual([403, 'MODEL_NOT_ALLOWED']);
   });
 });
 
-it('stop the start of an agent whose model has no price if they limit the cost', async () => {
+it('a budget of cost stops the start of an agent whose model has no price', async () => {
   const agents = [{ name: 'dear', model: MODEL, budgets: { run: { cost: 1 } } }];
   await expect(startJackdaw({ env: { OPENAI_API_KEY: 'k' }, options: { agents } })).rejects.toThrow(
     'Agent "dear": there is a budget of cost, and the model gpt-4o of openai has no price',

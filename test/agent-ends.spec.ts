@@ -8,7 +8,7 @@ import { buildIfStale } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const run = promisify(execFile);
-/** One that is held by a connection, a timer or a child never ends by itself. */
+/** Time limit, in ms: a process with an open connection, timer or child process never ends by itself. */
 const PATIENCE_MS = 30_000;
 const servers = await testServers();
 const clusters = (await clusterStores()).filter(({ name }) => name === 'mariadb with redis');
@@ -18,7 +18,7 @@ describe('a program', () => {
   beforeAll(() => buildIfStale());
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What it prints, once it has ended by itself. */
+  /** The output of the program, after the program ended by itself. */
   async function end(which: string, env: object): Promise<string> {
     const args = ['test/support/half-agent.mjs', which, JSON.stringify({ DATA_DIR: folder, ...env })];
     const { stdout } = await run(process.execPath, args, { timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
@@ -33,7 +33,7 @@ describe('a program', () => {
     ['server', 'MCP_SERVER_NOT_FOUND'],
     ['none', 'closed'],
   ])(
-    'ends by itself when its agent was not made half way: %s',
+    'ends by itself if the creation of its agent fails midway: %s',
     async (which, outcome) => {
       expect(await end(which, {})).toBe(outcome);
     },
@@ -61,7 +61,7 @@ describe('a program', () => {
       ['was never there', 'none', { REDIS_URL: 'redis://127.0.0.1:1' }],
       ['goes away', 'lost', {}],
     ])(
-      'ends by itself, too, when that %s',
+      'ends by itself, too, if that %s',
       async (_what, which, changed) => {
         expect(await end(which, { ...env, ...changed })).toBe('closed');
       },

@@ -16,8 +16,8 @@ async function textsOf(pieces: AsyncIterable<string>): Promise<string[]> {
   return texts;
 }
 
-describe('asking an agent in code', () => {
-  it('gives the answer with what it took', async () => {
+describe('chat of an agent in code', () => {
+  it('returns the answer with its usage', async () => {
     const agent = await host.start({}, [says('Fine.')]);
     expect(await agent.chat('How are you?')).toEqual({
       content: 'Fine.',
@@ -31,14 +31,14 @@ describe('asking an agent in code', () => {
     });
   });
 
-  it('gives the text in pieces, tools being called in between', async () => {
+  it('streams the text in pieces around tool calls', async () => {
     const agent = await host.start({}, [calls(['ping', {}]), says('The answer is pong.')]);
     const pieces = await textsOf(agent.registerTool(ping).chatStream('Ping?'));
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.join('')).toBe('The answer is pong.');
   });
 
-  it('tells the events as they come', async () => {
+  it('publishes the run events in order', async () => {
     const agent = await host.start({}, [says('Fine.')]);
     const told: RunEvent['type'][] = [];
     await agent.stream('How are you?', ({ type }) => told.push(type));
@@ -46,7 +46,7 @@ describe('asking an agent in code', () => {
     expect(told).toContain('message.delta');
   });
 
-  it('ends a stream of text with the failure of its run', async () => {
+  it('ends a text stream with the error of its run', async () => {
     const agent = await host.start({}, [new Error('no model')]);
     await expect(textsOf(agent.chatStream('x'))).rejects.toMatchObject({ name: 'AppError', code: expect.any(String) });
   });
@@ -61,7 +61,7 @@ describe('asking an agent in code', () => {
 });
 
 describe('a conversation in code', () => {
-  it('goes on where it was', async () => {
+  it('continues in its session until the session is deleted', async () => {
     const model = new ScriptedChatModel([says('Hello Ann.'), says('Ann.'), says('Yes.')]);
     const agent = await host.start({ chatModel: model });
     const session = await agent.createSession({ id: 'talk' });
@@ -97,7 +97,7 @@ describe('the tools of an agent in code', () => {
     }
   }
 
-  it('are registered, found and called by their names', async () => {
+  it('are registered, found and called by name', async () => {
     const agent = await host.start({}, []);
     agent.registerTool(ping);
     expect(await agent.registerToolsFromClass(new Shop())).toEqual(['price', 'sell']);
@@ -110,7 +110,7 @@ describe('the tools of an agent in code', () => {
     await expect(agent.callTool('ping', { of: 1 })).rejects.toMatchObject({ code: 'TOOL_INVALID_ARGUMENTS' });
   });
 
-  it('may be those of a class, which Nest makes; all of them come, or none', async () => {
+  it('can be methods of a class that Nest instantiates, registered all or not at all', async () => {
     const agent = await host.start({}, []);
     agent.registerTool({ ...ping, name: 'sell' });
     await expect(agent.registerToolsFromClass(Shop)).rejects.toMatchObject({ code: 'TOOL_DUPLICATE' });
@@ -119,7 +119,7 @@ describe('the tools of an agent in code', () => {
     expect(() => agent.registerTool({ ...ping, name: '' })).toThrow(expect.objectContaining({ code: 'TOOL_INVALID' }));
   });
 
-  it('may come from an MCP server that is connected to meanwhile', async () => {
+  it('can come from an MCP server that is connected later', async () => {
     const agent = await host.start({}, [calls(['files__echo', { text: 'hi' }]), says('done')]);
     const { stdio } = scripted('files', {
       tools: [listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } })],
@@ -138,10 +138,10 @@ describe('the tools of an agent in code', () => {
   });
 });
 
-describe('an agent in code whose run waits for a person', () => {
+describe('an agent in code whose run waits for a decision', () => {
   const pay = calls(['pay', { to: 'bob', amount: 5 }]);
 
-  it('goes on when it is approved, with the answer', async () => {
+  it('resumes after an approval or a denial and returns the answer', async () => {
     const tools = new WaitingTools();
     const agent = await host.start({ tools: [tools] }, [pay, says('Paid.'), pay, says('Not paid.')]);
     const { runId, waiting, isComplete } = await agent.chat('Pay Bob.');
@@ -154,7 +154,7 @@ describe('an agent in code whose run waits for a person', () => {
     expect(tools.done).toHaveLength(1);
   });
 
-  it('goes on with the answer to a question, and a stream of text says for whom it waits', async () => {
+  it('resumes with the answer to a question, and a text stream reports the waiting request', async () => {
     const choose = calls(['choose', { text: 'Rome' }]);
     const agent = await host.start({ tools: [new WaitingTools()] }, [choose, says('Booked.')]);
     const failure = await textsOf(agent.chatStream('Fly me.')).then(
@@ -169,7 +169,7 @@ describe('an agent in code whose run waits for a person', () => {
   });
 });
 
-describe('an agent that cannot be made', () => {
+describe('an agent that cannot be created', () => {
   it.each([
     ['AGENT_INVALID', { prompt: ' ' }],
     ['AGENT_INVALID', { instructions: '' }],
@@ -184,16 +184,16 @@ describe('an agent that cannot be made', () => {
     ['CONFIG_INVALID', { llm: { apiType: 'nobody' } }],
     ['MCP_SERVER_INVALID', { mcp: { enabled: true, name: '' } }],
     ['MCP_SERVER_NOT_FOUND', { mcp: { enabled: true, name: 'unheard' } }],
-  ])('is %s for %j', async (code, options) => {
+  ])('is refused with %s for %j', async (code, options) => {
     await expect(createAgent({ env: host.environment(), ...options })).rejects.toMatchObject({ code });
   });
 
-  it('is told which option may have been meant', async () => {
+  it('is refused with the option name that was probably meant', async () => {
     const options: object = { env: host.environment(), instruction: 'Be kind.' };
     await expect(createAgent(options)).rejects.toThrow('unknown option "instruction": did you mean "instructions"?');
   });
 
-  it('ends what had begun: extensions, and the hold on its database', async () => {
+  it('shuts down its started extensions and releases its database', async () => {
     const notes: string[] = [];
     class Broken extends Extension {
       readonly name = 'broken';
@@ -211,7 +211,7 @@ describe('an agent that cannot be made', () => {
   });
 });
 
-it('is built with budgets and rules of its own', async () => {
+it('applies the budgets and guardrails of its builder', async () => {
   const chatModel = new ScriptedChatModel([says('Never said.')]);
   const agent = await new AgentBuilder({ chatModel, env: host.environment() })
     .withBudgets({ run: { tokens: 5 } })

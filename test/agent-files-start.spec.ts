@@ -14,7 +14,7 @@ import { newFolder, startJackdaw, type StartOptions } from './support/jackdaw.js
 const LLM = '<llm api-type="offline"/>';
 const agent = (name: string, inner = '') => `<agent name="${name}">${LLM}${inner}</agent>`;
 
-describe('agents in files, at the start', () => {
+describe('agents in files at the start', () => {
   let folder: AgentFolder;
   const dataDir = newFolder();
   beforeEach(() => void (folder = new AgentFolder()));
@@ -23,7 +23,7 @@ describe('agents in files, at the start', () => {
 
   const start = (more: StartOptions = {}) => startJackdaw({ dataDir, env: { AGENTS_DIR: folder.path }, ...more });
 
-  /** Why a server does not start. */
+  /** The error of a start that is refused. */
   async function refusal({ env = { AGENTS_DIR: folder.path }, options }: StartOptions = {}): Promise<AppError> {
     const defaults = { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline' };
     const { config } = loadConfig({ env: { ...defaults, ...env } });
@@ -44,7 +44,7 @@ describe('agents in files, at the start', () => {
     return agents.map(({ name }) => name);
   }
 
-  it('stop it with every mistake of every file', async () => {
+  it('make the start report all faults of all files', async () => {
     folder.write('a.xml', '<agent name="a">\n  <llm api-type="offline" temperature="hot"/><promt/></agent>');
     folder.write('b.json', '{\n  "name": "b"\n  "model": 1}');
     folder.write('c.xml', agent('c', '<tools><tool name="calculater"/><tool name="nothing"/></tools>'));
@@ -69,11 +69,11 @@ describe('agents in files, at the start', () => {
       ],
     ]);
     folder.remove('a.xml');
-    // What went wrong leaves the database free for the next start.
+    // A refused start releases the database for the next start.
     expect((await refusal()).message).toContain('7 mistakes');
   });
 
-  it('need the folder that is named, and no other', async () => {
+  it('are read from the configured folder, which must exist', async () => {
     const away = join(folder.outside, 'away');
     expect(await refusal({ env: { AGENTS_DIR: away } })).toMatchObject({
       code: 'CONFIG_INVALID',
@@ -85,7 +85,7 @@ describe('agents in files, at the start', () => {
     expect(await names({ env: {} })).toEqual(['default']);
   });
 
-  it('are those of config/agents in the working directory, when it is there', async () => {
+  it('are read from config/agents in the working directory if that folder exists', async () => {
     mkdirSync(join(folder.outside, 'config'));
     symlinkSync(folder.path, join(folder.outside, 'config', 'agents'));
     folder.write('a.xml', agent('a'));
@@ -98,14 +98,14 @@ describe('agents in files, at the start', () => {
     }
   });
 
-  it('are those of the folder that code names, or none', async () => {
+  it('are read from the folder that the code sets, or not at all', async () => {
     folder.write('a.xml', agent('a'));
     expect(await names()).toEqual(['default', 'a']);
     expect(await names({ env: {}, options: { agentsDir: folder.path } })).toEqual(['default', 'a']);
     expect(await names({ options: { agentsDir: false } })).toEqual(['default']);
   });
 
-  it('stand beside those of code, the first of which answers who names none', async () => {
+  it('are added to the agents of the code, whose first agent is the default', async () => {
     folder.write('a.json', { name: 'a', extends: 'coded', subAgents: ['coded'] });
     const coded = { name: 'coded', model: { provider: 'offline' }, tools: [], subAgents: ['a'] };
     expect(await names({ options: { agents: [coded] } })).toEqual(['coded', 'a']);
@@ -115,13 +115,13 @@ describe('agents in files, at the start', () => {
     );
   });
 
-  it('may mention MCP servers that are declared, connected or not', async () => {
+  it('can mention declared MCP servers, connected or not', async () => {
     folder.write('a.xml', agent('a', '<mcp-server name="web"/>'));
     const web = { name: 'web', enabled: false, type: 'http', http: { url: 'http://127.0.0.1:9/mcp' } } as const;
     expect(await names({ options: { mcpServers: [web] } })).toEqual(['default', 'a']);
   });
 
-  describe('read nothing that is elsewhere', () => {
+  describe('with references to something outside the folder', () => {
     const MARKER = 'a-secret-of-elsewhere';
     let server: Server;
     let requests = 0;
@@ -142,7 +142,7 @@ describe('agents in files, at the start', () => {
     const inner = (name: string) => join(folder.path, name);
     const outer = (name: string) => join(folder.outside, name);
 
-    it('by a link, a path, an entity or an address', async () => {
+    it('cannot read it through a link, a path, an entity or a URL', async () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
       const doctype = (declared: string) =>
         `<!DOCTYPE agent ${declared}><agent name="x">${LLM}<prompt>&x;</prompt></agent>`;
@@ -204,7 +204,7 @@ describe('agents in files, at the start', () => {
       expect(requests).toBe(0);
     });
 
-    it('though links inside the folder are followed, and the folder may be one', async () => {
+    it('can use links inside the folder and a folder that is a link', async () => {
       folder.write('prompts/a.md', 'Hello.');
       symlinkSync('prompts/a.md', inner('a.md'));
       folder.write('..1/a.xml', agent('a', '<prompt src="a.md"/>'));
@@ -214,7 +214,7 @@ describe('agents in files, at the start', () => {
       expect(await names({ env: { AGENTS_DIR: outer('current') } })).toEqual(['default', 'a']);
     });
 
-    it('nor variables that are secrets', async () => {
+    it('cannot read variables that are secrets', async () => {
       const text = (name: string) => agent('a', `<prompt>\${${name}}</prompt>`).replace(' name', ` env="${name}" name`);
       folder.write('a.xml', text('DATABASE_URL'));
       const env = {

@@ -41,7 +41,7 @@ describe('agents in files', () => {
     folder.dispose();
   });
 
-  /** What the model is told when an agent is asked. */
+  /** Asks an agent and returns the model's request: system prompt, tools and model. */
   async function asked(agent?: string) {
     const { status } = await jackdaw.chat({ query: 'x', ...(agent !== undefined && { agent }) });
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe('agents in files', () => {
   }
 
   async function logged(text: string): Promise<void> {
-    // Each request lets the server go on.
+    // Each request gives the server a turn of the event loop.
     while (!jackdaw.log.some(({ msg }) => String(msg).includes(text))) await jackdaw.get('/api/health/live');
   }
 
@@ -61,7 +61,7 @@ describe('agents in files', () => {
   const health = (broken: number) =>
     untilAnswered(jackdaw, '/api/agent/health', ({ info }) => info?.['agent_files']?.['broken'] === broken);
 
-  it('are listed after the default one, in the order of the files', async () => {
+  it('are listed after the default agent, in the order of the files', async () => {
     const { body } = await jackdaw.get('/api/agents');
     expect(body['agents']).toMatchObject([
       { name: 'default', is_default: true },
@@ -77,7 +77,7 @@ describe('agents in files', () => {
     expect((await asked()).system).toContain('helpful assistant');
   });
 
-  it('are read whatever the case of their ending, and files with another ending are reported, once', async () => {
+  it('are read with any case of the extension; a file with another extension is reported once', async () => {
     const lines = (name: string) => jackdaw.log.filter(({ msg }) => String(msg).includes(join(folder.path, name)));
     expect(lines('early.yml')).toMatchObject([{ msg: expect.stringMatching(/is not read: .*\.xml and \.json/) }]);
     expect(lines('README.md')).toEqual([]);
@@ -99,7 +99,7 @@ describe('agents in files', () => {
     for (const name of ['early.yml', 'late.jsonc', '.hidden.yml', 'late.json.bak']) folder.remove(name);
   });
 
-  it('are other ones with the next run when their files change; a run that goes on is what it was', async () => {
+  it('change for the next run with their files, while a running run stays unchanged', async () => {
     const { opened, open } = gate();
     llm.reply({ gate: opened, calls: [{ name: 'calculator', arguments: { expression: '1+1' } }] });
     const running = jackdaw.chat({ query: 'x', agent: 'poet' });
@@ -115,7 +115,7 @@ describe('agents in files', () => {
     expect(await descriptions()).toHaveLength(3);
   });
 
-  it('change with what they include, and what they extend', async () => {
+  it('change with the files that they include or extend', async () => {
     folder.write('prompts/clerk.md', 'You lose files.');
     folder.write('poet.xml', poet('You sing.').replace('m1', 'm2'));
     await logged('The agent "clerk" is changed');
@@ -123,7 +123,7 @@ describe('agents in files', () => {
     expect((await asked('clerk')).system).toBe('You lose files.');
   });
 
-  it('stay what they were while a file is broken, which health and the log tell', async () => {
+  it('stay unchanged while a file is broken, which health and the log report', async () => {
     folder.write('poet.xml', '<agent name="poet">\n<prompt>You shout.</promt></agent>');
     const { status, info } = (await health(1)) as unknown as { status: string; info: object };
     expect([status, info]).toMatchObject(['ok', { agent_files: { status: 'up', files: 2, broken: 1 } }]);
@@ -141,11 +141,11 @@ describe('agents in files', () => {
     await logged('poet.xml is taken again');
   });
 
-  it('come and go with their files, all at once', async () => {
+  it('are added and removed with their files in one step', async () => {
     folder.write('new.json', { name: 'new', extends: 'poet', description: 'N' });
     await untilAnswered(jackdaw, '/api/agents', ({ agents }) => agents?.['length'] === 4);
     expect((await asked('new')).system).toBe('You whisper.');
-    // Their names are exchanged.
+    // The two agents exchange their names.
     folder.write('new.json', { name: 'poet', extends: 'new', description: 'P' });
     folder.write('poet.xml', poet('You hum.').replace('"poet"', '"new"'));
     await untilAnswered(jackdaw, '/api/agents/new', (body) => body['description'] === 'You hum.');
@@ -160,7 +160,7 @@ describe('agents in files', () => {
     expect((await jackdaw.chat({ query: 'x', agent: 'clerk' })).body['code']).toBe('AGENT_NOT_FOUND');
   });
 
-  it('may take the place of the default one, and give it back', async () => {
+  it('can replace the default agent until their file is removed', async () => {
     folder.write('default.xml', '<agent name="default" extends="default"><prompt>You are mine.</prompt></agent>');
     await logged('The agent "default" is added');
     expect((await asked()).system).toBe('You are mine.');
@@ -170,7 +170,7 @@ describe('agents in files', () => {
     expect((await asked()).system).toContain('helpful assistant');
   });
 
-  it('change with a link that leads to another folder inside, as a ConfigMap is changed', async () => {
+  it('change when a symbolic link moves to another folder, as in a ConfigMap', async () => {
     const linked = (name: string, target: string) => {
       symlinkSync(target, join(folder.path, `${name}~`));
       renameSync(join(folder.path, `${name}~`), join(folder.path, name));
@@ -186,7 +186,7 @@ describe('agents in files', () => {
     expect((await health(0))['info']).toMatchObject({ agent_files: { broken: 0 } });
   });
 
-  it('outlive their folder', async () => {
+  it('outlive the removal of their folder', async () => {
     folder.remove('.');
     await untilAnswered(jackdaw, '/api/agent/health', ({ info }) => info?.['agent_files']?.['is_readable'] === false);
     expect((await asked('new')).system).toBe('You hum.');

@@ -68,7 +68,7 @@ async function ask(agent: string, query = 'go'): Promise<{ body: Record<string, 
 const shown = () => llm.lastRequest.tools?.map((tool) => tool.function.name) ?? [];
 
 describe('guardrails', () => {
-  it('mask and stop what is said, of their agent alone', async () => {
+  it('mask and block content of their agent alone', async () => {
     llm.reply({ calls: [callOf('repeat', { text: CARD })] }).reply({ text: `it is ${CARD}` });
     const { body } = await ask('guarded', `take ${CARD}`);
     expect(llm.requests[0]!.messages.at(-1)?.content).toBe('take [cards]');
@@ -81,7 +81,7 @@ describe('guardrails', () => {
     expect(llm.requests[1]!.messages.at(-1)?.content).toBe(CARD);
   });
 
-  it('refuse a question with 422 before any model is asked, whoever asks it', async () => {
+  it('refuse a question with 422 before a model call, also from another agent', async () => {
     const refused = await jackdaw.chat({ query: 'see ORD-123456', agent: 'guarded' });
     expect([refused.status, refused.body['code'], refused.body['found']]).toEqual([422, 'INPUT_BLOCKED', ['order']]);
     llm.reply({ calls: [callOf('ask_guarded', { query: 'see ORD-123456' })] }).reply({ text: 'well' });
@@ -94,7 +94,7 @@ describe('guardrails', () => {
     expect(llm.requests[1]!.messages.at(-1)?.content).toBe('take [cards]');
   });
 
-  it('deny tools and arguments, and the run tells which policy did', async () => {
+  it('deny tools and arguments, and the run publishes the deciding policy', async () => {
     llm
       .reply({ calls: [callOf('read_page', { text: 'a' }), callOf('send_mail', { to: 'eve@evil.example' })] })
       .reply({ calls: [callOf('send_mail', { to: 'ann@acme.example' })] })
@@ -115,7 +115,7 @@ describe('guardrails', () => {
     expect(shown()).toEqual(['repeat', 'send_mail', 'read_page', 'ask_guarded']);
   });
 
-  it('only add to what holds for all, whenever that changes', async () => {
+  it('only add to the global policies, also after those change', async () => {
     await jackdaw.app
       .get(SecurityPolicies)
       .set({ tools: [{ deny: ['repeat'] }], content: { emails: { input: 'mask' } } });
@@ -136,7 +136,7 @@ describe('guardrails', () => {
 });
 
 describe('approvals', () => {
-  it('make calls of the named tools wait for a person, of their agent alone', async () => {
+  it('make calls of the named tools wait for a person, for their agent alone', async () => {
     llm.reply({ calls: [callOf('repeat', { text: 'x' }), callOf('value', { a: 1 })] }).reply({ text: 'done' });
     const run = await WaitingRun.begin(jackdaw, 'asking', { agent: 'asking' });
     expect(await run.requests()).toMatchObject([
@@ -156,14 +156,14 @@ describe('MCP servers of an agent', () => {
     ['everything', ['repeat', 'value', 'read_page', 'send_mail', 'fail', 'files__echo']],
     ['web', ['web__echo']],
     ['some', ['repeat', 'web__echo']],
-  ])('are those that it names: %s', async (agent, names) => {
+  ])('are those that the agent names: %s', async (agent, names) => {
     llm.reply({ text: 'hi' });
     await ask(agent);
     expect(shown()).toEqual(names);
     expect((await jackdaw.get(`/api/agents/${agent}`)).body['tools']).toEqual(names);
   });
 
-  it('are told', async () => {
+  it('are listed by the API', async () => {
     const { body } = await jackdaw.get('/api/agents/everything');
     expect(body).toMatchObject({ mcp_servers: [{ name: 'web', enabled: false }], approvals: [] });
     expect((await jackdaw.get('/api/agents/guarded')).body['guardrails']).toMatchObject({
@@ -171,7 +171,7 @@ describe('MCP servers of an agent', () => {
     });
   });
 
-  it('are not brought back by a fork that chooses tools', async () => {
+  it('cannot be added by a fork that selects tools', async () => {
     llm.always({ text: 'hi' });
     const { body } = await ask('some');
     const fork = (names: string[]) =>

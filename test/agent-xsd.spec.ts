@@ -9,7 +9,7 @@ import { renderAgentXsd } from './support/agent-xsd.js';
 
 const xsd = readFileSync('docs/agent.xsd', 'utf8');
 
-/** `a/b/@c` for every element and attribute that the schema declares. */
+/** Paths like `a/b/@c` of all elements and attributes that the schema declares. */
 function declared(element: XmlElement, path: string): string[] {
   const name = element.attributes.get('name')?.value ?? '';
   const isElement = element.name === 'xs:element';
@@ -27,11 +27,11 @@ function taken(name: string, { attributes, children }: ElementRule, path: string
 }
 
 describe('docs/agent.xsd', () => {
-  it('is what the rules of the parser give', () => {
+  it("equals the schema generated from the parser's rules", () => {
     expect(xsd).toBe(renderAgentXsd());
   });
 
-  it('is well-formed, and names the elements and attributes that the parser takes', () => {
+  it('is well-formed and declares the elements and attributes of the parser', () => {
     const ofSchemas = ['/agent/@xmlns:xsi', '/agent/@xsi:noNamespaceSchemaLocation'];
     const names = taken('agent', AGENT_ELEMENT, '').filter((name) => !ofSchemas.includes(name));
     expect(declared(parseXml(xsd), '').toSorted()).toEqual(names.toSorted());
@@ -45,7 +45,7 @@ describe('the examples', () => {
     );
   const env = { AUDIENCE: 'engineers', OFFICE: 'room 7' };
 
-  it('of docs/agent-files.md are taken', () => {
+  it('of docs/agent-files.md are accepted', () => {
     const [researcher = '', ...others] = examplesIn('docs/agent-files.md', 'xml');
     expect(parseAgent(researcher, { env }).name).toBe('researcher');
     const [clerk = '', ...more] = examplesIn('docs/agent-files.md', 'json');
@@ -56,7 +56,7 @@ describe('the examples', () => {
     expect([others, more]).toEqual([[], []]);
   });
 
-  it('of the README are taken', () => {
+  it('of the README are accepted', () => {
     const examples = examplesIn('README.md', 'xml');
     const find = (name: string) => ({ name, model: { provider: 'offline' } });
     expect(examples.map((xml) => parseAgent(xml, { find }).name)).toEqual(['poet']);

@@ -50,7 +50,7 @@ describe('agents over REST', () => {
     await llm.close();
   });
 
-  it('are listed, the default one first, without their instructions', async () => {
+  it('are listed without their instructions, the default agent first', async () => {
     const { body, text } = await jackdaw.get('/api/agents');
     expect(body['agents']).toMatchObject([
       { name: 'desk', is_default: true, tools: [], sub_agents: ['librarian'], handoffs: [], protocol: 'native' },
@@ -59,7 +59,7 @@ describe('agents over REST', () => {
     expect(text).not.toContain('word of the day');
   });
 
-  it('are told one by one', async () => {
+  it('have a resource each', async () => {
     const { body, text } = await jackdaw.get('/api/agents/librarian');
     expect(body).toEqual({
       name: 'librarian',
@@ -79,12 +79,12 @@ describe('agents over REST', () => {
     expect(text).not.toContain('word of the day');
   });
 
-  it('are 404 by a name that is not there', async () => {
+  it('are answered with 404 for an unknown name', async () => {
     const { status, body } = await jackdaw.get('/api/agents/nobody');
     expect([status, body['code']]).toEqual([404, 'AGENT_NOT_FOUND']);
   });
 
-  it('have no tool that is switched off', async () => {
+  it('do not list a disabled tool', async () => {
     await jackdaw.post('/api/tools/lend/disable', {});
     expect((await jackdaw.get('/api/agents/librarian')).body['tools']).toEqual(['look']);
     await jackdaw.post('/api/tools/lend/enable', {});
@@ -92,7 +92,7 @@ describe('agents over REST', () => {
   });
 
   it.each(['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'])(
-    'are chosen by the agent of a request to %s',
+    'are selected by the agent of a request to %s',
     async (path) => {
       llm.reply({ text: 'Final Answer: {"shelf": 3}' });
       const { status } = await jackdaw.post(path, { query: 'Where is Emma?', agent: 'librarian' });
@@ -103,7 +103,7 @@ describe('agents over REST', () => {
     },
   );
 
-  it('are 404 in a request that names none there is', async () => {
+  it('are answered with 404 for an unknown agent of a request', async () => {
     const { status, body } = await jackdaw.post('/api/agent/chat', { query: 'x', agent: 'nobody' });
     expect([status, body['code']]).toEqual([404, 'AGENT_NOT_FOUND']);
     expect(llm.requests).toHaveLength(0);

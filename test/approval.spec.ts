@@ -13,7 +13,7 @@ afterEach(() => host.reset());
 afterAll(() => host.stop());
 
 describe('a call that needs approval', () => {
-  it('waits, told alike by the 202, the events and GET /api/runs/:id, and nothing is called', async () => {
+  it('waits without an execution and is reported alike by the 202, the events and GET /api/runs/:id', async () => {
     const from = Date.now();
     host.llm.reply({ calls: [pay('bob')] });
     const { status, body } = await host.jackdaw.chat({ query: 'go', sessionId: 'told' });
@@ -36,10 +36,10 @@ describe('a call that needs approval', () => {
     expect(host.tools.done).toEqual([]);
   });
 
-  it('is made when it is approved; who did it is recorded', async () => {
+  it('is executed after its approval, and the journal records the approver', async () => {
     const run = await host.ask(pay('bob'));
     const events = await run.after('approve');
-    // Live ones are told to who is there in time.
+    // Live events reach only clients that are already connected.
     expect(events.flatMap(({ id, event }) => (id === null ? [] : [event]))).toEqual([
       'policy.decided',
       'run.resumed',
@@ -69,7 +69,7 @@ describe('a call that needs approval', () => {
     await expectPairs(host.jackdaw, host.session);
   });
 
-  it('is not made when it is denied: the model reads by whom and why, and goes on', async () => {
+  it('is not executed after a denial: the model gets the denier and the reason, and the run resumes', async () => {
     const run = await host.ask(pay('bob'));
     const events = await run.after('deny', { reason: 'too <b>much</b>' });
     expect(decisionsIn(events)).toMatchObject([{ decision: 'denied', by: 'local', reason: 'too <b>much</b>' }]);
@@ -80,7 +80,7 @@ describe('a call that needs approval', () => {
     await expectPairs(host.jackdaw, host.session);
   });
 
-  it('ends the run when it is denied and the agent wants it so, whatever else still waits', async () => {
+  it('fails the run after a denial if the agent is configured so, despite other pending requests', async () => {
     const run = await host.askAgent('strict', pay('bob'), pay('eve'), look('x'));
     const requests = await run.requests();
     expect(requests.map(({ expires_at }) => expires_at)).toEqual([null, null]);
@@ -95,7 +95,7 @@ describe('a call that needs approval', () => {
     expect([host.tools.done, host.llm.requests.length]).toEqual([['look x'], 1]);
   });
 
-  it('is asked for by a predicate of its checked input, also by one that throws', async () => {
+  it('is requested by a predicate of the validated input, also if the predicate throws', async () => {
     const run = await host.ask(refund('ann', 99), refund('bob', 101), refund('eve', 13), refund('sue', -1));
     expect((await run.requests()).map(({ call_id }) => call_id)).toEqual(['bob', 'eve']);
     expect(host.tools.done).toEqual(['refund ann 99']);
@@ -105,14 +105,14 @@ describe('a call that needs approval', () => {
     await expectPairs(host.jackdaw, host.session);
   });
 
-  it('is not asked for where the call could not be made anyway', async () => {
+  it('is not requested for a call with invalid arguments', async () => {
     host.llm.reply({ calls: [callOf('pay', { to: 'bob' })] }, { text: 'sorry' });
     expect((await host.jackdaw.chat({ query: 'go' })).body['result']).toBe('sorry');
   });
 });
 
 describe('edited arguments', () => {
-  it('are checked by the tool, with its reason, and change nothing when they are wrong', async () => {
+  it('are validated by the tool and change nothing if they are invalid', async () => {
     const run = await host.ask(pay('bob'));
     const [asked] = await run.requests();
     const answer = await run.decide('approve', { arguments: { to: 'bob', amount: -5, tip: 1 } });
@@ -127,7 +127,7 @@ describe('edited arguments', () => {
     expect(host.tools.done).toEqual(['pay bob 5']);
   });
 
-  it('are for one call: with several, the one must be named', async () => {
+  it('apply to one call, which the request must name if several are pending', async () => {
     const run = await host.ask(pay('bob'), pay('eve'));
     const vague = await run.decide('approve', { arguments: { to: 'eve', amount: 1 } });
     expect([vague.status, vague.body['code']]).toEqual([400, 'VALIDATION_FAILED']);

@@ -11,11 +11,11 @@ describe('the layers of src/', () => {
     found = await cruiseProject('.');
   });
 
-  it('are kept by every import', () => {
+  it('are respected by each import', () => {
     expect(found.violations).toEqual([]);
   });
 
-  it('were seen: a check of nothing passes too', () => {
+  it('are checked for all modules: a check of no file passes, too', () => {
     expect(found.modules.length).toBeGreaterThan(50);
     expect(found.modules).toEqual(expect.arrayContaining(sources.map((path) => `src/${path}`)));
   });
@@ -32,7 +32,7 @@ describe('every rule', () => {
     }
   });
 
-  it('is reported when a file breaks it', () => {
+  it('reports a file that violates it', () => {
     const reported = new Set(broken.violations.map(({ rule }) => rule));
     expect(broken.rules.filter((rule) => !reported.has(rule))).toEqual([]);
   });
@@ -49,14 +49,14 @@ describe('every rule', () => {
     expect(broken.violations).toContainEqual({ rule, from, to });
   });
 
-  it('lets an import of a lower module by its face pass', () => {
+  it('permits an import of a lower module through its index', () => {
     expect(broken.violations.filter(({ from }) => from === 'src/api/down.ts')).toEqual([]);
     expect(broken.modules).toContain('src/api/down.ts');
   });
 });
 
 describe('a file of src/', () => {
-  it('is named kebab-case.role.ts, or as its port', () => {
+  it('is named kebab-case.role.ts or after its port', () => {
     expect(sources.map(fileNameFault).filter(Boolean)).toEqual([]);
     expect(
       ['run/utils.ts', 'run/run-helpers.service.old.ts', 'run/RunJournal.ts', 'a/b/index.ts'].filter(
@@ -76,7 +76,7 @@ describe('a file of src/', () => {
     expect(readers).toEqual(['config/config.loader.ts']);
   });
 
-  it('keeps terminus from loading @nestjs/swagger at boot, as a bare @HealthCheck() does', () => {
+  it('does not make terminus load @nestjs/swagger at boot with a bare @HealthCheck()', () => {
     const bare = sources.filter((path) => /@HealthCheck\(\s*\)/.test(readFileSync(`src/${path}`, 'utf8')));
     expect(bare).toEqual([]);
   });

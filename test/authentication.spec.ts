@@ -23,7 +23,7 @@ function token(claims: object, { alg = 'HS256', secret = SECRET } = {}) {
   return { authorization: `Bearer ${signed}.${signature}` };
 }
 
-/** The head and the signature of one token with the claims of another. */
+/** The header and signature of one token with the claims of another. */
 function mixed(): string {
   const [head, , signature] = token(ANN).authorization.split('.');
   const [, claims] = token({ ...ANN, roles: ['admin'] }).authorization.split('.');
@@ -38,7 +38,7 @@ describe('docs/authentication.md', () => {
     expect(DOCUMENT).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });
 
-  it('has every scope, and of each role those that it has', () => {
+  it('lists each scope and the scopes of each role', () => {
     for (const scope of SCOPES) expect(DOCUMENT).toContain(`\`${scope}\``);
     expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES.filter((scope) => scope !== 'operate'));
     expect(scopesOf({ roles: ['operator'] })).toEqual(['usage:read', 'operate']);
@@ -50,7 +50,7 @@ describe('docs/authentication.md', () => {
   });
 });
 
-describe('an authenticator of one’s own', () => {
+describe('a custom authenticator', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('an authenticator of one’s own', () => {
     await llm.close();
   });
 
-  it('lets its principals in, each in their tenant', async () => {
+  it("admits its principals, each in the principal's tenant", async () => {
     llm.always({ text: 'hello' });
     const { status, body } = await jackdaw.chat({ query: 'x', sessionId: 's' }, token(ANN));
     expect([status, body['result']]).toEqual([200, 'hello']);
@@ -91,16 +91,16 @@ describe('an authenticator of one’s own', () => {
     expect([status, body['code']]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
-  it('asks the keys about what is none of its own', async () => {
+  it('leaves credentials that it does not know to the API keys', async () => {
     expect((await jackdaw.get('/api/runs', BOB.headers)).status).toBe(200);
   });
 
-  it('is narrowed by roles and scopes as keys are', async () => {
+  it('is restricted by roles and scopes like API keys', async () => {
     const { status, body } = await jackdaw.chat({ query: 'x' }, token({ ...ANN, roles: ['viewer', 'sales'] }));
     expect([status, body['scope']]).toEqual([403, 'chat']);
   });
 
-  it('says whether a run that waited may go on', async () => {
+  it('decides whether a waiting run may resume', async () => {
     const waiting = async () => {
       llm.reply({ text: 'I try.', calls: [callOf('pay', { to: 'shop', amount: 5 })] }, { text: 'the end' });
       const { body } = await jackdaw.chat({ query: 'go' }, token(ANN));
@@ -118,15 +118,15 @@ describe('an authenticator of one’s own', () => {
   });
 });
 
-describe('with an authenticator and no API_KEYS', () => {
-  it('nobody is let in for sitting at the machine', async () => {
+describe('a server with an authenticator and no API_KEYS', () => {
+  it('does not admit requests of the local machine without credentials', async () => {
     const jackdaw = await startJackdaw({ options: { authenticator: JwtAuthenticator } });
     expect((await jackdaw.get('/api/runs')).status).toBe(401);
     expect((await jackdaw.get('/api/health/live')).status).toBe(200);
     await jackdaw.stop();
   });
 
-  it('the server may listen anywhere, and shows its documents only when told so', () => {
+  it('may listen on any address and serves its documents only if enabled', () => {
     const { config } = loadConfig({ env: { HOST: '0.0.0.0' }, hasAuthenticator: true });
     expect([config.http.host, config.docs.enabled]).toEqual(['0.0.0.0', false]);
   });

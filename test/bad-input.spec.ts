@@ -56,7 +56,7 @@ describe('bad input', () => {
     expect(answer.body['detail']).toContain(field);
   });
 
-  it('is refused in the same way before a stream begins', async () => {
+  it('is refused in the same way before a stream starts', async () => {
     const answer = await jackdaw.post('/api/agent/chat/stream', { query: '', sesionId: 'x' });
     expectProblem(answer, 400, 'VALIDATION_FAILED');
     expect(fieldsOf(answer).toSorted()).toEqual(['query', 'sesionId']);
@@ -66,7 +66,7 @@ describe('bad input', () => {
     ['`__proto__`', '{"query":"x","__proto__":{"isAdmin":true}}', '__proto__'],
     ['`__proto__` inside', '{"query":"x","a":{"b":[{"c":1},{"__proto__":{}}]}}', 'a.b[1].__proto__'],
     ['`__proto__` with escapes', String.raw`{"query":"x","a":{"\u005f_proto_\u005F":1}}`, 'a.__proto__'],
-  ])('is refused with 400 naming the place: %s', async (_case, text, field) => {
+  ])('is refused with 400 and the path of the field: %s', async (_case, text, field) => {
     const answer = await jackdaw.post(CHAT, text);
     expectProblem(answer, 400, 'VALIDATION_FAILED');
     expect(fieldsOf(answer)).toEqual([field]);
@@ -74,7 +74,7 @@ describe('bad input', () => {
   });
 
   it.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf', '__defineGetter__'])(
-    'is an unknown field, though every object has it: %s',
+    'is refused as an unknown field although each object inherits it: %s',
     async (field) => {
       const answer = await jackdaw.chat({ query: '1 + 2', [field]: { prototype: { isAdmin: true } } });
       expectProblem(answer, 400, 'VALIDATION_FAILED');
@@ -84,7 +84,7 @@ describe('bad input', () => {
     },
   );
 
-  it('names path, rule and type of everything that is wrong', async () => {
+  it('is refused with path, rule and type of each invalid field', async () => {
     const body = { query: 7, sessionId: null, images: [{ url: ['x'] }], parameters: { topP: 'high' }, other: {} };
     const answer = await jackdaw.chat(body);
     expect(answer.status).toBe(400);
@@ -98,7 +98,7 @@ describe('bad input', () => {
         ['other', 'whitelistValidation', 'object'],
       ]),
     );
-    // Never what was given: it may be a secret.
+    // The message never contains the value: the value may be a secret.
     expect(answer.text).not.toContain('high');
   });
 
@@ -122,7 +122,7 @@ describe('bad input', () => {
       { query: 'x', responseFormat: { schema: {}, name: '' } },
       ['responseFormat.name isFormat string'],
     ],
-  ])('names the very place of what is wrong: %s', async (_case, body, expected) => {
+  ])('is refused with the exact path of the invalid field: %s', async (_case, body, expected) => {
     const answer = await jackdaw.chat(body);
     expectProblem(answer, 400, 'VALIDATION_FAILED');
     const errors = answer.body['errors'] as unknown as Record<string, string>[];
@@ -142,14 +142,14 @@ describe('bad input', () => {
     ['GET /api/sessions/%00', 'id', 'isWithoutNul', 'string'],
     ['PUT /api/sessions/x/turns/x/pin', 'turn', 'isInt', 'string'],
     ['DELETE /api/sessions/x/turns/99999999999999999999/pin', 'turn', 'isInt', 'number'],
-  ])('names path, rule and type of what is wrong in an address: %s', async (route, field, rule, got) => {
+  ])('is refused with path, rule and type of an invalid URL parameter: %s', async (route, field, rule, got) => {
     const [method = '', path = ''] = route.split(' ');
     const answer = await jackdaw.send(path, { method });
     expectProblem(answer, 400, 'VALIDATION_FAILED');
     expect(answer.body['errors']).toContainEqual({ field, rule, got, message: expect.stringMatching(/must/) });
   });
 
-  it('names path, rule and type of a tool’s argument', async () => {
+  it('is refused with path, rule and type of an invalid tool argument', async () => {
     const args = { text: 7, operation: 'upper', more: 1 };
     const { status, body } = await jackdaw.post('/api/tools/string_tools/call', { arguments: args });
     expect(status).toBe(400);
@@ -160,7 +160,7 @@ describe('bad input', () => {
     ]);
   });
 
-  it('is told with all its mistakes at once', async () => {
+  it('is refused with all its faults at once', async () => {
     const answer = await jackdaw.chat({ query: '', constructor: 1, toString: 1, other: 1 });
     expectProblem(answer, 400, 'VALIDATION_FAILED');
     expect(fieldsOf(answer).toSorted()).toEqual(['constructor', 'other', 'query', 'toString']);
@@ -185,17 +185,17 @@ describe('bad input', () => {
     ['a text', '"x"'],
     ['a number', '1'],
     ['nothing, as JSON', ''],
-  ])('is refused with 400 where an object should be: %s', async (_case, text) => {
+  ])('is refused with 400 instead of an object: %s', async (_case, text) => {
     const answer = await jackdaw.post(CHAT, text);
     expectProblem(answer, 400, 'VALIDATION_FAILED');
     expect(answer.body['detail']).toMatch(/object|query/);
   });
 
-  it('is refused with 400: no body at all', async () => {
+  it('is refused with 400 if the body is absent', async () => {
     expectProblem(await jackdaw.post(CHAT), 400, 'VALIDATION_FAILED');
   });
 
-  it('is refused with 413 over 1 MB, and fits below', async () => {
+  it('is refused with 413 over 1 MB and accepted below', async () => {
     const envelope = JSON.stringify({ query: '' }).length;
     const fits = 'x'.repeat(1024 * 1024 - envelope);
     expect((await jackdaw.chat({ query: fits })).status).toBe(200);
@@ -217,21 +217,21 @@ describe('bad input', () => {
     ['GET', '/api/nothing'],
     ['GET', CHAT],
     ['PATCH', '/api/sessions/x'],
-  ])('is 404: %s %s', async (method, path) => {
+  ])('is answered with 404: %s %s', async (method, path) => {
     expectProblem(await jackdaw.send(path, { method }), 404, 'NOT_FOUND');
   });
 
-  it('is 404: an id that is longer than any', async () => {
+  it('is answered with 404 for an id over the maximum length', async () => {
     expectProblem(await jackdaw.get(`/api/runs/${'x'.repeat(5000)}`), 404, 'NOT_FOUND');
   });
 
-  it('is 404 with what there is: an unknown agent', async () => {
+  it('is answered with 404 and the existing agents for an unknown agent', async () => {
     const answer = await jackdaw.chat({ query: 'x', agent: 'nobody' });
     expectProblem(answer, 404, 'AGENT_NOT_FOUND');
     expect(answer.body['detail']).toBe('There is no agent "nobody"; there is: default.');
   });
 
-  it('is 404: an unknown run', async () => {
+  it('is answered with 404 for an unknown run', async () => {
     for (const answer of [
       await jackdaw.get('/api/runs/nobody'),
       await jackdaw.get('/api/runs/nobody/events'),
@@ -241,7 +241,7 @@ describe('bad input', () => {
     }
   });
 
-  it('is refused with 400: a path that is no text, a place that is no number', async () => {
+  it('is refused with 400 for a malformed path and an invalid event position', async () => {
     expectProblem(await jackdaw.get('/api/runs/%E0%A4%A'), 400, 'VALIDATION_FAILED');
     const { body } = await jackdaw.chat({ query: '1 + 1' });
     for (const place of ['x', '-1', '1.5', '9'.repeat(20)]) {

@@ -29,7 +29,7 @@ describe.each(Object.entries(PATHS))('the base URL of %s', (provider, path) => {
   let jackdaw: Jackdaw | undefined;
   afterEach(() => jackdaw?.stop());
 
-  it('keeps its query behind the path, also that of a complete endpoint', async () => {
+  it('keeps its query after the path, also from a complete endpoint', async () => {
     llm.always({ text: 'ok' });
     const endpoint = provider === 'anthropic' ? '/messages' : '/chat/completions';
     jackdaw = await startJackdaw({ env: envOf(`${llm.url}/${endpoint}?api-version=1&b=%2F/`) });
@@ -43,7 +43,7 @@ describe('the base URL of embeddings', () => {
     ['openai-compatible', '/v1/chat/completions?api-version=1', '/v1/embeddings?api-version=1'],
     ['ollama', '/v1/?api-version=1', '/v1/embeddings?api-version=1'],
     ['azure', '/?api-version=preview', '/openai/v1/embeddings?api-version=preview'],
-  ])('keeps its query, and loses the endpoint of chats: %s', async (provider, given, path) => {
+  ])('keeps its query and replaces the chat endpoint: %s', async (provider, given, path) => {
     const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url);
@@ -70,7 +70,7 @@ describe('the base URL of embeddings', () => {
 });
 
 describe('a complete endpoint in code', () => {
-  it('is cut to its base URL', async () => {
+  it('is shortened to its base URL', async () => {
     llm.always({ text: 'ok' });
     const apiUrl = `${llm.url}/chat/completions?v=1`;
     const agent = await createAgent({
@@ -83,10 +83,10 @@ describe('a complete endpoint in code', () => {
   });
 });
 
-describe('an agent that names a provider and no model', () => {
+describe('an agent with a provider but without a model', () => {
   const model = (provider: string, name?: string) => ({ provider, ...(name !== undefined && { name }) });
 
-  it('takes LLM_MODEL of the provider of LLM_PROVIDER, and no other provider’s', async () => {
+  it('uses LLM_MODEL only for the provider of LLM_PROVIDER', async () => {
     llm.always({ text: 'ok' });
     const agents = [
       { name: 'same', model: model('openai') },
@@ -100,7 +100,7 @@ describe('an agent that names a provider and no model', () => {
     expect(llm.requests.map((request) => request.model)).toEqual(['gpt-4o', 'gpt-4o-mini', 'deepseek-v4-flash']);
   });
 
-  it('takes it with a provider that has no default model, and with LLM_CAPABILITIES', async () => {
+  it('uses LLM_MODEL with a provider without a default model, and LLM_CAPABILITIES', async () => {
     llm.always({ text: 'ok' });
     const agents = [{ name: 'same', model: model('openai-compatible') }];
     const env = { ...llm.envOf('openai-compatible'), LLM_MODEL: 'my-model', LLM_CAPABILITIES: 'vision' };

@@ -16,7 +16,7 @@ Logger.overrideLogger(false);
 const servers = await testServers();
 const NOON = Date.UTC(2027, 0, 15, 12);
 const HOUR_MS = 3_600_000;
-/** With `maxTokens` 10 a call of nothing reserves 10 tokens, which cost 20 millionths. */
+/** With `maxTokens` 10 a call without messages reserves 10 tokens, which cost 20 millionths of the currency unit. */
 const CALL = {
   model: 'm',
   request: { messages: [], parameters: { maxTokens: 10 } },
@@ -27,7 +27,7 @@ const took = (totalTokens: number, cost = 0): CallEnd => ({
   result: says('a', { usage: { promptTokens: totalTokens - 1, completionTokens: 1, totalTokens, cost } }),
 });
 
-/** A store of its own for each test; `createBudgetStore` gives all users of a database the same one. */
+/** A new store for each test; `createBudgetStore` returns one store for all users of a database. */
 function newStore({ database }: OpenPersistence): BudgetStore {
   const shared = new SharedBudgetStore(database);
   return database.isOwn ? new OwnBudgetStore(database, shared) : shared;
@@ -35,7 +35,7 @@ function newStore({ database }: OpenPersistence): BudgetStore {
 
 describeDatabases('budgets', servers, (created, kind) => {
   let opened: OpenPersistence;
-  /** A second process's connections, where there can be one. */
+  /** A second process's connections, where the database permits a second process. */
   let other: OpenPersistence;
   let store: BudgetStore;
   let otherStore: BudgetStore;
@@ -64,7 +64,7 @@ describeDatabases('budgets', servers, (created, kind) => {
   const today = () => ({ ...place, name: 'tenant_day' as const, key: `tenant_day:2027-01-15:${tenant}`, tenant });
 
   beforeAll(async () => {
-    // With a Redis MariaDB, too, is shared by many; nobody asks it for anything here.
+    // MariaDB is shared by several nodes only with Redis; no test here sends a request to that Redis.
     const env = { DATABASE_URL: created().url, ...(kind === 'mariadb' && { REDIS_URL: 'redis://127.0.0.1:1' }) };
     const { config } = loadConfig({ env });
     const open = () => openPersistence(config, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
@@ -83,7 +83,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     await opened.close();
   });
 
-  it('let exactly as many of 100 calls at once through as there is room for, on two nodes', async () => {
+  it('admit exactly as many of 100 simultaneous calls on two nodes as fit', async () => {
     const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } }, otherStore)];
     const asked = Array.from({ length: 100 }, async (_, at) => nodes[at % 2]!.reserve(account(`r${at}`), CALL));
     const ended = await Promise.allSettled(asked);
@@ -95,14 +95,14 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await sums()).toEqual({ tenant_day: { tokens: 111, cost: 37_000 } });
   });
 
-  it('have in the database what no journal will tell of, at once', async () => {
+  it('write usage that no journal contains to the database at once', async () => {
     const daily = budget({ tenantDay: { tokens: 370 } });
     await (await daily.reserve(account('a'), CALL))!.settle(took(3));
     await (await daily.reserve({ ...account('b'), isJournaled: false }, CALL))!.settle(took(4));
     expect(await new SharedBudgetStore(opened.database).sum(today())).toMatchObject({ tokens: 7 });
   });
 
-  it('say what is spent and when they are whole again', async () => {
+  it('report the spent amount and the reset time', async () => {
     const daily = budget({ tenantDay: { cost: 0.00003 } });
     await (await daily.reserve(account('a'), CALL))!.settle(took(8, 0.000016));
     await expect(daily.reserve(account('b'), CALL)).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await daily.reserve(account('b'), CALL)).not.toBeNull();
   });
 
-  it('count a step once, however often it is done, and settle it once', async () => {
+  it('count a repeated step once and settle it once', async () => {
     const both = budget({ run: { tokens: 25 }, session: { tokens: 100 } });
     const first = (await both.reserve(account('a'), CALL))!;
     const again = (await both.reserve(account('a'), CALL))!;
@@ -142,7 +142,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await sums()).toMatchObject({ run: { tokens: 10 }, session: { tokens: 10 } });
   });
 
-  it('extend the reservation of a running reply until they are used up', async () => {
+  it('extend the reservation of a running reply until the budget is used up', async () => {
     const running = budget({ run: { tokens: 100 }, replyTokens: 40 });
     const unlimited = { ...CALL, request: { messages: [] } };
     const reply = (await running.reserve(account('a'), unlimited))!;
@@ -158,7 +158,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await sums()).toMatchObject({ run: { tokens: 105 } });
   });
 
-  it('let a reply that is not streamed reserve a share of the rest', async () => {
+  it('reserve a share of the remaining budget for a reply without a stream', async () => {
     const shared = budget({ tenantDay: { tokens: 1000 }, replyTokens: 40 });
     const unlimited = { ...CALL, request: { messages: [] } };
     const reply = (await shared.reserve(account('a'), unlimited))!;
@@ -170,10 +170,10 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await (await rich.reserve(account('c'), unlimited))!.limitReply(10_000)).toBeNull();
   });
 
-  it('count what was broken off as far as it can be told, beside what the same step takes then', async () => {
+  it('count an interrupted reply by its estimated usage, in addition to the repeated step', async () => {
     const both = budget({ run: { tokens: 60 }, session: { cost: 1 } });
     const call = { ...CALL, request: { ...CALL.request, messages: [{ role: 'user' as const, content: 'ask' }] } };
-    // A message is its text and four tokens around it.
+    // A message counts the tokens of its text and four more.
     const first = (await both.reserve(account('a'), call))!;
     await first.settle({ kind: 'broken', said: 'half' });
     await first.settle({ kind: 'broken', said: 'half' });
@@ -184,7 +184,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await sums()).toMatchObject({ run: { tokens: 27 }, session: { tokens: 27 } });
   });
 
-  it('forget what a crashed process has reserved, but not what it settles late', async () => {
+  it('expire the reservations of a crashed process but count its late settlements', async () => {
     const session = budget({ session: { tokens: 10 } });
     const crashed = (await session.reserve(account('a'), CALL))!;
     await expect(session.reserve(account('b'), CALL)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
@@ -195,7 +195,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await sums()).toEqual({ session: { tokens: 9, cost: 0 } });
   });
 
-  it('can be counted anew', async () => {
+  it('can be rebuilt from the journal', async () => {
     const all = budget({ run: { tokens: 100 }, tenantDay: { tokens: 100, cost: 1 } });
     const held = (await all.reserve(account('a'), CALL))!;
     jest.spyOn(Date, 'now').mockReturnValue(NOON + 1);
@@ -210,10 +210,10 @@ describeDatabases('budgets', servers, (created, kind) => {
       yield usage(NOON - 24 * HOUR_MS, 1);
       yield usage(NOON, 2);
       yield usage(NOON, 4);
-      // In the budget of a run that is over nothing will count any more.
+      // Nothing counts in the budget of a finished run any more.
       yield usage(NOON, 8, true);
     }
-    // Neither while a call goes on, nor when one comes to its end while others are counted.
+    // A rebuild is refused while a call is in progress, and when a call ends during the rebuild.
     await opened.database.commit([{ sql: 'DELETE FROM budget_entry WHERE tenant <> ?', params: [tenant] }]);
     const inUse = { code: 'BUDGET_IN_USE', isRetryable: true };
     await expect(all.rebuild(journaled())).rejects.toMatchObject(inUse);

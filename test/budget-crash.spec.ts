@@ -5,7 +5,7 @@ import { ProcessWorld } from './support/process-world.js';
 import { openDatabase } from './support/run-host.js';
 
 const CALL = { calls: [{ name: 'read_step', arguments: { step: 1 } }], usage: [50, 10] } as const;
-/** Between two kills. */
+/** Runs between two kills. */
 const RUNS = 30;
 const KILLED = 4;
 
@@ -16,7 +16,7 @@ interface Sum {
   readonly tokens: number;
 }
 
-/** What the journal tells, and what counts in budgets: of sessions, and of runs that are not over. */
+/** Usage by the journal and by the budgets: of all sessions, and of unfinished runs. */
 async function read() {
   const opened = await openDatabase({ DATA_DIR: world.folder });
   const { database } = opened;
@@ -44,10 +44,10 @@ async function read() {
 
 const all = (sums: readonly Sum[]) => sums.reduce((sum, { tokens }) => sum + tokens, 0);
 
-it('the sums of budgets are what the journal tells, however often the server was killed', async () => {
+it("the budget totals equal the journal's usage after repeated kills of the server", async () => {
   const reply = byTurn(CALL, { text: 'done', usage: [70, 5] });
   let asked = 0;
-  // So that some are asked and others told at any moment.
+  // Different delays, so that at any moment some calls are pending and others finished.
   world.llm.always((request) => ({ ...reply(request), gate: passes(10 + (asked++ % 7) * 5) }));
   const env = { BUDGET_RUN: 'tokens=100000', BUDGET_SESSION: 'tokens=100000', BUDGET_TENANT_DAY: 'tokens=10000000' };
   let server = await world.start(env);
@@ -59,7 +59,7 @@ it('the sums of budgets are what the journal tells, however often the server was
       server.post('/api/agent/runs', { query: 'go', sessionId: `${killed}-${n}` }),
     );
     ids.push(...(await Promise.all(begun)).map(({ body }) => String(body['run_id'])));
-    // In the midst of them: each asks twice.
+    // In the middle of the runs: each makes two model calls.
     await world.llm.waitForRequest(from + RUNS);
     await server.kill();
     const { told, counted } = await read();
@@ -75,6 +75,6 @@ it('the sums of budgets are what the journal tells, however often the server was
   expect(told.runs).toEqual([]);
   expect(counted).toEqual(told);
   expect(all(days)).toBe(all(told.sessions));
-  // Else nothing was seen of a run's own sum.
+  // Otherwise the test did not check the total of any single run.
   expect(goingOn).toBeGreaterThan(0);
 });

@@ -73,7 +73,7 @@ describe('a budget of cost', () => {
       'gpt-free',
     ],
     ['a model of the application', COSTED, { chatModel: new ScriptedChatModel([]) }, 'scripted-1'],
-  ])('stops the start when %s has no price', async (_what, env, options, name) => {
+  ])('stops the start if %s has no price', async (_what, env, options, name) => {
     const message = await start(env, options);
     expect(message).toContain(`model ${name} of `);
     expect(message).toContain(`:${name}": {"input": …, "output": …} to LLM_PRICES (0 for a model that costs nothing)`);
@@ -84,11 +84,11 @@ describe('a budget of cost', () => {
     ['with a price of 0', { ...COSTED, LLM_MODEL: 'local' }, {}],
     ['beside the offline model', { ...COSTED, LLM_PROVIDER: 'offline', LLM_MODEL: undefined }, {}],
     ['without a budget of cost', { ...ENV, BUDGET_DAY: 'tokens=5', LLM_MODEL: 'gpt-free' }, {}],
-  ])('lets a server start with models %s', async (_what, env, options) => {
+  ])('permits the start with models %s', async (_what, env, options) => {
     expect(await start(env, options)).toBe('started');
   });
 
-  it('refuses a request and a fork that name a model without a price', async () => {
+  it('refuses a request and a fork with a model without a price', async () => {
     await start({ ...COSTED, LLM_REQUEST_MODELS: '*' });
     llm.always({ text: 'fine' });
     const refused = await jackdaw!.chat({ query: 'hi', model: 'gpt-free' });
@@ -103,7 +103,7 @@ describe('a budget of cost', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('refuses a definition file that changes to a model without a price', async () => {
+  it('refuses a changed definition file with a model without a price', async () => {
     const folder = new AgentFolder();
     const poet = (name: string) =>
       folder.write('poet.xml', `<agent name="poet"><llm api-type="openai" model="${name}"/></agent>`);
@@ -120,7 +120,7 @@ describe('a budget of cost', () => {
     }
   });
 
-  it('counts an application’s own model by its price', async () => {
+  it("counts an application's own model by its price", async () => {
     const chatModel = new ScriptedChatModel([says('fine'), says('fine')]);
     const prices = '{"scripted:scripted-1": {"input": 100000, "output": 100000}}';
     await start({ ...COSTED, LLM_PRICES: prices, BUDGET_DAY: 'cost=120', BUDGET_REPLY_TOKENS: '10' }, { chatModel });

@@ -51,14 +51,14 @@ describeDatabases('pruning budgets', servers, (created) => {
   });
   afterAll(() => opened.close());
 
-  it('deletes calls a day after they were settled', async () => {
+  it('deletes calls a day after their settlement', async () => {
     await store.prune(NOON + DAY_MS - 1);
     expect(await store.find(entry.id)).toMatchObject({ tokens: 5, expiresAt: null });
     await store.prune(NOON + DAY_MS + 1);
     expect(await store.find(entry.id)).toBeNull();
   });
 
-  it('deletes the sums of days after 32 days and those of runs after 400, and keeps those of sessions', async () => {
+  it('deletes the totals of days after 32 days and of runs after 400, but not those of sessions', async () => {
     const all = ['agent_day', 'agent_run', 'agent_session', 'agent_tenant_day', 'day', 'run', 'session', 'tenant_day'];
     expect(await namesLeft()).toEqual(all);
     await store.prune(NOON + 32 * DAY_MS);

@@ -6,18 +6,18 @@ import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const LIMIT = 30_000;
-/** A word is one token. */
+/** The answer in words; a word is one token. */
 const WORDS = 4000;
 const ANSWER = 'word '.repeat(WORDS);
 const AT_ONCE = 20;
 
-/** A provider that keeps to `max_tokens`, and reports nothing, as some do of streams. */
+/** A provider that respects `max_tokens` and reports no usage, as some providers do for streams. */
 function answer({ max_completion_tokens: limit, max_tokens = limit }: FakeRequest): FakeReply {
   if (typeof max_tokens !== 'number' || max_tokens >= WORDS) return { text: ANSWER, usage: null };
   return { text: 'word '.repeat(max_tokens), finishReason: 'length', usage: null };
 }
 
-describe('replies at once without a limit of their length', () => {
+describe('concurrent replies without a length limit', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => void (llm = await FakeLlm.start()));
@@ -37,7 +37,7 @@ describe('replies at once without a limit of their length', () => {
     return row!.tokens;
   };
 
-  it('are stopped while they stream when the budget is used up, each with a documented outcome', async () => {
+  it('stop during their stream when the budget is used up, each with a documented outcome', async () => {
     await start({ BUDGET_TENANT_DAY: `tokens=${LIMIT}` });
     const streams = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) => jackdaw.stream({ query: 'hello', sessionId: `s${n}` })),
@@ -52,7 +52,7 @@ describe('replies at once without a limit of their length', () => {
     expect(await spent()).toBeGreaterThan(LIMIT * 0.8);
   });
 
-  it('are limited by max_tokens where they are not streamed', async () => {
+  it('are limited by max_tokens without a stream', async () => {
     await start({ BUDGET_TENANT_DAY: `tokens=${LIMIT}` });
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => jackdaw.chat({ query: 'hello' })));
     for (const { status, body } of answers) {
@@ -64,7 +64,7 @@ describe('replies at once without a limit of their length', () => {
     expect(await spent()).toBeLessThanOrEqual(LIMIT);
   });
 
-  it('are not limited while the budget has room', async () => {
+  it('are not limited while the budget suffices', async () => {
     await start({ BUDGET_TENANT_DAY: 'tokens=1000000', BUDGET_REPLY_TOKENS: '100' });
     const { body } = await jackdaw.chat({ query: 'hello' });
     expect(body).toMatchObject({ finish_reason: 'stop', result: ANSWER });
@@ -85,7 +85,7 @@ describe('replies at once without a limit of their length', () => {
     expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'user']);
   });
 
-  it('are stopped by a budget of cost and in arguments of a call', async () => {
+  it('are also stopped by a cost budget, even in the arguments of a call', async () => {
     const prices = '{"gpt-4o": {"input": 0, "output": 1000000}}';
     await start({ BUDGET_RUN: 'cost=1500', LLM_PRICES: prices });
     const args = JSON.stringify({ expression: '1+'.repeat(20_000) });
@@ -96,7 +96,7 @@ describe('replies at once without a limit of their length', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('are asked for without a limit where the model does not take it', async () => {
+  it('are requested without a limit if the model does not accept it', async () => {
     await start({ BUDGET_TENANT_DAY: `tokens=${LIMIT}` });
     llm.always(({ max_completion_tokens: limit }) =>
       limit === undefined

@@ -37,7 +37,7 @@ describe('a budget of 5,000 tokens', () => {
     ['negative counts', { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 }],
     ['texts', { prompt_tokens: '50', completion_tokens: '400', total_tokens: '450' }],
     ['absurd counts', { prompt_tokens: 1e18, completion_tokens: 1e18, total_tokens: 2e18 }],
-  ])('ends after a dozen answers of 400 words whose provider reports %s', async (_what, usage) => {
+  ])('is used up after a dozen answers of 400 words if the provider reports %s', async (_what, usage) => {
     const env = { BUDGET_TENANT_DAY: 'tokens=5000', BUDGET_REPLY_TOKENS: '500', AGENT_MEMORY_ENABLED: 'false' };
     jackdaw = await startJackdaw({ llm, env });
     llm.always(counted(usage));
@@ -58,7 +58,7 @@ describe('a budget of 5,000 tokens', () => {
   it.each<[string, readonly unknown[]]>([
     ['breaks off', []],
     ['ends in an error', [{ error: { message: 'overloaded', type: 'server_error' } }]],
-  ])('counts the usage that was reported before a stream %s', async (_what, end) => {
+  ])('counts the usage that the provider reported before a stream %s', async (_what, end) => {
     jackdaw = await startJackdaw({ llm, env: { BUDGET_SESSION: 'tokens=5000', LLM_MAX_ATTEMPTS: '1' } });
     const delta = { choices: [{ index: 0, delta: { content: 'a' } }] };
     const usage = { prompt_tokens: 50, completion_tokens: 4940, total_tokens: 4990 };

@@ -43,11 +43,11 @@ describe('hard budgets', () => {
         )
     )[0];
 
-  it('count what runs really used, and let nothing be asked beyond them', async () => {
+  it('count the actual usage of runs and refuse calls beyond the limit', async () => {
     llm.reply(CALL).reply({ text: 'two', usage: [4800, 10] });
     const first = await jackdaw.chat({ query: 'what is 1+1?', sessionId: 'talk' }, ANN.headers);
     expect(first.body).toMatchObject({ usage: { total_tokens: 4870, cost: 5.05 } });
-    // The run is over, and its sum is gone with it.
+    // The run is finished, so its total was deleted.
     expect([await total('run'), await total('session')]).toEqual([undefined, { tokens: 4870, cost: 5_050_000_000 }]);
     llm.reply({ ...CALL, usage: [4990, 10] });
     const over = await jackdaw.chat({ query: 'and 2+2?', sessionId: 'other' }, ANN.headers);
@@ -60,11 +60,11 @@ describe('hard budgets', () => {
       limit: 5000,
       resets_at: null,
     });
-    // Neither another attempt nor another model is asked.
+    // Neither a retry nor the fallback model is called.
     expect(llm.requests).toHaveLength(3);
   });
 
-  it('ask the database for no sum of a run or a session that begins', async () => {
+  it('read no totals of a new run or session from the database', async () => {
     llm.always({ text: 'fine', usage: [10, 1] });
     await jackdaw.chat({ query: 'hi' }, ANN.headers);
     const query = jest.spyOn(jackdaw.app.get(Database), 'query');
@@ -76,7 +76,7 @@ describe('hard budgets', () => {
     query.mockRestore();
   });
 
-  it('of a tenant are not those of another', async () => {
+  it('of a tenant are separate from those of another', async () => {
     llm.reply({ text: 'dear', usage: [3980, 10] }).always({ text: 'fine' });
     expect((await jackdaw.chat({ query: 'hi', sessionId: 'dear' }, EVE.headers)).status).toBe(200);
     for (let chat = 0; chat < 24; chat++) {
@@ -89,7 +89,7 @@ describe('hard budgets', () => {
     expect((await jackdaw.chat({ query: 'hi' }, ANN.headers)).status).toBe(200);
   });
 
-  it('can be counted anew from the journal', async () => {
+  it('can be rebuilt from the journal', async () => {
     const database = jackdaw.app.get(Database);
     const read = () => database.query('SELECT scope, tokens, cost FROM budget_total WHERE tokens > 0 ORDER BY scope');
     const counted = await read();
@@ -98,7 +98,7 @@ describe('hard budgets', () => {
     expect(await read()).toEqual(counted);
   });
 
-  it('count the prompt and what was said of a call that is cut off, which the journal does not', async () => {
+  it('count the prompt and the text of an interrupted call, which the journal does not', async () => {
     llm.reply({ text: 'one two three four five six', stallAfter: 3 });
     const stream = await jackdaw.stream({ query: 'count', sessionId: 'cut' }, ANN.headers);
     await stream.waitFor('message.delta');
@@ -109,7 +109,7 @@ describe('hard budgets', () => {
     const [cut] = await database.query<{ tokens: number; cost: number }>(
       "SELECT tokens, cost FROM budget_total WHERE scope = 'session:a:cut'",
     );
-    // The longest reply, 10 tokens, is no longer in it.
+    // The total no longer includes the reservation of the longest reply, 10 tokens.
     expect(cut!.tokens).toBeGreaterThan(10);
     expect(cut!.cost).toBeGreaterThan(cut!.tokens * 1_000_000);
     await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database).usages());

@@ -26,13 +26,13 @@ const HARD = [
   '$1',
   'enc:1:k:AAAA',
 ];
-/** Whatever JavaScript calls a string. */
+/** Any JavaScript string. */
 const wild = fc
   .array(fc.oneof(fc.constantFrom(...HARD), fc.string({ unit: 'binary', maxLength: 9 })), {
     minLength: 1,
     maxLength: 12,
   })
-  // A reply that says nothing is none.
+  // An empty reply is invalid, so each text contains at least this character.
   .map((parts) => `.${parts.join('')}`);
 
 const servers = await testServers();
@@ -54,7 +54,10 @@ for (const [how, keys] of [
         await llm.close();
       });
 
-      /** Has it said by the user, asked of a tool, answered by the tool and by the model; then reads it wherever it is told. */
+      /**
+       * Sends the text as a question, as a tool's arguments, as its result and as the answer, then reads it from each
+       * API.
+       */
       async function expectKept(text: string, session: string): Promise<void> {
         llm.reply({ text, calls: [{ id: 'c', name: 'look', arguments: { text } }] }, { text });
         const answer = await jackdaw.chat({ query: text, sessionId: session });
@@ -63,7 +66,7 @@ for (const [how, keys] of [
         const contents = messages.map(({ content, tool_calls }) => [content, tool_calls]);
         const calls = [{ id: 'c', name: 'look', arguments: JSON.stringify({ text }) }];
         const told = [[text], [text, calls], [`seen ${text}`], [text]];
-        // Compared as one, since a megabyte that differs is no message to read.
+        // Compared as booleans, because the difference of a megabyte is unreadable in a message.
         expect(JSON.stringify(contents) === JSON.stringify(told.map(([content, made]) => [content, made]))).toBe(true);
         const { body } = await jackdaw.get(`/api/runs/${answer.body['run_id']}/journal`);
         const { steps } = body as unknown as JournalPage;
@@ -71,7 +74,7 @@ for (const [how, keys] of [
         expect(results.split(JSON.stringify(text).slice(1, -1)).length > 3).toBe(true);
       }
 
-      it('comes back byte for byte, whatever it is', async () => {
+      it('is returned byte for byte for any text', async () => {
         let count = 0;
         await fc.assert(
           fc.asyncProperty(wild, (text) => expectKept(text, `s${count++}`)),
@@ -79,14 +82,14 @@ for (const [how, keys] of [
         );
       });
 
-      // Encrypted it is larger still: what that goes through, plain text does.
+      // Not with encryption: the encrypted text is larger, and the plain case covers the same code.
       if (keys !== '') {
-        it('comes back byte for byte when it is a megabyte', async () => {
+        it('is returned byte for byte with a megabyte of text', async () => {
           await expectKept('0123456789abcdéf🐦"\\\0'.repeat(32_000), 'large');
         });
       }
 
-      it.each(['🐦', "'", '%', '\\', ' ', 'a'.repeat(500)])('is no id of anything: %j', async (id) => {
+      it.each(['🐦', "'", '%', '\\', ' ', 'a'.repeat(500)])('is not a valid id: %j', async (id) => {
         const path = encodeURIComponent(id);
         const answers = await Promise.all([
           jackdaw.get(`/api/runs/${path}`),
@@ -106,7 +109,7 @@ for (const [how, keys] of [
         expect((await jackdaw.chat({ query: 'x', agent: id })).status).toBe(id === ' ' ? 400 : 404);
       });
 
-      it('is refused in an address when it has a NUL', async () => {
+      it('is refused in a URL with a NUL', async () => {
         for (const path of [
           '/api/runs/a%00b',
           '/api/sessions/%00/messages',
@@ -118,7 +121,7 @@ for (const [how, keys] of [
         }
       });
 
-      it.each(['a\0', 'a\n', '\ud800', '', 'x'.repeat(129)])('is no name of a principal: %j', async (name) => {
+      it.each(['a\0', 'a\n', '\ud800', '', 'x'.repeat(129)])('is not a valid name of a principal: %j', async (name) => {
         const agents = jackdaw.app.get(AgentService, { strict: false });
         for (const principal of [
           { id: name, tenant: 't', roles: [] },

@@ -47,12 +47,12 @@ describe('a byte order mark', () => {
     await expect(read(file('wide.txt', Buffer.from(MARK + text, 'utf16le')))).rejects.toThrow(/wide\.txt.*UTF-16/s);
   });
 
-  it('is ignored in an agent and in the prompt that it includes', () => {
+  it('is ignored in an agent file and in the prompt file that it includes', () => {
     expect(parse(`${MARK}Be brief.`).instructions).toBe('Be brief.');
     expect(() => parse(Buffer.from(`${MARK}Be brief.`, 'utf16le'))).toThrow(/agent\.xml:2.*UTF-16/s);
   });
 
-  it('is ignored in a provider’s reply', async () => {
+  it("is ignored in a provider's reply", async () => {
     const reply = { choices: [{ message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }] };
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
@@ -78,7 +78,7 @@ describe('a byte order mark', () => {
     expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
   });
 
-  it('is ignored in messages of an MCP client, however they are split', async () => {
+  it('is ignored in messages of an MCP client with any split into chunks', async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const { config } = loadConfig({ env: { DATA_DIR: newFolder(), LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline' } });
     const served = serveStdio(input, output, { config, logStream: { write: () => undefined } });
