@@ -44,7 +44,7 @@ describe('the offline model', () => {
     });
   });
 
-  it('tells no steps and tool results unless asked for', async () => {
+  it('omits steps and tool results unless the request includes details', async () => {
     const { body } = await jackdaw.chat({ query: '计算 100 + 200' });
     expect(Object.keys(body).toSorted()).toEqual(
       'duration_ms finish_reason is_complete iterations memory_state model result run_id session_id usage'.split(' '),
@@ -70,7 +70,7 @@ describe('a chat', () => {
     await llm.close();
   });
 
-  it('carries out the calls of one reply at once, and gives the results in the order of the calls', async () => {
+  it('executes the calls of one reply concurrently and returns the results in call order', async () => {
     const names = ['a', 'b', 'c'];
     llm
       .reply({
@@ -99,7 +99,7 @@ describe('a chat', () => {
     );
   });
 
-  it('calls DTO, zod and string tools with the checked input', async () => {
+  it('calls DTO, zod and string tools with the validated input', async () => {
     llm
       .reply({
         calls: [
@@ -130,7 +130,7 @@ describe('a chat', () => {
     ['an unknown argument', 'double', { n: 1, m: 2 }, 'm'],
     ['an ill-typed argument', 'forecast', { city: 'Rome', days: 'two' }, 'days'],
     ['an argument out of its range', 'forecast', { city: 'Rome', days: 8 }, 'days'],
-  ])('tells the model of %s, and calls nothing', async (_case, name, args, reason) => {
+  ])('reports %s to the model and calls no tool', async (_case, name, args, reason) => {
     llm.reply({ calls: [{ id: 'x', name, arguments: args }] }).reply({ text: 'sorry' });
     const { body } = await jackdaw.chat({ query: 'go', includeDetails: true });
     expect(body).toMatchObject({ result: 'sorry', is_complete: true, tool_results: [{ tool: name, success: false }] });
@@ -141,7 +141,7 @@ describe('a chat', () => {
   });
 
   describe('in a session', () => {
-    it('creates one that is not known, and gives the model its earlier turns, whole', async () => {
+    it('creates an unknown session and sends its earlier turns completely to the model', async () => {
       llm
         .reply({ text: 'hm', calls: [{ id: 'c1', name: 'double', arguments: { n: 4 } }] })
         .reply({ text: 'eight' })
@@ -164,7 +164,7 @@ describe('a chat', () => {
       ]);
     });
 
-    it('gives the model no more messages than the agent remembers, whole turns, and says so', async () => {
+    it("sends at most the agent's limit of messages to the model, in whole turns, and reports it", async () => {
       llm.always({ text: 'ok' });
       for (const query of ['one', 'two', 'three']) await jackdaw.chat({ query, sessionId: 'long' });
       const { body } = await jackdaw.chat({ query: 'four', sessionId: 'long' });
@@ -184,7 +184,7 @@ describe('a chat', () => {
       ]);
     });
 
-    it('goes on with a session whose id was generated', async () => {
+    it('continues a session with a generated id', async () => {
       llm.always({ text: 'ok' });
       const { body } = await jackdaw.chat({ query: 'one' });
       await jackdaw.chat({ query: 'two', sessionId: body['session_id'] });
@@ -196,7 +196,7 @@ describe('a chat', () => {
       expect([status, body]).toMatchObject([400, { code: 'VALIDATION_FAILED', errors: [{ field: 'sessionId' }] }]);
     });
 
-    it('can be read: its turns and messages counted, its messages in pages of whole turns', async () => {
+    it('has a resource with counts, and pages of whole turns', async () => {
       const sessionId = 'x'.repeat(128);
       llm.reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 1 } }] }).always({ text: 'ok' });
       for (const query of ['one', 'two', 'three']) await jackdaw.chat({ query, sessionId });
@@ -236,7 +236,7 @@ describe('a chat', () => {
       expect(exact.body).toMatchObject({ next: null });
     });
 
-    it('answers a bad page with 400, an unknown session with 404', async () => {
+    it('answers an invalid page with 400 and an unknown session with 404', async () => {
       for (const query of ['limit=0', 'limit=201', 'limit=x', 'after=-1', 'after=1.5', 'page=2']) {
         const { status, body } = await jackdaw.get(`/api/sessions/long/messages?${query}`);
         expect([query, status, body['code']]).toEqual([query, 400, 'VALIDATION_FAILED']);

@@ -5,7 +5,7 @@ import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
 
 const OLD = { LOOP: '1', LOOPS: '1' };
-/** The next release, which can replay what the old one has recorded, or cannot. */
+/** Environments of the next release: one can replay the runs of the old release, one cannot. */
 const [COMPATIBLE, INCOMPATIBLE] = [
   { LOOP: '2', LOOPS: '1,2' },
   { LOOP: '2', LOOPS: '2' },
@@ -14,13 +14,13 @@ const QUESTION = { query: 'do five steps', sessionId: 'old' };
 const ONCE_EACH = [1, 2, 3, 3, 4, 5].map((step) => `read_step ${step}`);
 
 const world = ProcessWorld.prepare();
-/** One will do: queues differ in the same way wherever they are. */
+/** One store is enough: the queues behave alike on all stores. */
 const stores = (await clusterStores()).filter(({ name }) => name === 'postgres');
 
 describeClusters('a rolling deploy of another loop', stores, (store) => {
   world.share(store, { CLUSTER_LEASE_MS: '1500', CLUSTER_CHECK_MS: '300', SHUTDOWN_TIMEOUT_MS: '0' });
 
-  it('hands the runs of the old release to the new one, if that can replay them', async () => {
+  it('hands over runs of the old release to the new one if that can replay them', async () => {
     world.llm.always(stepByStep('read_step'));
     const [old, next] = await Promise.all([world.start({ ...OLD, BLOCK_AT: 'read_step 3' }), world.start(COMPATIBLE)]);
     const { runId } = await old.stream(QUESTION);
@@ -31,7 +31,7 @@ describeClusters('a rolling deploy of another loop', stores, (store) => {
     expect((await next.get(`/api/runs/${runId}/journal`)).body['loop_version']).toBe(1);
   });
 
-  it('leaves them to processes that can replay them while there are some, and then ends them, with a valid history', async () => {
+  it('leaves runs to compatible processes as long as one lives, then fails them with a valid history', async () => {
     const hold = gate();
     const script = stepByStep('read_step');
     world.llm.always((request) => ({ ...script(request), ...(doneIn(request) === 4 && { gate: hold.opened }) }));
@@ -44,7 +44,7 @@ describeClusters('a rolling deploy of another loop', stores, (store) => {
     await first.waitForLine('performing read_step 3');
     const stream = await next.follow(runId);
     await first.kill();
-    // The last process of the old release goes on, though the new one has room.
+    // The last process of the old release resumes the run although the new one has a free slot.
     await last.waitForLine('performing read_step 4');
     await last.kill();
     expect((await stream.all()).at(-1)).toMatchObject({

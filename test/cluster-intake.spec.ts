@@ -21,7 +21,7 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
   });
 
   it.each(['/api/agent/chat', '/api/agent/runs'])(
-    'is one run of 50 twins that come to both at once: %s',
+    'is one run for 50 simultaneous duplicates sent to both: %s',
     async (path) => {
       world.llm.always({ text: 'once' });
       const key = { 'idempotency-key': `twins-${path.slice(-4)}` };
@@ -37,7 +37,7 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
     },
   );
 
-  it('is refused by both when the queue that they share is full, and else begun by its urgency', async () => {
+  it('is refused by both if their shared queue is full, and starts by priority otherwise', async () => {
     const [hold, goOn] = [gate(), gate()];
     world.llm.always(async (request) => {
       await (queryOf(request).startsWith('first') ? hold : goOn).opened;
@@ -54,7 +54,7 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     hold.open();
-    // Two take at the same time what comes first and second; which of them asks its model first is their own affair.
+    // The two nodes take the two first runs concurrently; the order of their model requests is not defined.
     await world.llm.waitForRequest(4);
     expect(world.llm.requests.slice(2).map(queryOf).toSorted()).toEqual(['priority 5', 'priority 9']);
     goOn.open();
@@ -62,13 +62,13 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
     expect(world.llm.requests.slice(4).map(queryOf).toSorted()).toEqual(['priority 0', 'priority 5']);
   });
 
-  it('ends at its deadline, also when another process has it or nobody had room for it', async () => {
+  it('fails at its deadline, also on another process and while it is queued', async () => {
     world.llm.always({ hang: true });
     const late = (deadlineMs: number) =>
       Promise.all([a, b].map((node) => submit(node, { query: 'too slow', deadlineMs })));
     const asked = await late(4000);
     await world.llm.waitForRequest(2);
-    // These end while those have all the room there is.
+    // These runs end while the other runs occupy both slots.
     for (const answer of [...(await late(400)), ...asked]) {
       const events = await b.events(runIdOf(answer));
       expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_TIMEOUT' } } });
@@ -77,13 +77,13 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
   });
 });
 
-/** One will do: it is the journal that is asked. */
+/** One database is enough: the check queries the journal. */
 const onPostgres = (await clusterStores()).filter(({ name }) => name === 'postgres');
 
 describeClusters('what two processes execute', onPostgres, (store) => {
   world.share(store, { RUN_TENANT_CONCURRENCY: '1' });
 
-  it('is of one tenant no more than it may have go on in both together', async () => {
+  it("includes at most the tenant's limit of running runs over both", async () => {
     const [a, b] = await Promise.all([world.start(), world.start()]);
     const hold = gate();
     let atOnce = 0;

@@ -14,7 +14,7 @@ function fold(events: readonly SseEvent[], client = new FoldingClient()): Foldin
   return client;
 }
 
-/** In a session of its own. */
+/** A question in a new session. */
 const question = () => ({ query: 'do five steps', sessionId: `session-${asked++}` });
 
 describeClusters('two processes that live', await clusterStores(), (store) => {
@@ -25,7 +25,7 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     [a, b] = await Promise.all([world.start({ BLOCK_AT: 'read_step 3', SHUTDOWN_TIMEOUT_MS: '0' }), world.start()]);
   });
 
-  it('never interleaves two chats of one session', async () => {
+  it('never interleave two chats of one session', async () => {
     world.llm.always(({ messages }) => ({ text: `answer ${messages.length}` }));
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? a : b).chat({ query: `question ${i}`, sessionId: 'shared' })),
@@ -37,7 +37,7 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     );
   });
 
-  it('cancels from any process', async () => {
+  it('can each cancel a run of the other', async () => {
     world.llm.reply({ hang: true });
     const stream = await a.stream(question());
     await world.llm.waitForRequest();
@@ -48,7 +48,7 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     expect(world.llm.requests).toHaveLength(1);
   });
 
-  it('tells a follower elsewhere every event in order, and text while it comes', async () => {
+  it('stream all events in order, and text as it arrives, to a follower on the other', async () => {
     let go = () => undefined as void;
     const gate = new Promise<void>((resolve) => (go = resolve));
     world.llm.reply(
@@ -59,7 +59,8 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     await world.llm.waitForRequest(2);
     const other = await b.follow(stream.runId);
     await other.waitFor('tool.completed');
-    // Its interest has reached the process that runs the run when it hears of the step that has begun.
+    // Node b announces its follower to the executing node asynchronously; the wait lets that happen before the text
+    // starts.
     await new Promise((resolve) => setTimeout(resolve, 300));
     go();
     await Promise.all([stream.all(), other.all()]);
@@ -68,7 +69,7 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     expect(other.deltas()).toBe('one two three four five');
   });
 
-  it('goes on elsewhere at the very character at which a client was cut off', async () => {
+  it('resume a disconnected client at the exact character on the other', async () => {
     const text = Array.from({ length: 40 }, (_, i) => `wört${i}🐦`).join(' ');
     world.llm.reply({ text, drip: 40 });
     const stream = await a.stream(question());
@@ -86,7 +87,7 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     }
   });
 
-  it('takes one of many answers to a run that come to all at the same time', async () => {
+  it('accept one of many simultaneous approvals', async () => {
     world.llm.always(approvedStep);
     const { body } = await a.chat(question());
     const runId = String(body['run_id']);
@@ -98,8 +99,8 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     expect([events.at(-1)?.event, world.effects()]).toEqual(['run.completed', ['approved_step 1']]);
   });
 
-  // The last one: a process ends.
-  it('hands over at a stop what has not ended, and others go on with it at once', async () => {
+  // The last test: it stops a process.
+  it('hand over unfinished runs at a stop, and the other resumes them at once', async () => {
     world.llm.always(stepByStep('read_step'));
     const { runId } = await a.stream(question());
     await a.waitForLine('performing read_step 3');

@@ -15,7 +15,7 @@ const runIdOf = ({ body }: Answer) => String(body['run_id']);
 const hasRedis = canStart('redis-server');
 const onPostgres = (await testServers()).filter(({ kind }) => kind === 'postgres');
 
-/** A store that the tests themselves look after. */
+/** A store that the tests start and stop themselves. */
 function given(env: () => Record<string, string>): ClusterStore {
   return { name: 'given', answers: true, open: async () => env(), close: async () => undefined };
 }
@@ -32,18 +32,21 @@ describeDatabases('a cluster with a Redis of its own', withRedis, (created) => {
     { CLUSTER_CHECK_MS: '200', RUN_CONCURRENCY: '1' },
   );
 
-  it.each(['flush', 'crash'] as const)('runs all that was queued when that forgot everything: %s', async (disaster) => {
-    const hold = gate();
-    world.llm.always({ gate: hold.opened, text: 'done' });
-    const [a, b] = await Promise.all([world.start(), world.start()]);
-    const submit = (query: string) => a.post('/api/agent/runs', { query });
-    const runs = await Promise.all(['one', 'two', 'three', 'four', 'five'].map(submit));
-    await world.llm.waitForRequest(2);
-    await redis[disaster]();
-    hold.open();
-    for (const run of runs) expect((await b.events(runIdOf(run))).at(-1)?.event).toBe('run.completed');
-    expect(world.llm.requests).toHaveLength(5);
-  });
+  it.each(['flush', 'crash'] as const)(
+    'executes all queued runs after its Redis lost its data: %s',
+    async (disaster) => {
+      const hold = gate();
+      world.llm.always({ gate: hold.opened, text: 'done' });
+      const [a, b] = await Promise.all([world.start(), world.start()]);
+      const submit = (query: string) => a.post('/api/agent/runs', { query });
+      const runs = await Promise.all(['one', 'two', 'three', 'four', 'five'].map(submit));
+      await world.llm.waitForRequest(2);
+      await redis[disaster]();
+      hold.open();
+      for (const run of runs) expect((await b.events(runIdOf(run))).at(-1)?.event).toBe('run.completed');
+      expect(world.llm.requests).toHaveLength(5);
+    },
+  );
 });
 
 const canCrash = canStart('initdb');
@@ -59,7 +62,7 @@ const why = canCrash ? '' : ' (skipped: there is no initdb)';
     { CLUSTER_CHECK_MS: '200', CLUSTER_LEASE_MS: '2000' },
   );
 
-  it('goes on after that was restarted: runs that were begun, and queued ones, once', async () => {
+  it('completes started and queued runs once after a restart of its PostgreSQL', async () => {
     const hold = gate();
     world.llm.always({ gate: hold.opened, text: 'done' });
     const [a, b] = await Promise.all([world.start(), world.start()]);
@@ -70,7 +73,7 @@ const why = canCrash ? '' : ' (skipped: there is no initdb)';
     hold.open();
     for (const runId of [stream.runId, runIdOf(queued)]) {
       let last: string | undefined;
-      // Streams end when the journal cannot be read, and can be taken up again.
+      // A stream ends while the journal is unreadable; the client can then open a new one.
       while (last !== 'run.completed') last = (await b.events(runId).catch(() => [])).at(-1)?.event;
     }
     const messages = await b.messages('s');

@@ -3,7 +3,7 @@ import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
 
-/** On a busy machine a process that is not frozen must not lose its lease. */
+/** Long enough that a busy process keeps its lease; in ms. */
 const LEASE_MS = 5_000;
 const CHECK_MS = 300;
 const QUESTION = { query: 'do five steps', sessionId: 'shared' };
@@ -13,7 +13,7 @@ const world = ProcessWorld.prepare();
 describeClusters('a cluster', await clusterStores(), (store) => {
   world.share(store, { CLUSTER_LEASE_MS: String(LEASE_MS), CLUSTER_CHECK_MS: String(CHECK_MS) });
 
-  it('goes on elsewhere with the run of a process that was killed, and no finished step is repeated', async () => {
+  it('resumes the run of a killed process elsewhere without a repetition of finished steps', async () => {
     world.llm.always(stepByStep('read_step'));
     const [a, b] = await Promise.all([world.start({ BLOCK_AT: 'read_step 3' }), world.start()]);
     const { runId } = await a.stream(QUESTION);
@@ -27,11 +27,11 @@ describeClusters('a cluster', await clusterStores(), (store) => {
     expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('writes nothing and calls no tool after it was frozen and another process took its run over', async () => {
+  it('prevents a frozen process from writing and calling tools after the takeover of its run', async () => {
     let thaw = () => undefined as void;
     const frozen = new Promise<void>((resolve) => (thaw = resolve));
     const [a, b] = await Promise.all([world.start({ LOG_LEVEL: 'error' }), world.start()]);
-    // The frozen process gets its reply, a tool call, when it thaws; the other one is answered at once.
+    // The frozen process gets its reply, a tool call, after it thaws; the other process gets its reply at once.
     const script = stepByStep('read_step');
     world.llm.reply(script, script, (request) => ({ ...script(request), gate: frozen })).always(script);
     const { runId } = await a.stream(QUESTION);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-/** A model that calls the calculator once, then answers the last question with what it heard. */
+/** A model that calls the calculator once, then answers with the last question. */
 function viaTool({ messages }: FakeRequest): FakeReply {
   const last = messages.at(-1)!;
   if (last.role === 'user') return { calls: [{ name: 'calculator', arguments: { expression: '1 + 1' } }] };
@@ -43,14 +43,14 @@ interface StoredMessage {
   readonly content: string;
 }
 
-/** A session's messages by turn. */
+/** A session's messages, grouped by turn. */
 async function turnsOf(sessionId: string): Promise<StoredMessage[][]> {
   const { body } = await jackdaw.get(`/api/sessions/${sessionId}/messages?limit=200`);
   const messages = body['messages'] as unknown as StoredMessage[];
   return [...Map.groupBy(messages, ({ turn }) => turn).values()];
 }
 
-/** Waits until the journal holds so many runs of a session. */
+/** Waits until the journal contains this number of runs of a session. */
 async function journaled(sessionId: string, runs: number): Promise<string[]> {
   const database = jackdaw.app.get(Database, { strict: false });
   const select = 'SELECT id FROM run WHERE session_id = ? ORDER BY created_at, id';
@@ -61,7 +61,7 @@ async function journaled(sessionId: string, runs: number): Promise<string[]> {
   }
 }
 
-/** Nothing of a run is left: none open, none holding a session, nobody listening, no turn without its run's end. */
+/** Expects no open run, no occupied session, no subscription and no turn without the end of its run. */
 async function expectNothingLeft(): Promise<void> {
   const database = jackdaw.app.get(Database, { strict: false });
   const open = `SELECT id, status FROM run WHERE session_slot IS NOT NULL OR status NOT IN ('completed', 'failed', 'cancelled')`;
@@ -70,8 +70,8 @@ async function expectNothingLeft(): Promise<void> {
   expect(bus.hub.listeners.size).toBe(0);
 }
 
-describe('two chats at once in one session', () => {
-  it('run one after the other, first come first served, and the second sees the whole first turn', async () => {
+describe('two concurrent chats in one session', () => {
+  it('run in order of arrival, and the second model request contains the whole first turn', async () => {
     const first = gate();
     llm.reply({ gate: first.opened, calls: [{ name: 'calculator', arguments: { expression: '2 + 3' } }] });
     llm.reply({ text: 'five' }, { text: 'and six' });
@@ -101,8 +101,8 @@ describe('two chats at once in one session', () => {
   });
 });
 
-describe('fifty chats at once in fifty sessions', () => {
-  it('each get their own answer, and leave their own turn', async () => {
+describe('fifty concurrent chats in fifty sessions', () => {
+  it('each get their own answer and store their own turn', async () => {
     llm.always(viaTool);
     const names = Array.from({ length: 50 }, (_, i) => `session-${i}`);
     const answers = await Promise.all(names.map((name) => jackdaw.chat({ query: `ask ${name}`, sessionId: name })));
@@ -118,8 +118,8 @@ describe('fifty chats at once in fifty sessions', () => {
   });
 });
 
-describe('twenty chats at once in one session', () => {
-  /** The questions of finished turns, as a model saw them before each question. */
+describe('twenty concurrent chats in one session', () => {
+  /** Expects that each model request contains the questions of the finished turns in this order. */
   function expectOrder(sessionQueries: readonly string[]): void {
     for (const request of llm.requests) {
       const seen = queries(request);
@@ -127,7 +127,7 @@ describe('twenty chats at once in one session', () => {
     }
   }
 
-  it('run one after the other, whole turns, first come first served', async () => {
+  it('run in order of arrival, in whole turns', async () => {
     llm.always(viaTool);
     const hold = gate();
     llm.reply({ gate: hold.opened, text: 'opened' });
@@ -147,7 +147,7 @@ describe('twenty chats at once in one session', () => {
     expectOrder(asked);
   });
 
-  it('lose nothing to cancels in between: every chat is answered, and a cancelled one leaves a whole turn or none', async () => {
+  it('are all answered despite cancels, and a cancelled chat leaves a whole turn or none', async () => {
     llm.always(viaTool);
     const hold = gate();
     llm.reply({ gate: hold.opened, text: 'opened' });
@@ -174,7 +174,7 @@ describe('twenty chats at once in one session', () => {
   });
 });
 
-/** A turn begins with its question, and every call in it has its result. */
+/** Expects that a turn starts with its question and that each call has its result. */
 function expectWhole(turn: readonly StoredMessage[]): void {
   const calls = turn.flatMap((message) => (message as { tool_calls?: { id: string }[] }).tool_calls ?? []);
   const results = turn.filter(({ role }) => role === 'tool') as (StoredMessage & { tool_call_id?: string })[];

@@ -14,16 +14,16 @@ describe('the variables in the documents', () => {
     expect(readFileSync('config/.env.example', 'utf8')).toBe(renderEnvExample());
   });
 
-  it('can all be left out, and all be uncommented as they stand in config/.env.example', () => {
+  it('can all be omitted, and all be uncommented unchanged in config/.env.example', () => {
     const uncommented = readFileSync('config/.env.example', 'utf8').replaceAll(/^#(?=[A-Z_]+=)/gm, '');
     const { config } = loadConfig({ env: {} });
-    // What agents' files may name is what was given.
+    // `agentFiles` contains the variables that were set, so the comparison ignores it.
     const given = loadConfig({ env: {}, envFile: uncommented }).config.with({ agentFiles: config.agentFiles });
     expect(given).toEqual(config);
   });
 });
 
-/** What systems with such tools call their options: of their managers, of business states, of connections. */
+/** Option names of other systems with stateful tools: of managers, of business states, of connections. */
 const STATE_OPTIONS = [
   'manager_type ttl auto_cleanup cleanup_interval persistence_path persistence_format compression redis_url redis_prefix redis_db',
   'session_isolation max_states_per_session session_timeout',
@@ -41,11 +41,11 @@ describe('the tables of options in docs/tool-state.md', () => {
     .filter((line) => /^\| `[a-z_]+` +\|/.test(line))
     .map((line) => line.split('|').map((cell) => cell.trim()));
 
-  it('have all of them, each once', () => {
+  it('have each option once', () => {
     expect(rows.map(([, name]) => name!.replaceAll('`', '')).toSorted()).toEqual(STATE_OPTIONS.toSorted());
   });
 
-  it('name tests that there are', () => {
+  it('name existing tests', () => {
     const connections = readFileSync('src/tool/rest/connection/connection-options.spec.ts', 'utf8');
     const named = rows.map((row) => row.at(-2)!).filter((test) => test !== 'the same');
     const isThere = (test: string) => {

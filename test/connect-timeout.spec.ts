@@ -7,12 +7,12 @@ import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { FakeLlm } from './support/fake-llm.js';
 
 const CONNECT_MS = 200;
-/** What a call may take in all; it is the connection that is late, not the reply. */
+/** Time limit of a whole call, in ms; the tests expect the connect timeout well before it. */
 const REPLY_MS = 20_000;
 const REQUEST = { messages: [{ role: 'user', content: 'hi' }] } as const;
 const PROVIDERS = ['openai', 'anthropic'] as const;
 
-/** A server that takes connections and never says a word, so that no TLS handshake comes to its end. */
+/** A server that accepts TCP connections and never sends a byte, so no TLS handshake completes. */
 class MuteServer {
   readonly sockets = new Set<Socket>();
 
@@ -38,7 +38,7 @@ class MuteServer {
     if (this.sockets.size === 0) await once(this.server, 'connection');
   }
 
-  /** Resolves when every connection is gone. */
+  /** Resolves when all connections are closed. */
   async isLeft(): Promise<void> {
     for (const socket of this.sockets) if (!socket.closed) await once(socket, 'close');
   }
@@ -49,7 +49,7 @@ class MuteServer {
   }
 }
 
-describe.each(PROVIDERS)('a connection to %s whose handshake never ends', (provider) => {
+describe.each(PROVIDERS)('a connection to %s whose TLS handshake never ends', (provider) => {
   let server: MuteServer;
   let registry: ModelRegistry;
   let llm: FakeLlm;
@@ -70,7 +70,7 @@ describe.each(PROVIDERS)('a connection to %s whose handshake never ends', (provi
     return stack.create({ provider, model: 'some-model', apiKey: 'k', timeoutMs: REPLY_MS, baseUrl });
   };
 
-  it('fails in its time, says so, and leaves no socket', async () => {
+  it('fails within its timeout, names the variable and leaves no socket', async () => {
     const begun = performance.now();
     const failure = await modelAt(server.url)
       .generate(REQUEST)
@@ -81,7 +81,7 @@ describe.each(PROVIDERS)('a connection to %s whose handshake never ends', (provi
     await server.isLeft();
   });
 
-  it('is not waited for by a call that is cancelled, and ends in its time', async () => {
+  it('does not delay a cancelled call, and closes within its timeout', async () => {
     const controller = new AbortController();
     const asked = modelAt(server.url).generate(REQUEST, { signal: controller.signal });
     asked.catch(() => undefined);
@@ -91,7 +91,7 @@ describe.each(PROVIDERS)('a connection to %s whose handshake never ends', (provi
     await server.isLeft();
   });
 
-  it('does not hold up calls to another address', async () => {
+  it('does not block calls to another address', async () => {
     const failing = modelAt(server.url).generate(REQUEST);
     failing.catch(() => undefined);
     await server.connected();

@@ -39,7 +39,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     return memory;
   };
 
-  it('gives back what was said, with its time and metadata, and forgets it', async () => {
+  it('returns messages with their time and metadata until it is cleared', async () => {
     const before = Date.now();
     const memory = await holding({ ...user('one'), metadata: { from: 'web' } }, asks, result, assistant('noon'));
     const all = await memory.getMessages();
@@ -52,7 +52,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     expect(await memory.getContext()).toEqual([]);
   });
 
-  it('gives a context of whole turns within so many tokens', async () => {
+  it('returns a context of whole turns within a token limit', async () => {
     const memory = await holding(
       { role: 'system', content: 'Be brief.' },
       user('one'),
@@ -64,18 +64,18 @@ describeDatabases('a conversation in hand', servers, (created) => {
       user('three'),
     );
     expect((await memory.getContext()).length).toBe(8);
-    // The open question, and the newest turn that has an answer.
+    // The context contains the open question and the newest answered turn.
     const few = texts(await memory.getContext(60));
     expect(few).toEqual(['Be brief.', expect.stringContaining('characters omitted'), 'yes', 'three']);
     expect(texts(await memory.getContext(0))).toEqual(['Be brief.']);
   });
 
-  it('mends a context in which a result is missing', async () => {
+  it('repairs a context in which a tool result is missing', async () => {
     const memory = await holding(user('one'), asks, user('two'));
     expect((await memory.getContext()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
   });
 
-  it('becomes a session, which goes on in another process and here', async () => {
+  it('becomes a session that both processes can continue', async () => {
     const id = fresh();
     const memory = await holding(user('one'), assistant('1'));
     await memory.persist(id);
@@ -98,7 +98,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     ]);
   });
 
-  it('becomes another session, too, and takes no one else’s', async () => {
+  it('can be stored as a second session but not as a session of another principal', async () => {
     const [id, copy] = [fresh(), fresh()];
     await (await holding(user('one'), assistant('1'))).persist(id);
     const memory = await restored(id);
@@ -111,7 +111,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     await expect(foreign.restore(id)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  it('takes the newest part of a long session in hand', async () => {
+  it('restores the newest part of a long session', async () => {
     const id = fresh();
     await (await holding(...Array.from({ length: 100 }, (_, i) => user(`${i}`)))).persist(id);
     const memory = await memories.create(ALICE, { maxMessages: 3 });
@@ -122,7 +122,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     expect(await sessions.get(ALICE, id)).toMatchObject({ lastTurn: 101, messageCount: 101 });
   });
 
-  it('keeps what it cannot persist', async () => {
+  it('retains messages that it cannot persist', async () => {
     const id = fresh();
     const memory = await holding(user('one'), asks);
     await expect(memory.persist(id)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
@@ -139,7 +139,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     await expect(late.persist(id)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  it('does not write between a run and its end', async () => {
+  it('does not write to a session with an open run', async () => {
     const id = fresh();
     await (await holding(user('one'))).persist(id);
     const memory = await restored(id);
@@ -150,7 +150,7 @@ describeDatabases('a conversation in hand', servers, (created) => {
     expect(await sessions.get(ALICE, id)).toMatchObject({ lastTurn: 1 });
   });
 
-  it('refuses a result that no call waits for, and an unknown policy', async () => {
+  it('refuses a result without a call, and an unknown policy', async () => {
     const memory = await holding(user('one'));
     await expect(memory.addMessage(result)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
     expect(texts(await memory.getMessages())).toEqual(['one']);

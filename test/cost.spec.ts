@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
-describe('what a run costs', () => {
+describe('the cost of a run', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('what a run costs', () => {
     await llm.close();
   });
 
-  it('is told of each call and of the run, and stays with it', async () => {
+  it('is published for each call and for the run, and stored with the run', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' } }], usage: [1000, 100] });
     llm.reply({ text: 'two', usage: [2000, 50] });
     const stream = await jackdaw.stream({ query: 'what is 1+1?' });
@@ -34,7 +34,7 @@ describe('what a run costs', () => {
     expect((await jackdaw.get('/api/runs?limit=1')).body).toMatchObject({ runs: [{ usage }] });
   });
 
-  it('has the price of output for reasoning that the completion leaves out', async () => {
+  it('includes the output price of reasoning tokens that the completion count omits', async () => {
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1600 };
     const choices = [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }];
     llm.reply({ status: 200, body: { choices, usage } });
@@ -45,7 +45,7 @@ describe('what a run costs', () => {
     expect(end.data['usage']).toEqual(expected);
   });
 
-  it('is nothing when the reply was known, and is not known without a price', async () => {
+  it('is absent for a cached reply and for a model without a price', async () => {
     llm.always({ text: 'fine' });
     const ask = { query: 'hi', parameters: { temperature: 0 } };
     expect((await jackdaw.chat(ask)).body).toMatchObject({ usage: { cost: 0.00007 } });

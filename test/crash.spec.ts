@@ -14,19 +14,19 @@ function numbersTo(last: number): number[] {
   return Array.from({ length: last }, (_, i) => i + 1);
 }
 
-/** The events that the journal holds. */
+/** The journaled events: those with an id. */
 function journaled(events: readonly SseEvent[]): SseEvent[] {
   return events.filter(({ id }) => id !== null);
 }
 
-/** The session has one turn, with one result right behind every call. */
+/** Expects one turn in the session, each call directly followed by one result. */
 async function expectOneTurn(server: ServerProcess): Promise<Record<string, unknown>[]> {
   const messages = await expectPairs(server, SESSION);
   expect(new Set(messages.map(({ turn }) => turn))).toEqual(new Set([1]));
   return messages;
 }
 
-/** Runs until the process is killed in its third step, and gives the run's id. */
+/** Runs until the process is killed in its third step. @returns the run's id */
 async function crashInStep3(tool: string): Promise<string> {
   world.llm.always(stepByStep(tool));
   const first = await world.start({ BLOCK_AT: `${tool} 3` });
@@ -37,7 +37,7 @@ async function crashInStep3(tool: string): Promise<string> {
   return stream.runId;
 }
 
-/** Tells a process what became of the third step, and sees the run end. @param done all that the tool did */
+/** Settles the third step and expects the run to end. @param done all executions of the tool */
 async function expectSettled(server: ServerProcess, runId: string, settlement: object, done: readonly number[]) {
   const settled = await server.post(`/api/runs/${runId}/settle`, settlement);
   expect(settled).toMatchObject({ status: 202, body: { run_id: runId } });
@@ -49,7 +49,7 @@ async function expectSettled(server: ServerProcess, runId: string, settlement: o
 }
 
 describe('kill -9 in step 3 of 5, idempotent_step', () => {
-  it('goes on at the next start: finished steps and model calls are not repeated, the cut off step is', async () => {
+  it('resumes at the next start and repeats only the interrupted step', async () => {
     const runId = await crashInStep3('idempotent_step');
     const second = await world.start();
     expect((await second.events(runId)).at(-1)).toMatchObject({ event: 'run.completed' });
@@ -59,7 +59,7 @@ describe('kill -9 in step 3 of 5, idempotent_step', () => {
 });
 
 describe('kill -9 in step 3 of 5, guarded_step', () => {
-  it('asks the request-scoped guard again in the next process, which sees the same tenant', async () => {
+  it('invokes the request-scoped guard again in the next process with the same tenant', async () => {
     const runId = await crashInStep3('guarded_step');
     const second = await world.start();
     expect((await second.events(runId)).at(-1)).toMatchObject({ event: 'run.completed' });
@@ -69,13 +69,13 @@ describe('kill -9 in step 3 of 5, guarded_step', () => {
 });
 
 describe('kill -9 in step 3 of 5', () => {
-  it('is gone on with at the next start: events in order, numbered without a gap, one whole turn in the session', async () => {
+  it('resumes at the next start with ordered events, numbers without a gap and one complete turn', async () => {
     const runId = await crashInStep3('read_step');
     const second = await world.start();
     const events = journaled(await second.events(runId));
 
     expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done', iterations: 6 } });
-    // Two executions of step 3: this scenario can tell a repetition when there is one.
+    // Step 3 is executed twice, so this scenario detects a repetition.
     expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].map((step) => `read_step ${step}`));
     expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
     expect((await second.get(`/api/runs/${runId}`)).body).toMatchObject({ status: 'completed', is_complete: true });
@@ -108,7 +108,7 @@ describe('kill -9 in step 3 of 5', () => {
     expect(messages.map(({ role }) => role)).toEqual(['user', ...pairs, 'assistant']);
   });
 
-  it('repeats no tool that must not be repeated: the run waits and holds its session, after every further start, until a person settles it', async () => {
+  it('makes the run wait after each start until a person settles a tool call that must not repeat', async () => {
     const runId = await crashInStep3('once_step');
     let server = await world.start();
     const events = await server.events(runId);
@@ -134,7 +134,7 @@ describe('kill -9 in step 3 of 5', () => {
     await expectSettled(server, runId, { outcome: 'succeeded', result: 'seen' }, [1, 2, 3, 4, 5]);
   });
 
-  it('repeats it when a further process is told that it has not happened', async () => {
+  it('repeats the call when the settlement says that it did not happen', async () => {
     const runId = await crashInStep3('once_step');
     const second = await world.start();
     await second.events(runId);
@@ -144,7 +144,7 @@ describe('kill -9 in step 3 of 5', () => {
 });
 
 describe('kill -9 while a run waits for approval', () => {
-  it('loses nothing: another process is told, and what it was told outlives it too', async () => {
+  it('loses no request, and the next process persists the approval', async () => {
     world.llm.always((request) =>
       doneIn(request) === 0
         ? { calls: [{ id: 'c', name: 'approved_step', arguments: { step: 1 } }] }
@@ -176,8 +176,8 @@ describe('kill -9 while a run waits for approval', () => {
   });
 });
 
-describe('kill -9 while the model is asked', () => {
-  it('asks that question again, and no other', async () => {
+describe('kill -9 during a model call', () => {
+  it('repeats that model call and no other', async () => {
     const steps = stepByStep('read_step');
     world.llm.reply(steps, steps, { hang: true });
     const first = await world.start();

@@ -19,29 +19,32 @@ describeDatabases('the database', servers, (created, kind) => {
 
   const ids = async () => (await database.query<{ id: number }>('SELECT id FROM item ORDER BY id')).map(({ id }) => id);
 
-  it('says what it is', () => {
+  it('reports its dialect', () => {
     expect(database.dialect).toBe(kind);
   });
 
-  it('applies a batch whole, statement by statement', async () => {
+  it('applies a batch completely, in the order of its statements', async () => {
     await database.commit([add(1), add(2), change(2, 'two', 1), { sql: 'DELETE FROM item WHERE id = ?', params: [1] }]);
     expect(await database.query('SELECT id, body FROM item')).toEqual([{ id: 2, body: 'two' }]);
     await database.commit([]);
   });
 
-  it.each([0, 1, 2, 3])('refuses a batch whole whose statement %i touches other rows than it has to', async (at) => {
-    await database.commit([add(1)]);
-    for (const wrong of [change(99, 'x', 1), change(1, 'x', 0), change(1, 'x', 2)]) {
-      const batch: Statement[] = [add(10), add(11), change(1, 'y', 1)];
-      batch.splice(at, 0, wrong);
-      const error = await thrown(database.commit(batch));
-      expect([refusalOf(error), isRefusedAtOnce(error)]).toEqual(['rows', at === 0]);
-      expect(error).toMatchObject({ code: 'COMMIT_REFUSED', details: { reason: 'rows', statement: at } });
-    }
-    expect(await database.query('SELECT id, body FROM item')).toEqual([{ id: 1, body: null }]);
-  });
+  it.each([0, 1, 2, 3])(
+    'rejects the whole batch if statement %i affects another number of rows than required',
+    async (at) => {
+      await database.commit([add(1)]);
+      for (const wrong of [change(99, 'x', 1), change(1, 'x', 0), change(1, 'x', 2)]) {
+        const batch: Statement[] = [add(10), add(11), change(1, 'y', 1)];
+        batch.splice(at, 0, wrong);
+        const error = await thrown(database.commit(batch));
+        expect([refusalOf(error), isRefusedAtOnce(error)]).toEqual(['rows', at === 0]);
+        expect(error).toMatchObject({ code: 'COMMIT_REFUSED', details: { reason: 'rows', statement: at } });
+      }
+      expect(await database.query('SELECT id, body FROM item')).toEqual([{ id: 1, body: null }]);
+    },
+  );
 
-  it.each([0, 1, 2, 3])('refuses a batch whole whose statement %i meets a row that is there', async (at) => {
+  it.each([0, 1, 2, 3])('rejects the whole batch if statement %i violates a unique key', async (at) => {
     await database.commit([add(1), insert('entry', entry('a', { slot: 's' }))]);
     for (const wrong of [add(1), insert('entry', entry('a')), insert('entry', entry('b', { slot: 's' }))]) {
       const batch: Statement[] = [add(10), add(11), change(1, 'y', 1)];
@@ -53,13 +56,13 @@ describeDatabases('the database', servers, (created, kind) => {
     expect(await ids()).toEqual([1]);
   });
 
-  it('counts a row that an update leaves as it was', async () => {
+  it('counts a row that an update does not change', async () => {
     await database.commit([add(1, 'same')]);
     const same = { sql: 'UPDATE item SET body = body WHERE id = ?', params: [1], rows: 1 };
     expect(await thrown(database.commit([change(1, 'same', 1), same]))).toBeNull();
   });
 
-  it('lets the error of a wrong statement out as it is, and goes on', async () => {
+  it("throws the database's error of an invalid statement and remains usable", async () => {
     const wrong: Statement[] = [
       { sql: 'INSERT INTO nowhere (id) VALUES (?)', params: [1] },
       { sql: 'INSERT INTO item (id, body) VALUES (?, ?)', params: [9] },
@@ -75,7 +78,7 @@ describeDatabases('the database', servers, (created, kind) => {
     expect(await ids()).toHaveLength(20);
   });
 
-  it('lets exactly one of many batches pass that expect the same version', async () => {
+  it('commits exactly one of many concurrent batches that expect the same version', async () => {
     await database.commit([insert('entry', entry('a', { version: 0 }))]);
     for (let version = 0; version < 5; version++) {
       const errors = await Promise.all(
@@ -98,7 +101,7 @@ describeDatabases('the database', servers, (created, kind) => {
     expect(await ids()).toHaveLength(5);
   });
 
-  it('applies batches that lock each other out in opposite order, each once', async () => {
+  it('applies batches with opposite lock orders, each once', async () => {
     await database.commit(Array.from({ length: 4 }, (_, at) => insert('entry', entry(`e${at}`, { version: 0 }))));
     const raise = (at: number): Statement => ({
       sql: 'UPDATE entry SET version = version + 1 WHERE name = ?',
@@ -113,13 +116,13 @@ describeDatabases('the database', servers, (created, kind) => {
     expect(rows).toEqual(Array.from({ length: 4 }, () => ({ version: 8 })));
   });
 
-  it('keeps the order of batches that wait for each other', async () => {
+  it('preserves the order of consecutive batches', async () => {
     for (let id = 0; id < 50; id++) await database.commit([add(id)]);
     expect(await ids()).toEqual(Array.from({ length: 50 }, (_, id) => id));
     await database.ping();
   });
 
-  it('commits what still waits before it is closed', async () => {
+  it('commits pending batches before it closes', async () => {
     if (kind === 'sqlite') return;
     const commits = Array.from({ length: 40 }, (_, id) => database.commit([add(id)]));
     await opened.close();
@@ -128,7 +131,7 @@ describeDatabases('the database', servers, (created, kind) => {
     expect(await opened.database.query('SELECT COUNT(*) AS n FROM item')).toEqual([{ n: 40 }]);
   });
 
-  it('reads on when the schema changes under it', async () => {
+  it('reads correctly after a schema change', async () => {
     const read = () => Promise.all(Array.from({ length: 12 }, () => database.query('SELECT * FROM item')));
     await database.commit([add(1)]);
     expect(await read()).toHaveLength(12);
@@ -140,7 +143,7 @@ describeDatabases('the database', servers, (created, kind) => {
 
   if (kind === 'sqlite') return;
 
-  it('says a lost connection as the driver does, and recovers by itself', async () => {
+  it("throws the driver's error for a lost connection and reconnects", async () => {
     await database.commit([add(1)]);
     const sleep = { sql: kind === 'postgres' ? 'SELECT pg_sleep(20)' : 'DO SLEEP(20)', params: [] };
     const waiting = Array.from({ length: 3 }, (_, at) => thrown(database.commit([add(2 + at), sleep])));
@@ -155,10 +158,10 @@ describeDatabases('the database', servers, (created, kind) => {
     expect(await ids()).toEqual([1, 5]);
   });
 
-  it('recovers from losing all idle connections', async () => {
+  it('reconnects after the loss of all idle connections', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, id) => database.commit([add(id)])));
     await created().disconnect();
-    // A connection may be used before its end has come here.
+    // A connection may be used before the process detects that the server closed it.
     while (await thrown(database.ping()));
     await Promise.all(Array.from({ length: 10 }, (_, id) => database.commit([add(100 + id)])));
     expect(await ids()).toHaveLength(20);

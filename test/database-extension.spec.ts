@@ -16,7 +16,7 @@ interface Result {
   readonly truncated?: string;
 }
 
-/** Leaves something on the connection, and looks for it. */
+/** By database: a statement that changes the connection's state, and a query that reads that state. */
 const KEPT: Record<DatabaseKind, readonly [string, string]> = {
   sqlite: ['PRAGMA user_version', 'PRAGMA user_version'],
   postgres: ["SELECT set_config('work_mem', '77MB', false)", "SELECT current_setting('work_mem')"],
@@ -24,7 +24,7 @@ const KEPT: Record<DatabaseKind, readonly [string, string]> = {
 };
 
 describeDatabases('what agents may read', servers, (database, kind) =>
-  describe('is', () => {
+  describe('through the tools of the extension', () => {
     let shop: ReadableDatabase;
     let context: INestApplicationContext | undefined;
     let tools: ToolRegistry;
@@ -53,7 +53,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
       rmSync(LOOT, { force: true });
     });
 
-    it('what a query says, with parameters', async () => {
+    it('includes the result of a query with parameters', async () => {
       expect(await query(`SELECT id, name FROM customer WHERE id = ${one}`, [2])).toEqual({
         columns: ['id', 'name'],
         rows: [[2, '安妮 🐦']],
@@ -70,7 +70,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
     });
 
     it.each(ATTACKS[kind])(
-      'nothing else: %j',
+      'excludes changes and files: %j',
       async (sql) => {
         const before = await shop.state();
         const told = await query(sql).catch((error: unknown) => String(error));
@@ -83,21 +83,21 @@ describeDatabases('what agents may read', servers, (database, kind) =>
       20_000,
     );
 
-    it.each(TRACELESS[kind])('what leaves nothing behind: %j', async (sql) => {
+    it.each(TRACELESS[kind])('includes a query without side effects: %j', async (sql) => {
       const before = await shop.state();
       await query(sql);
       expect(await shop.state()).toBe(before);
       expect((await query('SELECT count(*) FROM purchase')).rows).toEqual([[3]]);
     });
 
-    it('by connections that keep nothing of the query before', async () => {
+    it('excludes the connection state that an earlier query left', async () => {
       const [leave, look] = KEPT[kind];
       for (let i = 0; i < 3; i++) await query(leave);
       const answers = await Promise.all([query(look), query(look), query(look)]);
       for (const { rows } of answers) expect(String(rows[0]?.[0])).not.toContain('7');
     });
 
-    it('as far as it is shown, with the tables of the list', async () => {
+    it('includes the schema of the listed tables', async () => {
       const shape = await tools.call('db_schema');
       expect(shape).toEqual({
         tables: expect.arrayContaining([
@@ -127,7 +127,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
       expect(listed.tables.map(({ name }) => name)).toEqual(['customer']);
     });
 
-    it('cut where it is too much, which is said', async () => {
+    it('is cut at the limits, with a note', async () => {
       const small = await begin({
         prefix: 'shop',
         maxRows: 2,
@@ -150,7 +150,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
   }),
 );
 
-it('has options that say what is wrong with them', () => {
+it('the options of the extension are validated with the name of each fault', () => {
   const make = (options: object) => () => new DatabaseExtension(options as DatabaseExtensionOptions);
   expect(make({ dataSource: 'x', maxRows: 0, prefix: '1 x', limit: 3 })).toThrow(
     /^DatabaseExtension: invalid options:\n[^]*limit[^]*must be a TypeORM DataSource[^]*prefix[^]*maxRows/,

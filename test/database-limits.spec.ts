@@ -9,10 +9,13 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 
 const servers = await testServers();
 const LIMITS = { maxRows: 10, timeoutMs: 600, maxBytes: 1_000_000 };
-/** Bound on the end of a stopped read, in ms: half of what the shortest endless query takes by itself, however busy the machine. */
+/**
+ * Upper bound of the end of a stopped read, in ms: half the duration of the shortest endless query, so that it holds on
+ * a busy machine.
+ */
 const STOPPED_MS = 30_000;
 
-/** Queries that never end by themselves. */
+/** Queries that run endlessly, or much longer than the tests. */
 const ENDLESS: Record<DatabaseKind, readonly string[]> = {
   sqlite: [
     'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c',
@@ -41,7 +44,7 @@ const LARGE: Record<DatabaseKind, string> = {
   mariadb: "SELECT REPEAT('x', 15000000)",
 };
 
-/** What each writes of a number beyond all numbers, bytes, a time and nothing. */
+/** By database: a query for a large integer, bytes, a special number and null, and the expected cells. */
 const VALUES: Record<DatabaseKind, readonly [string, readonly unknown[]]> = {
   sqlite: [
     "SELECT 9007199254740993, 42, x'00ff', 1.5, NULL, 9e999",
@@ -58,7 +61,7 @@ const VALUES: Record<DatabaseKind, readonly [string, readonly unknown[]]> = {
 };
 
 describeDatabases('a read', servers, (database, kind) => {
-  describe('within limits', () => {
+  describe('within its limits', () => {
     let shop: ReadableDatabase;
     let reader: DatabaseReader;
     beforeAll(async () => {
@@ -73,14 +76,17 @@ describeDatabases('a read', servers, (database, kind) => {
 
     const read = (sql: string, limits: Partial<ReadLimits> = {}): Promise<RowSet> =>
       reader.read(sql, [], { ...LIMITS, signal: new AbortController().signal, ...limits });
-    /** A server acts on a cancel request soon after it has confirmed it; the test's time-out is the bound. */
+    /**
+     * Waits until the server has stopped its queries; a cancel request takes effect after its confirmation. The test's
+     * timeout limits the wait.
+     */
     const stoppedOnServer = async () => {
       while ((await database().sleeping()) > 0) await setImmediate();
     };
     const expectWorks = async () =>
       expect((await read('SELECT count(*) FROM customer')).rows.flat().map(Number)).toEqual([2]);
 
-    it.each(ENDLESS[kind])('is stopped when its time is up: %s', async (sql) => {
+    it.each(ENDLESS[kind])('stops at its timeout: %s', async (sql) => {
       const from = performance.now();
       const told = await read(sql).catch((error: unknown) => error);
       expect(performance.now() - from).toBeLessThan(STOPPED_MS);
@@ -89,11 +95,11 @@ describeDatabases('a read', servers, (database, kind) => {
       await expectWorks();
     });
 
-    it.each(ENDLESS[kind].slice(0, 1))('is stopped when it is cancelled, on the server too: %s', async (sql) => {
+    it.each(ENDLESS[kind].slice(0, 1))('stops after a cancel, on the server too: %s', async (sql) => {
       const controller = new AbortController();
       const reading = read(sql, { signal: controller.signal, timeoutMs: 30_000 });
       const caught = reading.catch((error: unknown) => error);
-      // Until the server is in the midst of it.
+      // Wait until the server executes the query.
       const isReading = async () => kind === 'sqlite' || (await database().sleeping()) > 0;
       while (!(await isReading()));
       controller.abort();
@@ -103,14 +109,14 @@ describeDatabases('a read', servers, (database, kind) => {
       await expectWorks();
     });
 
-    it('leaves no connection behind when several are stopped at once', async () => {
+    it('leaves no connection behind when several reads stop at once', async () => {
       const controller = new AbortController();
       const own = await createReader(shop.options);
       const before = await shop.connections();
       await own.open();
       const limits = { ...LIMITS, timeoutMs: 30_000, signal: controller.signal };
       const reads = [1, 2].map(() => own.read(ENDLESS[kind][0]!, [], limits).catch((error: unknown) => error));
-      // One process reads SQLite, and one at a time.
+      // One process reads SQLite, one query at a time.
       const both = kind === 'sqlite' ? 0 : 2;
       while ((await database().sleeping()) < both);
       controller.abort();
@@ -119,13 +125,13 @@ describeDatabases('a read', servers, (database, kind) => {
       await connectionsEnd(shop, before);
     });
 
-    it('does not keep others waiting for ever', async () => {
+    it('does not block other reads permanently', async () => {
       const reads = [...Array(5).keys()].map(() => read(ENDLESS[kind][0]!).catch((error: unknown) => error));
       const told = await Promise.all([...reads, expectWorks()]);
       expect(told.slice(0, 5)).toEqual(Array(5).fill(expect.objectContaining({ code: 'TOOL_FAILED' })));
     });
 
-    it('has so many rows, and says that there are more', async () => {
+    it('returns at most the row limit and reports that there are more', async () => {
       const { rows, isCut } = await read(MANY[kind], { timeoutMs: 5_000 });
       expect([rows.map(([n]) => Number(n)), isCut]).toEqual([[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true]);
       expect(await read('SELECT id FROM customer ORDER BY id', { maxRows: 2 })).toMatchObject({ isCut: false });
@@ -133,18 +139,18 @@ describeDatabases('a read', servers, (database, kind) => {
       await expectWorks();
     });
 
-    it('takes so many bytes', async () => {
+    it('refuses a result over the byte limit', async () => {
       await expect(read(LARGE[kind], { timeoutMs: 5_000 })).rejects.toThrow('The result is larger than 1000000 bytes');
       await expectWorks();
     });
 
-    it('gives values that JSON can hold', async () => {
+    it('returns values that JSON can represent', async () => {
       const [sql, expected] = VALUES[kind];
       const { rows } = toQueryResult(await read(sql), { maxCellLength: 100, maxBytes: 1_000 });
       expect(rows).toEqual([expected]);
     });
 
-    it('says what the database says against it', async () => {
+    it('reports the error message of the database', async () => {
       await expect(read('SELECT x FROM nowhere')).rejects.toMatchObject({
         code: 'TOOL_FAILED',
         message: expect.stringMatching(/^The database rejected the statement: .*nowhere/),
@@ -152,10 +158,10 @@ describeDatabases('a read', servers, (database, kind) => {
       await expectWorks();
     });
 
-    it('goes on after the server has ended every connection', async () => {
+    it('works again after the server has closed all connections', async () => {
       await expectWorks();
       await database().disconnect();
-      // One read may meet a connection that is gone.
+      // One read may use a closed connection and fail.
       await read('SELECT 1').catch(() => undefined);
       await read('SELECT 1').catch(() => undefined);
       await expectWorks();

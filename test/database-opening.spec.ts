@@ -30,10 +30,10 @@ const noDatabase = join(folder, 'letter.txt');
 writeFileSync(noDatabase, 'Dear Ann, this is no database. '.repeat(50));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A host that takes no tools: what is looked at is the database. */
+/** A host that ignores tools: these tests only open the database. */
 const HOST = { registerTool: () => undefined } as unknown as ExtensionHost;
 
-describe('a database that may not be given to agents', () => {
+describe('a database that is unsuitable for agents', () => {
   it.each<[string, DataSourceOptions, string]>([
     ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'a SQLite database must be a file'],
     [
@@ -48,7 +48,7 @@ describe('a database that may not be given to agents', () => {
     ],
     ['is encrypted', { type: 'better-sqlite3', database: '/tmp/x.db', key: 'k' }, 'encrypted'],
     ['is of another kind', { type: 'oracle' }, 'its type is "oracle"'],
-  ])('%s', async (_title, options, message) => {
+  ])('is refused because it %s', async (_title, options, message) => {
     await expect(refuse(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
     await expect(refuse(options)).rejects.toThrow(message);
   });
@@ -64,7 +64,7 @@ describe('a database that may not be given to agents', () => {
       'of a replica is none',
       { type: 'postgres', replication: { master: { host: 'db' }, slaves: [{ url: 'hunter2' }] } },
     ],
-  ])('because its URL %s', async (_title, options) => {
+  ])('is refused because its URL %s', async (_title, options) => {
     const error = await refuse(options).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'CONFIG_INVALID',
@@ -79,7 +79,7 @@ describeDatabases('a database', onServers, (database, kind) => {
   const changed = (change: (url: URL) => void) => {
     const url = new URL(database().url);
     change(url);
-    // A server that knows the user would say something else.
+    // A server with the real password would report another error.
     if (url.pathname !== '/nowhere') url.password = 'hunter2';
     return { options: optionsOf(kind, url.href), name: `${url.hostname}:${url.port}${url.pathname}` };
   };
@@ -89,7 +89,7 @@ describeDatabases('a database', onServers, (database, kind) => {
     ['no host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
     ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
     ['an unknown user', 'it refuses the user or the password', (url: URL) => (url.username = 'stranger')],
-  ])('with %s is not opened, which says why, without a password', async (_what, reason, change) => {
+  ])('with %s is refused with a reason that does not contain the password', async (_what, reason, change) => {
     const { options, name } = changed(change);
     const product = kind === 'postgres' ? 'PostgreSQL' : 'MariaDB';
     const error = await refuse(options).catch((thrown: unknown) => thrown);
@@ -102,7 +102,7 @@ describeDatabases('a database', onServers, (database, kind) => {
     expect(message).not.toMatch(/hunter2|DATABASE_URL/);
   });
 
-  it('as its owner can reach beyond it', async () => {
+  it('is refused with the rights of its owner', async () => {
     const rights =
       kind === 'postgres'
         ? /its role "postgres" has more rights than reading \(.*pg_read_file\(\).*superuser/
@@ -112,7 +112,7 @@ describeDatabases('a database', onServers, (database, kind) => {
 });
 
 describeDatabases('a login', onPostgres, (database) =>
-  describe('that may copy', () => {
+  describe('with replication rights', () => {
     const name = `copier_${randomBytes(5).toString('hex')}`;
     let owner: DataSource;
     const as = (login: string) => {
@@ -131,11 +131,11 @@ describeDatabases('a login', onPostgres, (database) =>
       await owner.destroy();
     });
 
-    it('the whole server is refused', async () => {
+    it('is refused', async () => {
       await expect(refuse(as(name))).rejects.toThrow(`its role "${name}" has more rights than reading (REPLICATION)`);
     });
 
-    it('nothing, but may turn into one that may, is refused', async () => {
+    it('is refused, too, if only one of its roles has them', async () => {
       const friend = `${name}_friend`;
       await expect(refuse(as(friend))).rejects.toThrow(
         `its role "${friend}" has more rights than reading (SET ROLE ${name})`,
@@ -145,7 +145,7 @@ describeDatabases('a login', onPostgres, (database) =>
 );
 
 describeDatabases('an extension that cannot begin', servers, (database, kind) =>
-  describe('leaves', () => {
+  describe('at its refused start', () => {
     let shop: ReadableDatabase;
     beforeAll(async () => {
       shop = await createReadable(kind, database());
@@ -158,7 +158,7 @@ describeDatabases('an extension that cannot begin', servers, (database, kind) =>
       return extension.boot().catch((error: unknown) => error);
     }
 
-    it('no connection and no process behind', async () => {
+    it('leaves no connection and no process behind', async () => {
       if (kind === 'postgres') await shop.owner.query(`ALTER ROLE ${shop.login} REPLICATION`);
       if (kind === 'mariadb') await shop.owner.query(`GRANT FILE ON *.* TO '${shop.login}'@'localhost'`);
       if (kind === 'mariadb') await shop.owner.query(`GRANT FILE ON *.* TO '${shop.login}'@'%'`);
@@ -168,7 +168,7 @@ describeDatabases('an extension that cannot begin', servers, (database, kind) =>
     });
 
     if (kind !== 'postgres') return;
-    it('none behind that was opened by half', async () => {
+    it('closes a half-opened connection', async () => {
       await shop.owner.query('REVOKE EXECUTE ON FUNCTION version() FROM PUBLIC');
       expect(await begin(shop.options)).toMatchObject({
         code: 'CONFIG_INVALID',

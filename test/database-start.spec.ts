@@ -35,14 +35,14 @@ async function open(env: EnvRecord): Promise<OpenPersistence> {
   return one;
 }
 
-/** What the full-text search of one database has beside what all of them have. */
+/** Columns and indices of the full-text search, which only one of the databases has. */
 const FULL_TEXT: readonly string[] = ['terms_row', 'fact_by_terms'];
 const isShared = ({ name = '' }: { name?: string }) => !FULL_TEXT.includes(name);
 
 const REDIS = { REDIS_URL: 'redis://127.0.0.1:1' };
 
 describeDatabases('the schema', servers, (database) => {
-  it('is made once, however many processes start at the same time', async () => {
+  it('is created once although several processes start at the same time', async () => {
     const count = database().kind === 'sqlite' ? 1 : 5;
     const nodes = await Promise.all(
       Array.from({ length: count }, () => open({ DATABASE_URL: database().url, ...REDIS })),
@@ -53,7 +53,7 @@ describeDatabases('the schema', servers, (database) => {
     expect(await nodes[0]!.dataSource.showMigrations()).toBe(false);
   });
 
-  it('has every column that the entities describe, and goes away with the migrations undone', async () => {
+  it('has all columns and indices of the entities, and is removed when its migrations are reverted', async () => {
     const { dataSource } = await open({ DATABASE_URL: database().url, ...REDIS });
     const runner = dataSource.createQueryRunner();
     const tables = await runner.getTables(dataSource.entityMetadatas.map(({ tableName }) => tableName));
@@ -89,7 +89,7 @@ describeDatabases('a start that goes wrong', onServers, (database, kind) => {
     ['no server', 'nothing answers there', (url: URL) => (url.port = '1')],
     ['no host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
     ['no certificate', 'the file /nowhere.pem that DATABASE_URL names cannot be read', withoutCertificate],
-  ])('because of %s says so, without a password', async (_what, reason, change) => {
+  ])('reports %s without a password', async (_what, reason, change) => {
     const { url, name } = at(change);
     const error = await open({ DATABASE_URL: url, ...REDIS }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
@@ -114,7 +114,7 @@ function aDefinition(hash: string): Statement {
 }
 
 describeDatabases('a PostgreSQL', onPostgres, (database) => {
-  it('of another encoding is not opened', async () => {
+  it('with another encoding is refused', async () => {
     const url = new URL(database().url);
     const client = new Client(url.href);
     await client.connect();
@@ -130,7 +130,7 @@ describeDatabases('a PostgreSQL', onPostgres, (database) => {
     await client.end();
   });
 
-  it('that does not wait for its disk is warned of', async () => {
+  it('without synchronous commits causes a warning', async () => {
     const url = new URL(database().url);
     url.searchParams.set('options', '-c synchronous_commit=off');
     const { warnings } = await open({ DATABASE_URL: url.href });
@@ -141,7 +141,7 @@ describeDatabases('a PostgreSQL', onPostgres, (database) => {
 describeDatabases('the ownership', onMariadb, (database) => {
   const env = () => ({ DATABASE_URL: database().url });
 
-  it('is one process’s, until that ends, unless there is a Redis', async () => {
+  it('belongs to one process until that process ends, unless Redis is configured', async () => {
     await open(env());
     const { pathname } = new URL(database().url);
     await expect(open(env())).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describeDatabases('the ownership', onMariadb, (database) => {
     await open(env());
   });
 
-  it('is taken again when its connection is lost', async () => {
+  it('is acquired again after a lost connection', async () => {
     const { database: owned } = await open(env());
     for (let round = 0; round < 3; round++) {
       await database().disconnect();
@@ -164,7 +164,7 @@ describeDatabases('the ownership', onMariadb, (database) => {
     await expect(open(env())).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });
   });
 
-  it('is lost when another process was quicker, and nothing more is written', async () => {
+  it('is lost if another process is faster, and the first process writes nothing more', async () => {
     const { database: owned } = await open(env());
     const url = new URL(database().url);
     const lock = `jackdaw:${url.pathname.slice(1)}`;
@@ -188,8 +188,8 @@ async function isLocked(commit: Promise<void>): Promise<boolean> {
   return (error as { code?: string } | null)?.code === 'DATABASE_LOCKED';
 }
 
-describe('a server', () => {
-  it('that is silent stops the start in time', async () => {
+describe('a database server', () => {
+  it('that does not answer stops the start after a timeout', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -202,7 +202,7 @@ describe('a server', () => {
     silent.close();
   });
 
-  it('is not asked for when it is not configured', async () => {
+  it('that is not configured is not contacted', async () => {
     expect(await open({ DATABASE_URL: 'sqlite::memory:' })).toMatchObject({ notifications: null, warnings: [] });
   });
 });

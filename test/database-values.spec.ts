@@ -30,13 +30,13 @@ describeDatabases('what the database keeps', servers, (created) => {
     ['quotes, placeholders and line ends', `'";--? :x $1 \\ \\' %s \b \x1a \r\n\t\u2028`],
     ['spaces at the end', 'a  '],
     ['five megabytes', '0123456789abcdéf🐦"\\'.repeat(240_000)],
-  ])('gives back what it was given: %s', async (_what, body) => {
+  ])('returns a text unchanged: %s', async (_what, body) => {
     await database.commit([add(1, body), change(1, body, 1)]);
     const [row] = await database.query<{ body: string | null }>('SELECT body FROM item WHERE id = 1');
     expect(row?.body === body).toBe(true);
   });
 
-  it('gives back any JSON byte for byte', async () => {
+  it('returns any JSON byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         const json = JSON.stringify({ [text]: text });
@@ -48,7 +48,7 @@ describeDatabases('what the database keeps', servers, (created) => {
   });
 
   it.each([0, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31) - 1, AT, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    'keeps the number %d a number',
+    'returns the number %d as a number',
     async (id) => {
       await database.commit([add(id), insert('entry', entry('a', { created_at: id }))]);
       expect(await ids()).toEqual([id]);
@@ -58,7 +58,7 @@ describeDatabases('what the database keeps', servers, (created) => {
     },
   );
 
-  it('compares an integer with a number that no integer holds', async () => {
+  it('compares an integer with a number outside of the integer range', async () => {
     await database.commit([insert('entry', entry('a'))]);
     const sql = 'SELECT name FROM entry WHERE version <= ? AND version > ? LIMIT ?';
     for (const [most, least] of [
@@ -71,7 +71,7 @@ describeDatabases('what the database keeps', servers, (created) => {
       expect(await database.query(sql, [most!, least!, 10])).toEqual([{ name: 'a' }]);
   });
 
-  it('tells keys apart by every byte, and orders by them', async () => {
+  it('distinguishes and orders keys by each byte', async () => {
     const names = ['A', 'B', 'Z', '_', 'a', 'a ', 'b', 'ß', 'à', 'é', 'ü', '漢', '🐦'];
     await database.commit(names.toReversed().map((name) => insert('entry', entry(name, { slot: name }))));
     const rows = await database.query<{ name: string }>('SELECT name FROM entry ORDER BY name');
@@ -80,14 +80,14 @@ describeDatabases('what the database keeps', servers, (created) => {
     expect(await database.query('SELECT name FROM entry WHERE slot = ?', ['a '])).toEqual([{ name: 'a ' }]);
   });
 
-  it('leaves a placeholder within quotes', async () => {
+  it('does not replace a placeholder within quotes', async () => {
     await database.commit([{ sql: `INSERT INTO item (id, body) VALUES (?, 'why? it''s ?')`, params: [1] }]);
     expect(await database.query(`SELECT id FROM item WHERE body = 'why? it''s ?' AND id = ?`, [1])).toEqual([
       { id: 1 },
     ]);
   });
 
-  it('ignores an insert of what is there, and nothing else', async () => {
+  it('ignores an insert of an existing key but no other error', async () => {
     const row = (version: number) => database.insertIgnore('entry', entry('a', { version }));
     await database.commit([row(1)]);
     await database.commit([row(2), add(1)]);
@@ -114,7 +114,7 @@ describeDatabases('what the database keeps', servers, (created) => {
     expect(await ids()).toEqual([1]);
   });
 
-  it('deletes no more than it is told to', async () => {
+  it('deletes at most the given number of rows', async () => {
     await database.commit(Array.from({ length: 10 }, (_, at) => insert('entry', entry(`e${at}`, { created_at: at }))));
     const some = database.limitedDelete('entry', ['tenant', 'name'], 'tenant = ? AND created_at < ? ORDER BY created_at', ['t', 8], 3); // prettier-ignore
     const left = async () =>

@@ -13,7 +13,7 @@ import { WaitingTools } from './support/waiting.tool.js';
 jest.setTimeout(60_000);
 
 const HOUR_MS = 3_600_000;
-/** Longer than any deadline here; a direct call waits for seven days. */
+/** Longer than any deadline in this spec, in ms; a direct call waits for seven days. */
 const DAYS_MS = 8 * 24 * HOUR_MS;
 const realNow = Date.now;
 const MODEL = { provider: 'openai' };
@@ -21,7 +21,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = { pay: { to
 
 type Decision = readonly ['approve' | 'deny' | 'input' | 'settle', unknown?];
 
-/** All decisions, by the kind of the open request. */
+/** All decisions by the kind of the pending request. */
 const DECISIONS: Readonly<Record<string, readonly Decision[]>> = {
   approval: [
     ['approve'],
@@ -55,7 +55,7 @@ function reply({ messages }: FakeRequest): FakeReply {
   return { calls: [{ id: 'c', name, arguments: ARGUMENTS[name] ?? { text: 'x' } }] };
 }
 
-/** Moves the clock of this process; timers run on as before, so that no timer can notice it. */
+/** Moves `Date.now` of this process; timers are unaffected, so no timer fires at the deadline. */
 function pass(ms: number): void {
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + ms);
 }
@@ -105,7 +105,7 @@ describeDatabases('a deadline that passed while the server was down', await test
     await jackdaw.stop();
     tools.isHolding = false;
     jackdaw = await start();
-    // The run whose call was cut off waits only now.
+    // The run with the interrupted call waits for settlement only after this restart.
     await runs.get('settlement')!.on(jackdaw).requests();
     await jackdaw.stop();
     tools.done.length = 0;
@@ -137,7 +137,7 @@ describeDatabases('a deadline that passed while the server was down', await test
     expect(tools.done).toEqual([]);
   });
 
-  it('answers alike when the sweep has noticed it, and nothing was called', async () => {
+  it('gives the same answer after the expiry sweep, without any tool call', async () => {
     const deadlines = new Map<string, number>();
     for (const [name, run] of runs) {
       const { waiting } = (await run.on(jackdaw).answer()) as unknown as { waiting: readonly WaitingRequest[] };
@@ -187,13 +187,13 @@ describeDatabases('a deadline that passed while the server was down', await test
   it.each([
     ['calls no tool', 0],
     ['asks no model', 1],
-  ])('%s once the deadline of a run has passed, though no timer has noticed it', async (_what, calls) => {
+  ])('%s after the deadline of a run although no timer has fired', async (_what, calls) => {
     jest.restoreAllMocks();
     await jackdaw.stop();
     jackdaw = await start();
     llm.reset();
     tools.done.length = 0;
-    // The clock moves while the model answers, or while the tool works.
+    // The clock moves during the model's reply or during the tool call.
     llm.always((request) => {
       if (calls === 0) pass(HOUR_MS);
       return reply(request);

@@ -11,7 +11,7 @@ afterEach(() => host.reset());
 afterAll(() => host.stop());
 
 describe('several calls of one reply', () => {
-  it('run as far as they can, and the run waits again for the rest, with the times of before', async () => {
+  it('run as far as possible, and the run waits for the rest with unchanged expiry times', async () => {
     const run = await host.ask(pay('a'), choose('b'), pay('c'), look('d'));
     const first = await run.requests();
     expect(first.map(({ id }) => id)).toEqual(['approval:1:1', 'input:1:2', 'approval:1:3']);
@@ -30,7 +30,7 @@ describe('several calls of one reply', () => {
     expect(messages.map(({ tool_call_id }) => tool_call_id).filter(Boolean)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('stay asked for once they were, whatever the tool says meanwhile', async () => {
+  it("stay pending although the tool's approval rule changes meanwhile", async () => {
     let isStrict = true;
     host.jackdaw.app.get(ToolRegistry, { strict: false }).register({
       name: 'moody',
@@ -48,15 +48,15 @@ describe('several calls of one reply', () => {
     expect(host.tools.done).toEqual(['pay a 5']);
   });
 
-  it('are approved all at once where no call is named', async () => {
+  it('are approved together if the request names no call', async () => {
     const run = await host.ask(pay('a'), pay('b'));
     expect(decisionsIn(await run.after('approve'))).toHaveLength(2);
     expect(host.tools.done.toSorted()).toEqual(['pay a 5', 'pay b 5']);
   });
 });
 
-describe('an answer that nobody wants', () => {
-  it('is 409 with what the run is, and for an ended run it will stay so', async () => {
+describe('an unexpected answer', () => {
+  it("is refused with 409 and the run's status, permanently for a finished run", async () => {
     const run = await host.ask(pay('bob'));
     await run.after('approve');
     const again = await run.decide('approve');
@@ -67,7 +67,7 @@ describe('an answer that nobody wants', () => {
     expect(host.tools.done).toEqual(['pay bob 5']);
   });
 
-  it('is 409 with what is asked, where something else is', async () => {
+  it('is refused with 409 and the pending requests if the run waits for another answer', async () => {
     const run = await host.ask(pay('bob'));
     await run.requests();
     const answers = [
@@ -83,7 +83,7 @@ describe('an answer that nobody wants', () => {
     }
   });
 
-  it('counts once of many at the same time', async () => {
+  it('is accepted once if many arrive at the same time', async () => {
     const run = await host.ask(pay('bob'));
     await run.requests();
     const verdicts = ['approve', 'deny', 'approve', 'deny'] as const;
@@ -106,18 +106,18 @@ describe('an answer that nobody wants', () => {
     ['settle', {}, 'outcome'],
     ['settle', { outcome: 'maybe' }, 'outcome'],
     ['settle', { outcome: 'failed', error: 7 }, 'error'],
-  ] as const)('is 400 when it is no answer: %s %j', async (what, body, field) => {
+  ] as const)('is refused with 400 if it is invalid: %s %j', async (what, body, field) => {
     const { status, body: problem } = await host.jackdaw.post(`/api/runs/any/${what}`, body);
     const errors = problem['errors'] as unknown as { field: string }[];
     expect([status, [...new Set(errors.map((error) => error.field))]]).toEqual([400, [field]]);
   });
 });
 
-describe('a run that waits for a person', () => {
+describe('a waiting run', () => {
   it.each([
     ['approval', pay('bob'), /^Not executed.*cancelled/],
     ['input', choose('bob'), /^Not executed.*cancelled/],
-  ])('for %s, closes its turn when it is cancelled', async (_kind, call, error) => {
+  ])('closes its turn when it is cancelled while it waits for %s', async (_kind, call, error) => {
     const run = await host.ask(call, look('y'));
     const events = await run.after('cancel');
     expect(events.map(({ event }) => event)).toEqual(['run.resumed', 'tool.completed', 'run.cancelled']);
@@ -126,7 +126,7 @@ describe('a run that waits for a person', () => {
     expect(host.tools.done).toEqual(['look y']);
   });
 
-  it('ends the stream of its chat; its events go on from there after the answer', async () => {
+  it('ends the stream of its chat, and its event stream continues after the answer', async () => {
     host.llm.reply({ calls: [pay('bob')] }, { text: 'the end' });
     const stream = await host.jackdaw.stream({ query: 'go', sessionId: 'streamed' });
     const all = await stream.all();

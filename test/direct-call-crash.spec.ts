@@ -5,7 +5,7 @@ import { ProcessWorld } from './support/process-world.js';
 
 const world = ProcessWorld.prepare();
 
-/** Calls a step directly in a process that is killed while it runs, and gives the run's id. */
+/** Kills a process during a direct call of a step. @returns the run's id */
 async function crashIn(tool: string): Promise<string> {
   const server = await world.start({ BLOCK_AT: `${tool} 1` });
   const answered = callTool(server, tool, { arguments: { step: 1 } }).catch(() => undefined);
@@ -22,14 +22,14 @@ async function endOf(server: ServerProcess, runId: string): Promise<unknown> {
 }
 
 describe('kill -9 in a direct call', () => {
-  it.each(['read_step', 'idempotent_step'])('makes it again at the next start: %s', async (tool) => {
+  it.each(['read_step', 'idempotent_step'])('repeats the call at the next start: %s', async (tool) => {
     const runId = await crashIn(tool);
     const second = await world.start();
     expect(await endOf(second, runId)).toMatchObject({ event: 'run.completed', data: { output: 'did step 1' } });
     expect(world.effects()).toEqual([`${tool} 1`, `${tool} 1`]);
   });
 
-  it('makes none again that must not be repeated: it waits to be settled', async () => {
+  it('does not repeat a call that must not repeat: the run waits for settlement', async () => {
     const runId = await crashIn('once_step');
     const second = await world.start();
     expect(await endOf(second, runId)).toMatchObject({
@@ -44,7 +44,7 @@ describe('kill -9 in a direct call', () => {
     expect(world.effects()).toEqual(['once_step 1']);
   });
 
-  it('keeps what waits for leave, which is then made once', async () => {
+  it('preserves a call that waits for approval, which is then executed once', async () => {
     const first = await world.start();
     const { status, body } = await callTool(first, 'approved_step', { arguments: { step: 1 } });
     expect([status, body['status']]).toEqual([202, 'waiting']);

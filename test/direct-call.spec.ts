@@ -11,7 +11,7 @@ import { WaitingTools } from './support/waiting.tool.js';
 const ANN = keyHolder('ann', 'a', 'user');
 const BOB = keyHolder('bob', 'b', 'user');
 
-/** Tells what it knows of its call. */
+/** Returns its call's context: principal, agent, session and idempotency key. */
 class ProbeTools {
   @Tool({ description: 'Tells.', effect: 'read', input: z.object({ say: z.string().optional() }) })
   probe(input: { say?: string }, context: ToolContext): unknown {
@@ -58,7 +58,7 @@ async function waitingCall(tool: string, args: Readonly<Record<string, unknown>>
 }
 
 describe('a direct call', () => {
-  it('answers with what the tool gave, and asks no model', async () => {
+  it('returns the tool result without a model request', async () => {
     const answer = await call('probe', { arguments: { say: 'hi\u0000 ‮ \ud83d\ude00' } });
     expect([answer.status, answer.headers.get('location')]).toEqual([200, `/api/runs/${answer.body['run_id']}`]);
     expect(answer.body).toEqual({
@@ -73,7 +73,7 @@ describe('a direct call', () => {
     expect(llm.requests).toHaveLength(0);
   });
 
-  it('is a run: listed, told, followed, audited by its journal', async () => {
+  it('is a run that callers can list, read and follow', async () => {
     const { body } = await call('look', { arguments: { text: 'it' } });
     const id = String(body['run_id']);
     const run = await jackdaw.get(`/api/runs/${id}`, ANN.headers);
@@ -101,12 +101,12 @@ describe('a direct call', () => {
   it.each([
     ['of another tenant', BOB.headers, 404],
     ['of the same', ANN.headers, 200],
-  ])('is told to people %s', async (_case, headers, status) => {
+  ])('is visible to callers %s', async (_case, headers, status) => {
     const { body } = await call('look', { arguments: { text: 'it' } });
     expect((await jackdaw.get(`/api/runs/${body['run_id']}`, headers)).status).toBe(status);
   });
 
-  it('that fails is an answer with the error, and a failed run', async () => {
+  it('answers a tool failure with the error and a failed run', async () => {
     const answer = await call('broken');
     expect([answer.status, answer.body]).toMatchObject([
       200,
@@ -133,21 +133,21 @@ describe('a direct call', () => {
     ],
     ['a session id that is none', 'look', { arguments: { text: 'x' }, sessionId: 'a b' }, 400, 'VALIDATION_FAILED'],
     ['no time at all', 'look', { arguments: { text: 'x' }, deadlineMs: 0 }, 400, 'VALIDATION_FAILED'],
-  ])('is refused before there is a run: %s', async (_case, tool, body, status, code) => {
+  ])('refuses an invalid request before it starts a run: %s', async (_case, tool, body, status, code) => {
     const before = (await jackdaw.get('/api/runs', ANN.headers)).text;
     const answer = await call(tool, body);
     expect([answer.status, answer.body['code'], tools.done]).toEqual([status, code, []]);
     expect((await jackdaw.get('/api/runs', ANN.headers)).text).toBe(before);
   });
 
-  it('names what is wrong with the arguments', async () => {
+  it('names each invalid argument', async () => {
     const { body } = await call('look', { arguments: { text: 7 } });
     expect(body['errors']).toEqual([
       { field: 'arguments.text', message: '"text" must be string, got number', rule: 'type', got: 'number' },
     ]);
   });
 
-  it('tells a repetition what came of it, though it could not be made any more', async () => {
+  it('replays the outcome for a repeated Idempotency-Key although the tool is gone', async () => {
     const registry = jackdaw.app.get(ToolRegistry, { strict: false });
     registry.register({ name: 'passing', description: 'Goes away.', handler: () => 'done' });
     const key = { 'idempotency-key': 'of-a-tool-that-goes' };
@@ -158,7 +158,7 @@ describe('a direct call', () => {
     expect((await call('passing')).status).toBe(404);
   });
 
-  it('happens once for one Idempotency-Key', async () => {
+  it('calls the tool once for one Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'once-only' };
     const first = await call('send', { arguments: { text: 'a' } }, key);
     const second = await call('send', { arguments: { text: 'a' } }, key);
@@ -174,7 +174,7 @@ describe('a direct call', () => {
 });
 
 describe('a direct call in a session', () => {
-  it('knows the session, and leaves its history as it is', async () => {
+  it('knows its session and leaves the history unchanged', async () => {
     llm.reply({ text: 'hello' });
     await jackdaw.chat({ query: 'hi', sessionId: 'talk' }, ANN.headers);
     const before = await jackdaw.messages('talk', ANN.headers);
@@ -185,14 +185,14 @@ describe('a direct call in a session', () => {
     expect((await jackdaw.chat({ query: 'and?', sessionId: 'talk' }, ANN.headers)).body['result']).toBe('again');
   });
 
-  it('finds no session of another tenant', async () => {
+  it('cannot use a session of another tenant', async () => {
     llm.reply({ text: 'hello' });
     await jackdaw.chat({ query: 'hi', sessionId: 'of-bob' }, BOB.headers);
     const answer = await call('probe', { sessionId: 'of-bob' });
     expect([answer.status, answer.body['code']]).toEqual([404, 'SESSION_NOT_FOUND']);
   });
 
-  it('is 409 while the session waits for a person, and holds it while it waits itself', async () => {
+  it('is refused with 409 while the session waits, and occupies the session while it waits itself', async () => {
     llm.reply({ text: 'hello' });
     await jackdaw.chat({ query: 'hi', sessionId: 'busy' }, ANN.headers);
     const waiting = await call('pay', { arguments: { to: 'x', amount: 1 }, sessionId: 'busy' });
@@ -212,8 +212,8 @@ describe('a direct call in a session', () => {
   });
 });
 
-describe('a direct call that needs people', () => {
-  it('is made once it is approved, with other arguments if they say so', async () => {
+describe('a direct call that needs a human decision', () => {
+  it('calls the tool after approval, with the arguments of the approval', async () => {
     const run = await waitingCall('pay', { to: 'bob', amount: 5 });
     expect(await run.requests()).toMatchObject([{ id: 'approval:1:1', tool: 'pay', expires_at: expect.any(Number) }]);
     expect(tools.done).toEqual([]);
@@ -223,7 +223,7 @@ describe('a direct call that needs people', () => {
     expect((await run.answer())['status']).toBe('completed');
   });
 
-  it('is not made when it is denied', async () => {
+  it('does not call the tool after a denial', async () => {
     const run = await waitingCall('pay', { to: 'bob', amount: 5 });
     const events = await run.after('deny', { reason: 'too much' });
     expect(events.at(-1)).toMatchObject({
@@ -233,7 +233,7 @@ describe('a direct call that needs people', () => {
     expect(tools.done).toEqual([]);
   });
 
-  it('goes on with the answer to its question', async () => {
+  it('resumes with the answer to its question', async () => {
     const run = await waitingCall('choose', { text: 'rome' });
     expect((await run.decide('input', { value: 'XX9' })).status).toBe(400);
     const events = await run.after('input', { value: 'LH1' });
@@ -248,7 +248,7 @@ describe('a direct call that needs people', () => {
   });
 });
 
-describe('a direct call that takes its time', () => {
+describe('a direct call in progress', () => {
   it('is stopped by a cancel', async () => {
     const { answered, id } = await beginHeldCall(jackdaw, tools, 'send', { text: 'c' }, ANN.headers);
     expect((await jackdaw.post(`/api/runs/${id}/cancel`, undefined, ANN.headers)).status).toBe(202);
@@ -264,8 +264,8 @@ describe('a direct call that takes its time', () => {
   });
 });
 
-describe('a direct call that a stop of the server cuts off', () => {
-  it('goes on at the next start: what may not be repeated waits to be settled', async () => {
+describe('a direct call that a server stop interrupts', () => {
+  it('resumes at the next start: a call that must not repeat waits for settlement', async () => {
     const folder = newFolder();
     const start = () => startJackdaw({ llm, tools: [tools], dataDir: folder });
     const first = await start();

@@ -30,7 +30,7 @@ class WholeDto extends BaseDto {
 
 const OPTIONS = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true };
 
-/** Any JSON, most of it near to what is right. */
+/** Random JSON objects, most of them nearly valid. */
 function nearTo(fields: Record<string, readonly unknown[]>): fc.Arbitrary<Record<string, unknown>> {
   const values = Object.entries(fields).map(([name, near]) => [
     name,
@@ -53,11 +53,11 @@ const CHAT = nearTo({
   images: [undefined, []],
 });
 
-describe('what surely keeps to the rules of its class', () => {
+describe('isSurelyValid', () => {
   it.each([
     ['fields of its own and inherited ones', WholeDto, WHOLE],
     ['a chat', ChatRequestDto, CHAT],
-  ] as const)('is what class-validator takes, too: %s', (_what, type, requests) => {
+  ] as const)('accepts only requests that class-validator accepts, too: %s', (_what, type, requests) => {
     let sure = 0;
     const property = fc.property(requests, (request) => {
       const dto = plainToInstance<object, object>(type, request);
@@ -75,11 +75,11 @@ describe('what surely keeps to the rules of its class', () => {
     [{ name: 'xyz', kind: 'a', count: 'whatever' }, false],
     [{ name: 'xyz', other: 1 }, false],
     [{ numbers: [1] }, false],
-  ])('%j: %s', (request, isSure) => {
+  ])('returns for %j: %s', (request, isSure) => {
     expect(isSurelyValid(plainToInstance(WholeDto, request), OPTIONS)).toBe(isSure);
   });
 
-  it('is nothing of a class without rules, nor where other options hold', () => {
+  it('refuses a class without rules and other options', () => {
     expect(isSurelyValid({}, OPTIONS)).toBe(false);
     expect(isSurelyValid(plainToInstance(WholeDto, { name: 'x' }), { ...OPTIONS, groups: ['g'] })).toBe(false);
   });
