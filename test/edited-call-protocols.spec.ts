@@ -16,7 +16,7 @@ describe.each([
   ['xml', 'openai'],
   ['react', 'anthropic'],
 ] as const)('an edited call that is written in the protocol %s for %s', (protocol, provider) => {
-  it('is the model’s own, and its result begins with the note', async () => {
+  it('stays as the model wrote it, and its result starts with the note', async () => {
     const writer = WRITERS[protocol];
     const model = await FakeLlm.start();
     const done = new WaitingTools();

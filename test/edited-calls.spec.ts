@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** A run that waits for a person, in a session of its own. */
+/** A run that waits for a person, in a new session. */
 async function ask(
   calls: Parameters<typeof callOf>[],
   more: Readonly<Record<string, unknown>> = {},
@@ -78,14 +78,14 @@ function sent(): readonly Record<string, unknown>[] {
   return messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
 }
 
-/** Lets a run pass for one that an earlier release started. */
+/** Marks a run as started by an earlier release. */
 async function makeOld(runId: string): Promise<void> {
   const sql = 'UPDATE run SET loop_version = 1 WHERE id = ?';
   await jackdaw.app.get(Database).commit([{ sql, params: [runId], rows: 1 }]);
 }
 
 describe('a call whose arguments a person edited', () => {
-  it('stays in the history as the model wrote it; its result begins with a note', async () => {
+  it('stays in the history as the model wrote it, and its result starts with a note', async () => {
     const run = await ask([]);
     const before = await run.events();
     const events = await run.after('approve', { arguments: EDITED });
@@ -101,7 +101,7 @@ describe('a call whose arguments a person edited', () => {
     expect(call).toMatchObject({ tool_calls: [{ arguments: JSON.stringify(WRITTEN) }] });
     expect(result).toMatchObject({ content });
 
-    // The events have both; the result is the tool's own.
+    // The events contain both calls; their result has no note.
     const said = before.find(({ event }) => event === 'message.completed');
     expect(said?.data['tool_calls']).toMatchObject([{ arguments: JSON.stringify(WRITTEN) }]);
     expect(events.find(({ event }) => event === 'tool.started')?.data['arguments']).toBe(JSON.stringify(EDITED));
@@ -115,7 +115,7 @@ describe('a call whose arguments a person edited', () => {
     expect(JSON.parse(step('tool:1:1'))).toMatchObject({ success: true, result: 'paid 50 to bob' });
   });
 
-  it('is shown with its note to later turns and in the export of its session', async () => {
+  it('is sent with its note in later turns and in the export of its session', async () => {
     const run = await ask([]);
     await run.after('approve', { arguments: EDITED });
     await jackdaw.chat({ query: 'and now?', sessionId: run.session });
@@ -139,7 +139,7 @@ describe('a call whose arguments a person edited', () => {
     expect(resultsIn(events)).toEqual({ a: ['TOOL_FAILED', 'cannot do b'] });
   });
 
-  it('keeps the person’s arguments when its tool asks a question', async () => {
+  it('retains the edited arguments when its tool asks a question', async () => {
     const run = await ask([['confirm', { text: 'a' }]]);
     await run.after('approve', { arguments: { text: 'b' } });
     expect((await run.answer())['waiting']).toMatchObject([
@@ -149,7 +149,7 @@ describe('a call whose arguments a person edited', () => {
     expect(sent()[1]).toMatchObject({ content: `${note({ text: 'b' })}\nb: yes` });
   });
 
-  it('may be a question to another agent', async () => {
+  it('can be a call of another agent', async () => {
     llm.always(({ messages }) => {
       const [last] = messages.slice(-1);
       if (last!.role === 'tool') return { text: 'the end' };
@@ -172,7 +172,7 @@ describe('a call whose arguments a person edited', () => {
     expect(sent()[1]).toMatchObject({ content: 'paid 500 to bob' });
   });
 
-  it('among others has the only note', async () => {
+  it('is the only one of several calls with a note', async () => {
     const run = await ask([
       ['pay', WRITTEN],
       ['look', { text: 'x' }],
@@ -187,7 +187,7 @@ describe('a call whose arguments a person edited', () => {
     ]);
   });
 
-  it('shows no more of long arguments than of a long result', async () => {
+  it('cuts long arguments in its note like a long result', async () => {
     const run = await ask([], { agent: 'brief' });
     await run.after('approve', { arguments: { to: 'x'.repeat(5000), amount: 1 } });
     const content = String(sent()[1]!['content']);
@@ -197,7 +197,7 @@ describe('a call whose arguments a person edited', () => {
     expect(Buffer.byteLength(content)).toBeLessThan(2400);
   });
 
-  it('keeps the note over a restart, and in a fork', async () => {
+  it('retains the note after a restart and in a fork', async () => {
     const run = await ask([
       ['pay', WRITTEN],
       ['pay', { to: 'eve', amount: 7 }],
@@ -227,7 +227,7 @@ describe('a call whose arguments a person edited', () => {
     ]);
   });
 
-  it('has the note when its run was cancelled before the next request', async () => {
+  it('has the note if its run was cancelled before the next model request', async () => {
     const run = await ask([
       ['pay', WRITTEN],
       ['pay', { to: 'eve', amount: 7 }],
@@ -242,7 +242,7 @@ describe('a call whose arguments a person edited', () => {
 });
 
 describe('an edited call of a run of loop version 1', () => {
-  it('keeps the old form: the edited call replaces the model’s', async () => {
+  it("replaces the model's call, the old format", async () => {
     const run = await ask([]);
     await makeOld(run.id);
     await run.after('approve', { arguments: EDITED });
@@ -252,7 +252,7 @@ describe('an edited call of a run of loop version 1', () => {
     expect(call).toMatchObject({ tool_calls: [{ arguments: JSON.stringify(EDITED) }] });
     expect(result).toMatchObject({ content: 'paid 50 to bob' });
 
-    // A fork that reads the recorded replies keeps their form; one from the first step has the new one.
+    // A fork that reads the recorded replies has their format; a fork from the first step has the new format.
     const fork = await forks.make(run.id, 'model:2');
     expect(sent()).toMatchObject([{ tool_calls: [edited] }, { content: 'paid 50 to bob' }]);
     expect((await forks.journal(fork.id))['loop_version']).toBe(1);
@@ -265,7 +265,7 @@ describe('an edited call of a run of loop version 1', () => {
     ]);
   });
 
-  it('keeps it when the run was interrupted in the middle', async () => {
+  it('has the same format after an interruption of the run', async () => {
     const run = await ask([
       ['pay', WRITTEN],
       ['pay', { to: 'eve', amount: 7 }],
@@ -283,7 +283,7 @@ describe('an edited call of a run of loop version 1', () => {
   });
 });
 
-it('a run of a version that is gone keeps the note in its closed turn', async () => {
+it('a run of an unsupported version retains the note in its closed turn', async () => {
   const run = await ask([
     ['pay', WRITTEN],
     ['pay', { to: 'eve', amount: 7 }],

@@ -18,7 +18,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-/** The one that a server with these variables has, and what makes its chat models. */
+/** The embedding model of a server with these variables, and the factories of its chat models. */
 function configured(env: Record<string, string> = {}) {
   const { config } = loadConfig({
     env: {
@@ -37,7 +37,7 @@ function configured(env: Record<string, string> = {}) {
 }
 
 describe('the embedding model of a server', () => {
-  it('is asked again for what may pass, and not for what does not', async () => {
+  it('retries after a transient error, not after a permanent one', async () => {
     const { model } = configured();
     llm.embeddings.reply(DOWN, { reset: true });
     const { vectors } = await model.embed(['a', 'b']);
@@ -47,7 +47,7 @@ describe('the embedding model of a server', () => {
     expect(llm.embeddings.requests).toHaveLength(4);
   });
 
-  it('is not asked again after its time, since somebody waits', async () => {
+  it('does not retry after its time limit', async () => {
     const { model } = configured();
     const now = Date.now.bind(Date);
     llm.embeddings.reply(() => {
@@ -58,7 +58,7 @@ describe('the embedding model of a server', () => {
     expect(llm.embeddings.requests).toHaveLength(1);
   });
 
-  it('is left alone while it is down, which the chat model beside it is not', async () => {
+  it('opens its own circuit breaker when it is down, not that of the chat model', async () => {
     const { model, stack, chat } = configured({ LLM_BREAKER_FAILURES: '3' });
     llm.embeddings.always(DOWN);
     llm.always({ text: 'fine' });
@@ -70,7 +70,7 @@ describe('the embedding model of a server', () => {
     expect(message.content).toBe('fine');
   });
 
-  it('shares the places of its provider with chat models', async () => {
+  it('shares the concurrency limit of its provider with chat models', async () => {
     const { model, chat } = configured({ LLM_CONCURRENCY: '1', LLM_QUEUE_LIMIT: '0', LLM_MAX_ATTEMPTS: '1' });
     llm.always({ hang: true });
     const controller = new AbortController();
@@ -83,7 +83,7 @@ describe('the embedding model of a server', () => {
     expect((await model.embed(['a'])).vectors).toHaveLength(1);
   });
 
-  it('takes the next of several keys when one is limited or refused', async () => {
+  it('uses the next API key when one is rate limited or refused', async () => {
     const { model } = configured({ OPENAI_API_KEY: '', OPENAI_API_KEYS: 'k1,k2', LLM_MAX_ATTEMPTS: '1' });
     llm.embeddings.reply({ status: 401, body: {} });
     expect((await model.embed(['a'])).vectors).toHaveLength(1);
@@ -92,7 +92,7 @@ describe('the embedding model of a server', () => {
     expect(model.dimensions).toBe(64);
   });
 
-  it('is given up with the call, in a pause between two attempts too', async () => {
+  it('aborts with its call, also in the delay between two attempts', async () => {
     const { model } = configured({ LLM_RETRY_DELAY_MS: '60000' });
     const controller = new AbortController();
     llm.embeddings.reply(() => {

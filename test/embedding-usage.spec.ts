@@ -6,13 +6,13 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
-/** What the fake counts for a call of its embedding model. */
+/** Tokens that the fake server reports for a call of its embedding model. */
 const EMBEDDED = 7;
 
 const remember = (text: string) => ({ name: 'remember', arguments: { text } });
 const recall = (query: string) => ({ name: 'recall', arguments: { query } });
 
-describe('what embeddings take', () => {
+describe('the usage of embeddings', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('what embeddings take', () => {
     return rows.map(({ tokens }) => tokens);
   };
 
-  it('counts with the run, in the journal, in what the tenant has used and in the budgets', async () => {
+  it("counts for the run, the journal, the tenant's usage and the budgets", async () => {
     llm.reply({ calls: [remember('Ann likes tea.')], usage: [100, 10] }, { text: 'fine', usage: [200, 10] });
     const { body } = await chat({ sessionId: 'talk' });
     const total = 320 + EMBEDDED;
@@ -68,7 +68,7 @@ describe('what embeddings take', () => {
     expect(await spentOn('tenant_day:%')).toEqual([total]);
   });
 
-  it('counts once when the run goes on after it waited', async () => {
+  it('counts once if the run waits and resumes', async () => {
     const pay = { name: 'pay', arguments: { to: 'bob', amount: 5 } };
     llm.reply({ calls: [recall('tea'), pay], usage: [100, 10] }, { text: 'fine', usage: [200, 10] });
     const waiting = await chat();
@@ -82,7 +82,7 @@ describe('what embeddings take', () => {
     expect(llm.embeddings.requests).toHaveLength(1);
   });
 
-  it('is not spent beyond a budget: words alone have to do', async () => {
+  it('does not exceed a budget: recall falls back to words', async () => {
     llm.reply({ calls: [recall('tea')], usage: [4990, 10] });
     const { status, body } = await chat();
     expect([status, body['code']]).toEqual([429, 'BUDGET_EXCEEDED']);

@@ -21,7 +21,7 @@ import {
 } from '../src/index.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
 
-/** What goes wrong here goes wrong on purpose. */
+/** The logger is silent, because the errors of these tests are intended. */
 const logger = new ConsoleLogger({ logLevels: [] });
 const folders: string[] = [];
 const env = () => {
@@ -41,7 +41,7 @@ class WeatherTools {
 }
 
 describe('createAgent', () => {
-  it('answers by its tools, remembers the session, and tells what happens', async () => {
+  it('answers with its tools, remembers the session and publishes run events', async () => {
     const model = new ScriptedChatModel([
       calls(['weather', { input: 'Oslo' }]),
       says('It is sunny.'),
@@ -71,7 +71,7 @@ describe('createAgent', () => {
     await agent.close();
   });
 
-  it('throws what failed, with its code', async () => {
+  it('throws the error of a failed run with its code', async () => {
     const agent = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([new Error('a bug')]) });
     await expect(agent.chat('hi')).rejects.toMatchObject({
       name: 'AppError',
@@ -81,13 +81,13 @@ describe('createAgent', () => {
     await agent.close();
   });
 
-  it('refuses to say nothing', async () => {
+  it('refuses a blank message', async () => {
     const agent = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([]) });
     await expect(agent.chat(' \n')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
     await agent.close();
   });
 
-  it('is not held up by a model that ignores its signal: neither the time limit nor close', async () => {
+  it('is not blocked by a model that ignores its abort signal, neither at a timeout nor in close', async () => {
     const deaf = () => new Promise<never>(() => undefined);
     const limits = { runTimeoutMs: 50 };
     const timed = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([deaf]), limits });
@@ -103,7 +103,7 @@ describe('createAgent', () => {
     expect(await asked).toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 
-  it('looks after its sessions, and holds conversations of a program’s own', async () => {
+  it('manages its sessions and creates conversation memories', async () => {
     const agent = await createAgent({
       logger,
       env: env(),
@@ -133,7 +133,7 @@ describe('createAgent', () => {
     await agent.close();
   });
 
-  it('works beside a server with API keys, whose environment it shares', async () => {
+  it('works in the environment of a server with API keys', async () => {
     const API_KEYS = `ci:acme:user:${'0'.repeat(64)}`;
     const agent = await createAgent({ env: { ...env(), API_KEYS }, chatModel: new ScriptedChatModel([says('fine')]) });
     expect((await agent.chat('hi')).content).toBe('fine');
@@ -141,8 +141,8 @@ describe('createAgent', () => {
   });
 });
 
-describe('an application of one’s own', () => {
-  it('injects the services, finds tools on its providers, and builds the prompt in its own way', async () => {
+describe('a host application', () => {
+  it('injects the services, finds tools of its providers and uses a custom prompt builder', async () => {
     class LoudPrompts extends PromptBuilder {
       override build(instructions: string): string {
         return instructions.toUpperCase();

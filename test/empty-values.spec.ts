@@ -16,7 +16,7 @@ class Nameless {
   }
 }
 
-/** Every way in by which a request names something or says something. */
+/** Each request field that names something or contains user text. */
 const REQUESTS: readonly (readonly [path: string, body: (given: unknown) => object, field: string])[] = [
   ...['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'].flatMap((path) => [
     [path, (query: unknown) => ({ query }), 'query'] as const,
@@ -54,7 +54,7 @@ const REQUESTS: readonly (readonly [path: string, body: (given: unknown) => obje
   ['/api/runs/:run/settle', (callId) => ({ callId, outcome: 'retry' }), 'callId'],
 ];
 
-describe('a request that leaves empty what it must say', () => {
+describe('a request with an empty required value', () => {
   let jackdaw: Jackdaw;
   let runId: string;
   beforeAll(async () => {
@@ -80,18 +80,18 @@ describe('a request that leaves empty what it must say', () => {
     ['POST', '/api/tools/%09/disable'],
     ['GET', '/api/mcp/servers/%20'],
     ['GET', '/api/mcp/servers/%20/prompts'],
-  ])('is answered with 400 where it stands in the path: %s %s', async (method, path) => {
+  ])('is answered with 400 for an empty path parameter: %s %s', async (method, path) => {
     const { status, body } = await jackdaw.send(path, { method });
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it.each(['query', 'agent', 'model'])('is told from one whose %s is null', async (field) => {
+  it.each(['query', 'agent', 'model'])('is refused, too, if its %s is null', async (field) => {
     const { status, body } = await jackdaw.chat({ query: 'x', [field]: null });
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
   });
 });
 
-describe('a start stops at what is empty', () => {
+describe('a start with an empty value', () => {
   const http = { url: 'http://127.0.0.1:1/' };
   it.each<[string, JackdawOptions, string]>([
     ['a name', { agents: [{ name: '', model: MODEL }] }, 'name'],
@@ -110,7 +110,7 @@ describe('a start stops at what is empty', () => {
       'its name: is empty',
     ],
     ['a tool of a policy', { securityPolicy: { tools: [{ deny: [' '] }] } }, 'tools.0.deny.0'],
-  ])('%s', async (_case, options, what) => {
+  ])('is refused: %s', async (_case, options, what) => {
     await expect(startJackdaw({ options })).rejects.toMatchObject({ message: expect.stringContaining(what) });
   });
 
@@ -119,7 +119,7 @@ describe('a start stops at what is empty', () => {
     ['LLM_FALLBACK', 'openai: ,ollama'],
     ['LLM_REQUEST_MODELS', 'openai:'],
     ['LLM_PRICES', '{" ": {"input": 1, "output": 1}}'],
-  ])('a model in %s=%s', (name, value) => {
+  ])('is refused for a model in %s=%s', (name, value) => {
     expect(() => loadConfig({ env: { LLM_PROVIDER: 'offline', [name]: value } })).toThrow(name);
   });
 
@@ -133,7 +133,7 @@ describe('a start stops at what is empty', () => {
     ['a server', `<agent name="a">${LLM}<mcp-server name=" "/></agent>`, 'name=" "'],
     ['an approval', `<agent name="a">${LLM}<approvals><tool name=" "/></approvals></agent>`, 'name=" "'],
     ['an agent', `<agent name="a">${LLM}<sub-agent name=""/></agent>`, 'name=""'],
-  ])('%s of an agent file', (_case, xml, what) => {
+  ])('is refused for %s of an agent file', (_case, xml, what) => {
     expect(() => parseAgent(xml)).toThrow(what);
   });
 });

@@ -5,7 +5,7 @@ import { describeWorlds, newKey, type PrivateWorld } from './support/private-wor
 import { testServers } from './support/test-databases.js';
 
 const [K1, K2] = [newKey('k1'), newKey('k2')];
-/** What users, models, tools and people say. */
+/** The texts of users, models, tools and approvers. */
 const WORDS = [
   'kingfisher',
   'woodpecker',
@@ -25,7 +25,10 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
 
   const look = (id: string, text: string) => call(id, 'look', { text });
 
-  /** A conversation with calls, a person who decides, and a fork with edits. @returns the runs that can be read in the end */
+  /**
+   * Holds a conversation with calls, a human decision and a fork with edits. @returns ids of the runs that stay
+   * readable
+   */
   async function talk(sessionId: string): Promise<string[]> {
     const { llm, jackdaw } = world;
     llm.always(byTurn({ text: 'a woodpecker', calls: [look('a', 'siskin')] }, { text: 'the nightingale' }));
@@ -46,7 +49,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
     return [String(first.body['run_id']), String(second.body['run_id']), fork.id];
   }
 
-  /** What the API tells of a conversation. */
+  /** The API's view of a conversation. */
   async function told(sessionId: string, runIds: readonly string[]): Promise<unknown> {
     const { jackdaw } = world;
     const { body } = await jackdaw.get('/api/runs');
@@ -73,19 +76,19 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
     for (const word of WORDS) expect([word, files.includes(word)]).toEqual([word, false]);
   }
 
-  it('has nothing that anybody said in any table or file, and tells all of it', async () => {
+  it('stores no text in any table or file, and the API returns all of it', async () => {
     await world.start(K1);
     const runs = await talk('sealed');
     const before = JSON.stringify(await told('sealed', runs));
     for (const word of WORDS) expect([word, before.includes(word)]).toEqual([word, true]);
     await expectNoWords();
-    // And in another process.
+    // Another process reads the same.
     await world.start(K1);
     expect(JSON.stringify(await told('sealed', runs))).toBe(before);
     await expectNoWords();
   });
 
-  it('lets a run go on in another process, with what it has recorded', async () => {
+  it('resumes a run in another process with its recorded steps', async () => {
     const { llm, tools } = world;
     const open = gate();
     llm.always(({ messages }) =>
@@ -105,7 +108,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
     await expectNoWords();
   });
 
-  it('goes over to another key in the background, and then needs the old one no more', async () => {
+  it('re-encrypts stored data with a new key in the background, then works without the old key', async () => {
     const runs = await talk('rotated');
     const before = await told('rotated', runs);
     await world.start(`${K2},${K1}`);
@@ -121,13 +124,13 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
     await expectNoWords();
   });
 
-  it('does not start without the keys of what is stored', async () => {
+  it('refuses to start without the keys of stored data', async () => {
     for (const keys of ['', K1]) expect(await world.refusal(keys)).toMatch(/ENCRYPTION_KEYS lacks a key.*"k2"/);
     expect(await world.refusal(`${K1},${K2}`)).toBe('');
     await world.start(K2);
   });
 
-  it('tells that a row was changed or exchanged, which one, and never what is in it', async () => {
+  it('reports which row was changed or exchanged, never its content', async () => {
     const [runId = ''] = await talk('spoiled');
     const { database, jackdaw } = world;
     const events = await database.query<{ n: number; data: string }>(
@@ -165,7 +168,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
     expect([status, body['code'], body['row']]).toEqual([500, 'DATA_TAMPERED', 1]);
   });
 
-  it('ends a run whose records were exchanged, and lets the others go on', async () => {
+  it('fails a run whose records were exchanged, and resumes the others', async () => {
     const { llm, tools, database } = world;
     const open = gate();
     llm.always(({ messages }) =>
@@ -202,7 +205,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
 });
 
 describeWorlds('a database from before there were keys', await testServers(), (current, kind) => {
-  it('is read as it is, then encrypted, and at last read in no other way', async () => {
+  it('is first read as plain text, then encrypted, and in strict mode read only if encrypted', async () => {
     const world = current();
     const { llm } = world;
     llm.always(byTurn({ calls: [call('a', 'look', { text: 'siskin' })] }, { text: 'the nightingale' }));
@@ -216,7 +219,7 @@ describeWorlds('a database from before there were keys', await testServers(), (c
     const fork = await world.forks().make(String(body['run_id']), 'model:2');
     expect(await world.jackdaw.messages(fork.sessionId)).toHaveLength(messages.length);
     expect(await world.stored()).toContain('kingfisher');
-    // What changes while it is looked at is left as it is.
+    // Re-encryption skips a row that changes while it is read.
     await Promise.all([
       world.reencrypt(),
       world.reencrypt(),
@@ -232,7 +235,7 @@ describeWorlds('a database from before there were keys', await testServers(), (c
       { sql: `UPDATE session_turn SET messages = ? WHERE session_id = 's' AND turn = 1`, params: [plain], rows: 1 },
     ]);
     expect((await world.jackdaw.get('/api/sessions/s/messages')).body['code']).toBe('DATA_TAMPERED');
-    // Nor is it made one of ours.
+    // Re-encryption does not encrypt this row either, but counts it as failed.
     expect(await world.reencrypt()).toEqual({ rewritten: 0, failed: 1, isWhole: true });
   });
 });

@@ -48,7 +48,7 @@ function lastResult(): unknown {
 }
 
 describe.each(WAYS)('an enhanced model asked by %s', (way) => {
-  it('stops with the signal’s reason in the middle of a tool, which hears of it', async () => {
+  it("stops with the signal's reason during a tool call and aborts the tool's signal", async () => {
     const begun = gate();
     let heard: AbortSignal | undefined;
     const tool = act((_args: never, { signal }: ToolRequest) => {
@@ -67,7 +67,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('stops with the signal’s reason in the middle of a reply, and leaves the provider', async () => {
+  it("stops with the signal's reason during a reply and aborts the provider's request", async () => {
     const controller = new AbortController();
     llm.reply(CALL, { hang: true });
     const tool = act(() => 'done');
@@ -78,7 +78,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     await llm.waitForAbort();
   });
 
-  it('stops with the signal’s reason while it waits for its tools', async () => {
+  it("stops with the signal's reason while it loads its tools", async () => {
     const controller = new AbortController();
     const begun = gate();
     const never = () => {
@@ -91,13 +91,13 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     await expect(asked).rejects.toBe(controller.signal.reason);
   });
 
-  it('asks nobody when the signal is aborted before', async () => {
+  it('sends no request if the signal is already aborted', async () => {
     const asked = ask(enhance(modelOf(registry, llm), [act(() => 1)]), way, 'go', { signal: AbortSignal.abort() });
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
     expect(llm.requests).toHaveLength(0);
   });
 
-  it('fails with the model’s own error, also after a tool was called', async () => {
+  it("fails with the model's own error, also after a tool call", async () => {
     llm.reply(CALL, { status: 401, body: {} });
     const asked = ask(enhance(modelOf(registry, llm), [act(() => 'done')]), way, 'go');
     await expect(asked).rejects.toMatchObject({ code: 'MODEL_AUTHENTICATION', isRetryable: false });
@@ -106,7 +106,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     await expect(ask(own, way, 'go')).rejects.toBe(error);
   });
 
-  it('tells the model that nobody can be asked, by approval or by the tool', async () => {
+  it('reports to the model that no person can approve or answer', async () => {
     let called = 0;
     const tools = [
       act(() => ++called, { approval: 'always' }),
@@ -121,7 +121,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     expect(lastResult()).toMatch(/^Error: The tool asks a person "Which one\?", and here nobody can be asked/);
   });
 
-  it('tells the model that no other agent can be asked', async () => {
+  it('reports to the model that it cannot call another agent', async () => {
     const tools = new ToolRegistry();
     tools.register(act(() => 'never'));
     const asking: Tool = {
@@ -134,7 +134,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     expect(lastResult()).toMatch(/^Error: Only a journaled run can call an agent/);
   });
 
-  it('has an empty, a cut and a filtered reply end as what they are', async () => {
+  it('preserves the finish reason of an empty, a cut and a filtered reply', async () => {
     const model = enhance(modelOf(registry, llm), [act(() => 1)]);
     llm.reply({ text: '' }, { text: '' });
     await expect(ask(model, way, 'go')).rejects.toMatchObject({ code: 'MODEL_BAD_REPLY' });
@@ -149,7 +149,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     );
   });
 
-  it('gives the format that is asked for, after the calls', async () => {
+  it('returns the requested format after the calls', async () => {
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     llm.reply({ text: 'One?' }, CALL, { text: '{"n": "one"}' }, { text: '{"n": 1}' });
     const request = { ...toRequest('go'), toolChoice: 'required', responseFormat: { schema } } as const;
@@ -159,7 +159,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     expect(llm.requests[0]).toMatchObject({ tool_choice: 'required' });
   });
 
-  it('calls tools for the tenant of the call, counts in its account and passes its deadline on', async () => {
+  it("calls tools for the call's tenant and passes on its account and deadline", async () => {
     let tenant = '';
     const scripted = new NotingModel([calls(['act', {}]), says('done')]);
     const account = { tenant: 'acme', runId: 'r', sessionId: null, step: 'model:1' };

@@ -8,7 +8,7 @@ import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js
 const ECHO = listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } });
 const ASKED = { messages: [{ role: 'user', content: 'go' }] } as const;
 
-/** A model that calls the tool once and then says what came of it. */
+/** A model that calls the tool once, then answers with the tool's result. */
 function caller(tool: string): ScriptedChatModel {
   return new ScriptedChatModel([
     calls([tool, { text: 'hi' }]),
@@ -19,7 +19,7 @@ function caller(tool: string): ScriptedChatModel {
 describe('a model with the tools of an MCP server', () => {
   afterEach(() => unregisterMcp('search-tools'));
 
-  it('calls them by the name that was registered, without an application', async () => {
+  it('calls them by the registered server name without an application', async () => {
     registerMcp(scripted('search-tools', { tools: [ECHO] }));
     const { message } = await enhance(caller('search-tools__echo'), 'search-tools').generate(ASKED);
     expect(message.content).toBe('It said "hi"');
@@ -27,7 +27,7 @@ describe('a model with the tools of an MCP server', () => {
     expect(await unregisterMcp('search-tools')).toBe(false);
   });
 
-  it('is refused for a name that nobody registered, and for a second of one name', () => {
+  it('is refused for an unknown server name, and a duplicate registration is refused', () => {
     expect(() => enhance(caller('x'), 'search-tools')).toThrow('There is no MCP server "search-tools"');
     registerMcp(scripted('search-tools', {}));
     expect(() => registerMcp(scripted('search-tools', {}))).toThrow('MCP server "search-tools" exists already');
@@ -37,13 +37,13 @@ describe('a model with the tools of an MCP server', () => {
   it.each([
     ['MCP_SERVER_DISABLED', { enabled: false }],
     ['NETWORK_ERROR', { stdio: { command: '/no/such/program' } }],
-  ])('fails with %s when they are not to be had', async (code, change) => {
+  ])('fails with %s if the server is unavailable', async (code, change) => {
     registerMcp({ ...scripted('search-tools', {}), ...change });
     await expect(enhance(caller('x'), 'search-tools').generate(ASKED)).rejects.toMatchObject({ code });
   });
 });
 
-describe('a model with the tools of an application’s server', () => {
+describe("a model with the tools of an application's server", () => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw({ options: { mcpServers: [scripted('own', { tools: [ECHO] })] } });
@@ -51,7 +51,7 @@ describe('a model with the tools of an application’s server', () => {
   });
   afterAll(() => jackdaw.stop());
 
-  it('calls them as they are there', async () => {
+  it('calls the tools of the running server', async () => {
     const servers = jackdaw.app.get(McpRegistry, { strict: false });
     const { message } = await enhance(caller('own__echo'), 'own', { servers }).generate(ASKED);
     expect(message.content).toBe('It said "hi"');

@@ -42,7 +42,7 @@ function offered(at: number): string[] {
   return (llm.requests[at]?.tools ?? []).map((tool) => tool.function.name);
 }
 
-describe('what enhance() is given', () => {
+describe('the arguments of enhance()', () => {
   const tools = [named('act')];
   it.each<[string, unknown, unknown, unknown, string, RegExp]>([
     ['no model', {}, tools, {}, 'CONFIG_INVALID', /first argument is no ChatModel/],
@@ -57,12 +57,12 @@ describe('what enhance() is given', () => {
     ['no rounds', null, tools, { maxDepth: 0 }, 'CONFIG_INVALID', /maxDepth is 0/],
     ['a protocol that is not there', null, tools, { protocol: 'yaml' }, 'CONFIG_INVALID', /no protocol "yaml"/],
     ['an unknown option', null, tools, { maxRounds: 2 }, 'CONFIG_INVALID', /unknown maxRounds \(known: maxDepth/],
-  ])('is refused at once: %s', (_case, given, list, options, code, message) => {
+  ])('are refused at once: %s', (_case, given, list, options, code, message) => {
     const make = () => enhance((given ?? model) as ChatModel, list as EnhancingTools, options as object);
     expect(make).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 
-  it('may be a registry: the tools that it has when it is asked', async () => {
+  it('can be a registry, whose tools each request reads', async () => {
     const own = new ToolRegistry();
     own.register(named('act'));
     const enhanced = enhance(model, own);
@@ -75,7 +75,7 @@ describe('what enhance() is given', () => {
     expect([0, 1, 2].map(offered)).toEqual([['act'], ['act', 'more'], ['more']]);
   });
 
-  it('may be a function, which may wait, and have none for now', async () => {
+  it('can be an asynchronous function, which can return no tools', async () => {
     const own = new ToolRegistry();
     own.register(named('act', 'acted'));
     let list: unknown = own.list();
@@ -93,7 +93,7 @@ describe('what enhance() is given', () => {
 });
 
 describe('a request to an enhanced model', () => {
-  it('brings no tools of its own and at least one message', async () => {
+  it('must have no tools of its own and at least one message', async () => {
     const enhanced = enhance(model, [named('act')]);
     const tools = [{ name: 'other', description: 'Other.', inputSchema: { type: 'object' } }];
     const refused = [{ ...toRequest('go'), tools }, { messages: [] }];
@@ -104,7 +104,7 @@ describe('a request to an enhanced model', () => {
     expect(llm.requests).toHaveLength(0);
   });
 
-  it('may want a tool, or none', async () => {
+  it('can require a tool or exclude all', async () => {
     const enhanced = enhance(model, [named('act')]);
     llm.reply(CALL, { text: 'ok' }, { text: 'alone' });
     await ask(enhanced, 'generate', { ...toRequest('go'), toolChoice: { name: 'act' } });
@@ -113,7 +113,7 @@ describe('a request to an enhanced model', () => {
     expect(offered(2)).toEqual([]);
   });
 
-  it('may be a system prompt alone', async () => {
+  it('can consist of a system prompt alone', async () => {
     llm.reply({ text: 'ok' });
     await ask(enhance(model, [named('act')], { protocol: 'xml' }), 'generate', {
       messages: [{ role: 'system', content: 'Say ok.' }],
@@ -123,7 +123,7 @@ describe('a request to an enhanced model', () => {
 });
 
 describe('the stream of an enhanced model', () => {
-  it('ends its calls when the reader goes away', async () => {
+  it('aborts its tool calls when the reader leaves', async () => {
     const begun = gate();
     const stopped = gate();
     const wait: ToolRegistration = {
@@ -144,7 +144,7 @@ describe('the stream of an enhanced model', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('goes on while its reader is slow, and begins when it is read', async () => {
+  it('starts at its first read and continues while its reader is slow', async () => {
     llm.reply({ ...CALL, text: 'I look.' }, { text: 'It is done.' });
     const asked = enhance(model, [named('act')]).stream(toRequest('go'));
     const stream = asked[Symbol.asyncIterator]();
@@ -157,7 +157,7 @@ describe('the stream of an enhanced model', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'finish' });
   });
 
-  it('gives thoughts as they come, and the last ones with the answer', async () => {
+  it('emits thoughts as they arrive, the last ones with the answer', async () => {
     llm.reply({ ...CALL, reasoning: 'A tool.' }, { text: 'Done.', reasoning: 'I know.' });
     const { parts, result } = await ask(enhance(model, [named('act')]), 'stream', 'go');
     const thoughts = parts.map((part) => (part.type === 'reasoning' ? part.text : part.type === 'restart' ? '|' : ''));
@@ -165,7 +165,7 @@ describe('the stream of an enhanced model', () => {
     expect(result.message).toEqual({ role: 'assistant', content: 'Done.', reasoning: 'I know.' });
   });
 
-  it('begins anew when the model does', async () => {
+  it('restarts when the model restarts', async () => {
     const faltering = new ScriptedChatModel([says('Right.')]);
     const original = faltering.stream.bind(faltering);
     faltering.stream = async function* (request, options) {
@@ -179,7 +179,7 @@ describe('the stream of an enhanced model', () => {
 });
 
 describe('tools of an enhanced model', () => {
-  it('that keep something keep it for one call of the model alone', async () => {
+  it('have state for one model call alone if they are stateful', async () => {
     const disposed: number[] = [];
     let made = 0;
     const counter = adaptStateful<{ id: number; n: number }>({
@@ -199,7 +199,7 @@ describe('tools of an enhanced model', () => {
     expect(disposed).toEqual([1, 2]);
   });
 
-  it('serve an agent, too, whose own tools are written as text', async () => {
+  it('also serve an agent whose own tools use a text protocol', async () => {
     const enhanced = enhance(model, [named('act', 'acted')]);
     const agent = await createAgent({ chatModel: enhanced, builtinTools: true, env: { DATA_DIR: newFolder() } });
     llm.reply(CALL, { text: 'Thought: now mine\nAction: calculator\nAction Input: {"expression": "6 * 7"}' });

@@ -12,7 +12,7 @@ import { WRITERS } from './support/protocol-writer.js';
 
 Logger.overrideLogger(false);
 
-/** What no reader may ever see. */
+/** Protocol markup that must not reach a reader. */
 const MARKUP = /Action|Observation|Thought:|Final Answer|<\/?(?:function_calls|invoke|parameter|function_results)/;
 
 const NUMBER = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
@@ -52,7 +52,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
   const enhanced = (tools: readonly ToolRegistration[] = [double, broken]): ChatModel =>
     enhance(modelOf(registry, llm, protocol === 'native'), tools);
 
-  it('calls a tool and answers from its result, with what both replies took', async () => {
+  it('calls a tool and answers from its result, with the usage of both replies', async () => {
     llm.reply({ ...writer.calls({ name: 'double', arguments: { n: 21 } }), usage: [10, 5] });
     llm.reply({ ...writer.answer('It is 42.'), usage: [20, 7] });
     const { result } = await ask(enhanced(), way, 'double 21');
@@ -67,7 +67,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     expect(JSON.stringify(llm.lastRequest.messages)).toContain('42');
   });
 
-  it('makes the calls of one reply at once, and gives their results in order', async () => {
+  it('executes the calls of one reply concurrently and returns their results in order', async () => {
     const arrived = [gate(), gate()];
     const meet: ToolRegistration = {
       ...double,
@@ -85,7 +85,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     expect(JSON.stringify(llm.lastRequest.messages)).toMatch(/met 0.*met 1/);
   });
 
-  it('tells the model what went wrong, and goes on', async () => {
+  it('sends errors to the model and continues', async () => {
     llm.reply(writer.calls({ name: 'treble', arguments: { n: 1 } }));
     llm.reply(writer.calls({ name: 'double', arguments: { n: 'many' } }));
     llm.reply(writer.calls({ name: 'broken', arguments: {} }), writer.answer('I could not.'));
@@ -96,7 +96,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
       expect(seen).toContain(told);
   });
 
-  it('gives the text of every reply as it comes, and of the protocol nothing', async () => {
+  it('emits the text of each reply as it arrives, without the protocol', async () => {
     llm.reply(said(writer.calls({ name: 'double', arguments: { n: 1 } }), 'Let me see.'));
     llm.reply(said(writer.calls({ name: 'double', arguments: { n: 2 } }), 'And again.'));
     llm.reply(writer.answer('It is 4.'));
@@ -107,7 +107,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     expect(JSON.stringify(parts)).not.toMatch(MARKUP);
   });
 
-  it('passes on what was said before: the system prompt, calls and results', async () => {
+  it('passes on the history: system prompt, calls and results', async () => {
     const request: ChatRequest = {
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -131,7 +131,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     expect(messages).toHaveLength(6);
   });
 
-  it('ends at the limit of rounds, says so, and calls nothing more', async () => {
+  it('stops at the round limit, reports it and makes no further call', async () => {
     let called = 0;
     const count: ToolRegistration = { ...double, handler: () => ++called };
     llm.always(said(writer.calls({ name: 'double', arguments: { n: 1 } }), 'Once more.'));
@@ -149,14 +149,14 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     expect(textsOf(parts).at(-1)).toBe(way === 'stream' ? result.message.content : '');
   });
 
-  it('has five rounds when nobody says otherwise, and answers with what the fifth gave', async () => {
+  it('has a default limit of five rounds and answers from the fifth result', async () => {
     for (let n = 1; n <= 5; n++) llm.reply(writer.calls({ name: 'double', arguments: { n } }));
     llm.reply(writer.answer('done'));
     expect(await ask(enhanced(), way, 'go')).toMatchObject({ result: { finishReason: 'stop' } });
     expect(llm.requests).toHaveLength(6);
   });
 
-  it('keeps two calls at once apart', async () => {
+  it('separates two concurrent requests', async () => {
     const both = [gate(), gate()];
     const model = enhanced();
     llm.always(async ({ messages }) => {

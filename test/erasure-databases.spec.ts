@@ -7,7 +7,10 @@ import { testServers } from './support/test-databases.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
 const BEN = keyHolder('ben', 'a', 'user');
-/** What Ben says, does, knows, decides, edits, is told and has his agent think: no word of Ann's. */
+/**
+ * Words from all of Ben's content: messages, calls, facts, decisions, edits, answers and thoughts. Ann uses none of
+ * them.
+ */
 const WORDS = [
   'kingfisher',
   'woodpecker',
@@ -28,7 +31,7 @@ describeWorlds('the erasure of a user', await testServers(), (current, kind) => 
     AGENT_MEMORY_POLICY: 'lru',
   };
 
-  /** Where a word of Ben's is found. */
+  /** Ben's words that the database or a file still contains. */
   async function left(): Promise<string[]> {
     const [tables, files] = [await current().stored(), kind === 'sqlite' ? current().files() : ''];
     const isIn = (word: string) => [tables, files].some((text) => text.includes(word));
@@ -69,7 +72,7 @@ describeWorlds('the erasure of a user', await testServers(), (current, kind) => 
     await chat('mine', 'anns', ANN);
   }
 
-  it('leaves no word in any table or file', async () => {
+  it("leaves none of the user's words in tables and files", async () => {
     const jackdaw = await current().start('', env);
     await jackdaw.post('/api/sessions', { id: 'anns' }, ANN.headers);
     await jackdaw.post('/api/sessions', { id: 'cleared' }, BEN.headers);

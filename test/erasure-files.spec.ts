@@ -11,7 +11,7 @@ const BEN = keyHolder('ben', 'a', 'user');
 const THOUGHT = { thoughtNumber: 1, totalThoughts: 1, nextThoughtNeeded: false };
 const WORDS = ['kingfisher', 'nightingale', 'siskin'];
 
-describe('the erasure of a user whose sessions and states are in SQLite files of their own', () => {
+describe('the erasure of a user with sessions and states in separate SQLite files', () => {
   const folder = newFolder();
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
@@ -36,7 +36,7 @@ describe('the erasure of a user whose sessions and states are in SQLite files of
     await llm.close();
   });
 
-  /** Which words are in which files. */
+  /** Lists the file and the word for each word in a file. */
   function found(): string[] {
     const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = names.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'latin1')] as const);
@@ -45,7 +45,7 @@ describe('the erasure of a user whose sessions and states are in SQLite files of
     );
   }
 
-  it('leaves no word in any of them', async () => {
+  it("leaves none of the user's words in the files", async () => {
     for (let n = 0; n < 60; n++) {
       llm.always(
         byTurn(
@@ -53,11 +53,11 @@ describe('the erasure of a user whose sessions and states are in SQLite files of
           { text: `the nightingale ${'nightingale '.repeat(n * 7)}` },
         ),
       );
-      // What Ann says lies between.
+      // Ann's texts are between Ben's in the files.
       const { headers } = n % 3 === 0 ? ANN : BEN;
       const query = n % 3 === 0 ? `mine ${'x'.repeat(n * 50)}` : `a kingfisher ${n}`;
       expect((await jackdaw.chat({ query, sessionId: `s${n}` }, headers)).status).toBe(200);
-      // What is read is in the sessions' own file, at once.
+      // After this read the turn is in the sessions' own file.
       expect((await jackdaw.send(`/api/sessions/s${n}/messages`, { headers })).status).toBe(200);
     }
     expect(new Set(found())).toEqual(

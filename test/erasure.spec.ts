@@ -29,7 +29,7 @@ const send = (method: string, path: string, body?: unknown, { headers } = ANN) =
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 const chat = (body: unknown, who = ANN) => jackdaw.chat(body, who.headers);
-/** The tables in which one of the words stands anywhere. */
+/** The tables that contain one of the words. */
 const tablesWith = async (words: readonly string[]) => {
   const database = jackdaw.app.get(Database, { strict: false });
   const tables = await database.query<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'");
@@ -40,8 +40,8 @@ const tablesWith = async (words: readonly string[]) => {
 };
 const shown = () => llm.lastRequest.messages.slice(1).map(({ content }) => content);
 
-describe('what is deleted for good', () => {
-  it('is what nothing has happened in for so many days', async () => {
+describe('permanent deletion', () => {
+  it('deletes sessions without activity for the given number of days', async () => {
     await send('POST', 'sessions', { id: 'fresh' });
     expect((await send('POST', 'sessions/prune', { olderThanDays: 1 })).body).toEqual({ deleted: 0, held: 0 });
     expect((await send('GET', 'sessions/fresh')).status).toBe(200);
@@ -52,7 +52,7 @@ describe('what is deleted for good', () => {
     expect((await send('POST', 'sessions/prune', { olderThanDays: 0 }, BEN)).status).toBe(403);
   });
 
-  it('is a user with every word', async () => {
+  it('deletes a user with all their texts', async () => {
     const words = ['wort-of-ben', 'title-of-ben'];
     await send('POST', 'sessions', { id: 'bens', metadata: { title: words[1] } }, BEN);
     await chat({ query: `remember ${words[0]}`, sessionId: 'bens' }, BEN);
@@ -66,7 +66,7 @@ describe('what is deleted for good', () => {
     expect(await tablesWith(words)).toEqual([]);
   });
 
-  it('is what a user has said in sessions of others, in their branches and copies, and edited for forks', async () => {
+  it("deletes a user's texts in sessions of others, in branches and copies, and in edits of forks", async () => {
     const words = ['word-of-ben', 'order-of-ben'];
     const say = (query: string, who = ANN) => chat({ query, sessionId: 'of-ann' }, who);
     const [first] = [await say('one'), await say(`two ${words[0]}`, BEN)];
@@ -89,7 +89,7 @@ describe('what is deleted for good', () => {
     expect((await forkOf(third.body['run_id'], { message: 'three once more' })).status).toBe(202);
   });
 
-  it('says what is left of a user while others talk in their sessions', async () => {
+  it("reports a user's remaining sessions while others use them", async () => {
     await chat({ query: 'mine', sessionId: 'shared' }, BEN);
     const open = gate();
     llm.reply({ text: 'at last', gate: open.opened });
@@ -101,7 +101,7 @@ describe('what is deleted for good', () => {
     expect((await send('DELETE', 'users/ben')).body).toEqual({ sessions: 1, runs: 0, turns: 0 });
   });
 
-  it('is no session that a run is queued for', async () => {
+  it('refuses a session with a queued run', async () => {
     const one = await startJackdaw({ llm, env: { RUN_CONCURRENCY: '1' } });
     const open = gate();
     llm.reply({ text: 'at last', gate: open.opened });
@@ -116,7 +116,7 @@ describe('what is deleted for good', () => {
     await one.stop();
   });
 
-  it('is no user whose runs have not ended', async () => {
+  it('refuses a user with unfinished runs', async () => {
     const open = gate();
     llm.reply({ text: 'at last', gate: open.opened });
     const answer = chat({ query: 'wait', sessionId: 'busy' }, BEN);

@@ -8,7 +8,7 @@ const KEY = 'my-very-secret-key';
 const STACK = /\bat .*\.[jt]s:\d+|node_modules/;
 const MODEL = { provider: 'openai' };
 
-/** Told to nobody: whatever the answers say. */
+/** Expects that no answer contains the API key or a stack trace. */
 function expectNoSecret(...answers: Answer[]): void {
   for (const { text } of answers) {
     expect(text).not.toContain(KEY);
@@ -35,7 +35,7 @@ describe('errors', () => {
         ],
       },
     });
-    // The first question waits for the SDK to be loaded, which must not count against the times below.
+    // The first request loads the provider's SDK, whose load time must not count against the timeouts below.
     llm.reply({ text: 'ready' });
     await jackdaw.chat({ query: 'ready?' });
     llm.reset();
@@ -49,7 +49,7 @@ describe('errors', () => {
     await llm.close();
   });
 
-  /** A failed run left exactly what was asked in its session, and the session goes on. */
+  /** Expects that a failed run leaves exactly these messages and that the session accepts another turn. */
   async function expectTurn(sessionId: string, messages: readonly unknown[], status: string): Promise<void> {
     expect(await jackdaw.messages(sessionId)).toMatchObject(messages);
     llm.reset();
@@ -64,7 +64,7 @@ describe('errors', () => {
     ]);
   }
 
-  it('1: an invalid API key is said to be one, by its variable, and never told', async () => {
+  it('1: reports an invalid API key by its variable, never by its value', async () => {
     llm.always({ status: 401, body: { error: { message: `Incorrect API key provided: ${KEY}. See your account.` } } });
     const answer = await jackdaw.chat({ query: 'hello', sessionId: 'key' });
     expect(answer.status).toBe(502);
@@ -91,7 +91,7 @@ describe('errors', () => {
     await expectTurn('key', [{ role: 'user', content: 'hello' }], 'failed');
   });
 
-  it('2: an unknown tool goes to the model as an error, which names those there are', async () => {
+  it('2: sends the model an error that lists the available tools for an unknown tool', async () => {
     llm.reply({ calls: [{ name: 'weather', arguments: {} }] }).reply({ text: 'I cannot.' });
     const { status, body } = await jackdaw.chat({ query: 'weather?', includeDetails: true });
     expect([status, body]).toMatchObject([
@@ -103,7 +103,7 @@ describe('errors', () => {
     );
   });
 
-  it('3: what a tool throws goes to the model as an error, without its stack', async () => {
+  it("3: sends a tool's error message without its stack to the model", async () => {
     llm.reply({ calls: [{ name: 'broken' }, { name: 'double', arguments: { n: 2 } }] }).reply({ text: 'half' });
     const { status, body } = await jackdaw.chat({ query: 'go', includeDetails: true });
     expect([status, body]).toMatchObject([
@@ -119,7 +119,7 @@ describe('errors', () => {
     expect(llm.lastRequest.messages.at(-2)?.content).toBe('Error: the pipe burst');
   });
 
-  it('4: a model that is silent over the network ends the run as a timeout, with 504', async () => {
+  it('4: fails the run with a timeout and 504 when the model is silent', async () => {
     llm.reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 3 } }] }).reply({ hang: true });
     const answer = await jackdaw.chat({ query: 'go', sessionId: 'slow' });
     expect([answer.status, answer.body]).toMatchObject([
@@ -139,7 +139,7 @@ describe('errors', () => {
     );
   });
 
-  it('5: the iteration limit ends the run with what was reached, and no call is without its result', async () => {
+  it('5: ends the run at the iteration limit with the last text and a result for each call', async () => {
     llm.always({ text: 'Once more.', calls: [{ id: 'c', name: 'double', arguments: { n: 1 } }] });
     const { status, body } = await jackdaw.chat({
       query: 'go',
@@ -159,7 +159,7 @@ describe('errors', () => {
     expect(llm.requests).toHaveLength(2);
   });
 
-  it('tells how long to wait when the model limits the rate', async () => {
+  it('reports the wait time when the model limits the rate', async () => {
     llm.reply({ status: 429, headers: { 'retry-after': '7' }, body: { error: { message: 'slow down' } } });
     const answer = await jackdaw.chat({ query: 'go' });
     expect([answer.status, answer.headers.get('retry-after'), answer.body]).toMatchObject([
@@ -173,14 +173,14 @@ describe('errors', () => {
     ['resets the connection', { reset: true } as const, 'MODEL_UNREACHABLE', /ECONNRESET|closed|UND_ERR/],
     ['breaks down', { status: 503, body: { error: { message: 'overloaded' } } }, 'MODEL_UNAVAILABLE', /overloaded/],
     ['is a proxy', { status: 200, body: '<html>login</html>' }, 'MODEL_BAD_REPLY', /HTML/],
-  ])('tells the cause, and no stack, of a model that %s', async (_case, reply, code, cause) => {
+  ])('reports the cause without a stack for a model that %s', async (_case, reply, code, cause) => {
     llm.reply(reply);
     const answer = await jackdaw.chat({ query: 'go' });
     expect([answer.status, answer.body]).toMatchObject([502, { code, detail: expect.stringMatching(cause) }]);
     expectNoSecret(answer);
   });
 
-  it('tells a stream of the failure in its last event', async () => {
+  it('ends a stream with an event that reports the failure', async () => {
     llm.reply({ text: 'so far so', cutAfter: 3 });
     const stream = await jackdaw.stream({ query: 'go' });
     expect((await stream.all()).at(-1)).toMatchObject({
@@ -189,7 +189,7 @@ describe('errors', () => {
     });
   });
 
-  it('closes the turn of a run that ran out of time while a tool ran', async () => {
+  it('closes the turn of a run that timed out during a tool call', async () => {
     llm.reply({ calls: [{ id: 'c', name: 'wait', arguments: { name: 'forever' } }] });
     const answer = await jackdaw.chat({ query: 'go', agent: 'hasty', sessionId: 'hasty' });
     expect([answer.status, answer.body]).toMatchObject([504, { code: 'RUN_TIMEOUT', finish_reason: 'timeout' }]);
@@ -204,7 +204,7 @@ describe('errors', () => {
     );
   });
 
-  it('has logged every failure with its run, and no key', () => {
+  it('logs each failure with its run and without the API key', () => {
     const failures = jackdaw.log.filter(({ msg }) => String(msg).startsWith('A run failed'));
     expect(failures.length).toBeGreaterThan(5);
     for (const failure of failures) expect(failure).toMatchObject({ run_id: expect.any(String) });
@@ -214,8 +214,8 @@ describe('errors', () => {
   });
 });
 
-describe('a model that is down', () => {
-  it('is 502 with where it should be', async () => {
+describe('an unreachable model', () => {
+  it('is reported with 502 and its address', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => closed.once('listening', resolve));
     const { port } = closed.address() as AddressInfo;

@@ -21,13 +21,13 @@ const STRANGERS: readonly Readonly<Record<string, string>>[] = [
   { authorization: `Bearer jd_${'x'.repeat(43)}` },
   { 'x-api-key': 'nobody' },
 ];
-/** What only tenant a may ever read. */
+/** Texts that only tenant a may read. */
 const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', 'ann'];
 
-/** Needs no credential. */
+/** Routes without authentication. */
 const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
 
-/** Speaks JSON-RPC, and says in each answer what its caller may not do: test/mcp-access.spec.ts has the rest. */
+/** JSON-RPC routes, which report a missing scope in the answer; test/mcp-access.spec.ts checks the rest. */
 const MCP = ['DELETE /mcp', 'GET /mcp', 'POST /mcp'].map((route) => ({ route, scope: 'chat' as const }));
 
 const things: Things = { ended: '', flow: '', waiting: '', session: 'session-of-a', key: '', user: 'ann', state: '' };
@@ -35,7 +35,7 @@ const things: Things = { ended: '', flow: '', waiting: '', session: 'session-of-
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
 
-/** Whether it reads what somebody has said. */
+/** Whether the route reads content of a user. */
 function tellsOfSomebody({ route, scope }: Case & { route: string }): boolean {
   return route.startsWith('GET ') && (scope === 'runs:read' || scope === 'sessions:read');
 }
@@ -90,12 +90,12 @@ afterAll(async () => {
 });
 
 describe('the tables of this test', () => {
-  it('have every route of the OpenAPI document, and no other', async () => {
+  it('have every route of the OpenAPI document and no other', async () => {
     const mcp = MCP.map(({ route }) => route);
     expect([...PUBLIC, ...mcp, ...Object.keys(CASES)].toSorted()).toEqual(await documentedRoutes(jackdaw));
   });
 
-  it('have an id for every placeholder', () => {
+  it('have an id for each placeholder', () => {
     const filled = ROUTES.filter(({ id, tool }) => id !== undefined || tool !== undefined);
     expect(filled.map(({ route }) => route)).toEqual(Object.keys(CASES).filter((route) => route.includes('{')));
     expect(Object.values(things)).not.toContain('');
@@ -103,7 +103,7 @@ describe('the tables of this test', () => {
 });
 
 describe('every route', () => {
-  it('is documented, and says which scope it needs or that it is public', async () => {
+  it('is documented and declares its scope or that it is public', async () => {
     const handlers = routeHandlers(jackdaw);
     expect(handlers).toHaveLength((await documentedRoutes(jackdaw)).length);
     const told = handlers.map(({ name, handler, controller }) => {
@@ -117,7 +117,7 @@ describe('every route', () => {
     expect(told.filter(([, isTold]) => !isTold)).toEqual([]);
   });
 
-  it.each([...ROUTES, ...MCP])('$route is 401 without a key, and with an unknown one', async (each) => {
+  it.each([...ROUTES, ...MCP])('$route answers 401 without a key and with an unknown key', async (each) => {
     for (const headers of STRANGERS) {
       const answer = await call(jackdaw, asked(each), headers);
       expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
@@ -126,11 +126,11 @@ describe('every route', () => {
     expect(llm.requests).toHaveLength(0);
   });
 
-  it.each(ROUTES.filter(({ route }) => route.startsWith('GET')))('$route is 401 as HEAD, too', async (each) => {
+  it.each(ROUTES.filter(({ route }) => route.startsWith('GET')))('$route answers 401 to HEAD, too', async (each) => {
     expect((await call(jackdaw, { ...asked(each), route: each.route.replace('GET', 'HEAD') }, {})).status).toBe(401);
   });
 
-  it.each(ROUTES.filter(tellsOfSomebody))('$route is in the access log', async (each) => {
+  it.each(ROUTES.filter(tellsOfSomebody))('$route writes an entry to the access log', async (each) => {
     const from = Date.now();
     expect((await call(jackdaw, asked(each), ANN.headers)).status).toBe(200);
     const { body } = await jackdaw.get(`/api/access-log?principal=ann&from=${from}`, ANN.headers);
@@ -143,8 +143,8 @@ describe('every route', () => {
   });
 });
 
-describe("with another tenant's ids", () => {
-  it.each(WITH_ID)('$route answers as if they were nowhere', async (each) => {
+describe('the ids of another tenant', () => {
+  it.each(WITH_ID)('$route answers as for an unknown id', async (each) => {
     const nowhere = { ...things, [each.id]: newId() };
     const foreign = await call(jackdaw, asked(each), BOB.headers);
     const unknown = await call(jackdaw, toCall(each, nowhere), BOB.headers);
@@ -153,15 +153,15 @@ describe("with another tenant's ids", () => {
     expectNoSecret(foreign, [things[each.id]]);
   });
 
-  it.each(ROUTES.filter(({ id }) => id === undefined))('$route answers with one’s own', async (each) => {
+  it.each(ROUTES.filter(({ id }) => id === undefined))('$route answers the caller with its own data', async (each) => {
     const answer = await call(jackdaw, asked(each), BOB.headers);
     expect(Math.floor(answer.status / 100)).toBe(2);
     expectNoSecret(answer, [things.session]);
-    // Neither is the model shown what is not theirs.
+    // The model does not see the other tenant's data, either.
     expect(JSON.stringify(llm.requests)).not.toMatch(/-of-a/);
   });
 
-  it('changes nothing of theirs', async () => {
+  it("do not change the other tenant's data", async () => {
     const ids = async (path: string, list: string, id: string) => {
       const { body } = await jackdaw.get(path, ANN.headers);
       return (body[list] as unknown as Record<string, string>[]).map((each) => each[id]);
@@ -174,8 +174,8 @@ describe("with another tenant's ids", () => {
   });
 });
 
-describe('what a key may do', () => {
-  /** Ids of nothing and no body: whoever is let through does nothing. */
+describe('the permissions of a key', () => {
+  /** Without ids and body, an admitted request has no effect. */
   const bare = ({ route }: { route: string }): RouteCall => ({ route });
 
   it.each([
@@ -187,7 +187,7 @@ describe('what a key may do', () => {
     ['user', ({ scope }: { scope: string }) => !['tools:write', 'keys', 'erase', 'audit', 'operate'].includes(scope)],
     ['admin', ({ scope }: { scope: string }) => scope !== 'operate'],
     ['operator', ({ scope, or }: Case) => scope === 'usage:read' || [scope, or].includes('operate')],
-  ])('is what the role %s may', async (role, may) => {
+  ])('are those of the role %s', async (role, may) => {
     const { headers } = await makeKey(jackdaw, ANN.headers, { role });
     for (const each of ROUTES) {
       const answer = await call(jackdaw, bare(each), headers);
@@ -195,7 +195,7 @@ describe('what a key may do', () => {
     }
   });
 
-  it.each(SCOPES)('is narrowed to %s', async (scope) => {
+  it.each(SCOPES)('are restricted to %s', async (scope) => {
     const { headers } = await makeKey(jackdaw, ANN.headers, {
       role: scope === 'operate' ? 'operator' : 'admin',
       scopes: [scope],

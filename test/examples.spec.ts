@@ -16,7 +16,7 @@ interface Answer {
 const refund = { calls: [{ name: 'refund_order', arguments: { orderId: 'A1' } }] };
 const find = { calls: [{ name: 'find_order', arguments: { orderId: 'A1' } }] };
 
-/** The application of examples/support-desk, with the packed package, built as its package.json says. */
+/** The application of examples/support-desk with the packed package, compiled by the command of its package.json. */
 describe('the support desk', () => {
   let llm: FakeLlm;
   let project: PackedConsumer;
@@ -70,7 +70,7 @@ describe('the support desk', () => {
   const ask = (token: string, question: string, sessionId?: string) =>
     post('questions', token, { question, sessionId });
 
-  it('answers a customer by its tools, and goes on with the conversation', async () => {
+  it('answers a customer with its tools and continues the conversation', async () => {
     llm.reset();
     llm.reply(find, { text: 'It is a lamp.' }, { text: 'It was 25.' });
     const { status, body } = await ask('ann', 'What is A1?');
@@ -89,7 +89,7 @@ describe('the support desk', () => {
     ]);
   });
 
-  it('keeps others away from the order by its guard', async () => {
+  it('protects the order from other customers with its guard', async () => {
     llm.reset();
     llm.reply(find, { text: 'I cannot see it.' });
     expect((await ask('bob', 'What is A1?')).body).toMatchObject({ answer: 'I cannot see it.' });
@@ -99,7 +99,7 @@ describe('the support desk', () => {
     });
   });
 
-  it('lets staff decide on a refund, also after a restart', async () => {
+  it('lets staff approve a refund, also after a restart', async () => {
     llm.reset();
     llm.reply(refund, { text: 'You have your 25 back.' });
     const { body } = await ask('ann', 'I want the money for A1 back.');
@@ -116,7 +116,7 @@ describe('the support desk', () => {
     });
   });
 
-  it('refuses who is nobody, and what asks nothing', async () => {
+  it('refuses an unknown user and an empty question', async () => {
     expect(await ask('nobody', 'Hello?')).toMatchObject({ status: 401 });
     expect(await ask('ann', '')).toMatchObject({ status: 400 });
   });

@@ -23,7 +23,7 @@ const NOW = 1_764_000_000_123;
 const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES, ...TOOL_STATE_SEALED_TABLES];
 const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
 
-/** One sealed text, and where it is. */
+/** One encrypted text and its position. */
 interface Cell {
   readonly table: SealedTable;
   readonly row: StoredRow;
@@ -45,7 +45,7 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
   });
   afterAll(() => opened.close());
 
-  /** A run that has ended with a turn; everything that can be the same in two of them is. */
+  /** Records a finished run with a turn; two such runs differ as little as possible. */
   async function record(tenant: string, n: number): Promise<void> {
     const journal = new RunJournal(opened.database, undefined, cipher);
     const { sessions } = sessionsOn(opened.database, cipher);
@@ -94,13 +94,13 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
   };
   const nameOf = ({ table, row, column }: Cell) => [table.name, column, ...table.key.map((key) => row[key])].join(' ');
 
-  it('open where they are', () => {
+  it('can be decrypted at their own positions', () => {
     expect(all.map(faultOf)).toEqual(all.map(() => null));
     expect(new Set(all.map(({ table }) => table.name)).size).toBe(TABLES.length);
     expect(all.length).toBeGreaterThan(50);
   });
 
-  it('are all reached, whatever the pages', async () => {
+  it('are all read, with any page size', async () => {
     for (const table of TABLES) {
       const whole = await rows.heads(table, null, 1000);
       for (const size of [1, 2, 3, 7]) {
@@ -114,7 +114,7 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
     }
   });
 
-  it('do not open when any two are exchanged: in a table, across tables, across tenants', async () => {
+  it('cannot be decrypted after an exchange of any two: in a table, across tables, across tenants', async () => {
     const numbers = fc.uniqueArray(fc.nat(all.length - 1), { minLength: 2, maxLength: 2 });
     await fc.assert(
       fc.asyncProperty(numbers, async ([a = 0, b = 0]) => {

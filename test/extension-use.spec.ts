@@ -9,14 +9,14 @@ afterEach(() => host.stop());
 
 const ping = { name: 'ping', description: 'Pings.', handler: () => 'pong' };
 
-describe('an extension that is added while the agent runs', () => {
+describe('an extension that is added to a running agent', () => {
   class Pinging extends NotingExtension {
     override async register(ours: ExtensionHost): Promise<void> {
       ours.registerTool(ping);
     }
   }
 
-  it('is there for the next question', async () => {
+  it('is available for the next question', async () => {
     const agent = await host.start({}, [calls(['ping', {}]), says('first'), calls(['ping', {}]), says('second')]);
     const told: unknown[] = [];
     const listen = (query: string) =>
@@ -27,7 +27,7 @@ describe('an extension that is added while the agent runs', () => {
     expect(told).toEqual(['TOOL_NOT_FOUND', 'pong']);
   });
 
-  it('leaves nothing to call or to hear behind when it fails, and may be tried again', async () => {
+  it('leaves no tool and no listener behind when it fails, and can be added again', async () => {
     const agent = await host.start({}, [calls(['ping', {}]), says('done')]);
     const heard: string[] = [];
     class HalfDone extends Pinging {
@@ -47,7 +47,7 @@ describe('an extension that is added while the agent runs', () => {
     await expect(agent.use(half)).rejects.toThrow('2 extensions are named "half"');
   });
 
-  it('is ended when it fails, and what goes wrong with that hides nothing', async () => {
+  it('is shut down when it fails, and an error of its shutdown does not hide the first one', async () => {
     const notes: string[] = [];
     const warn = (text: string) => notes.push(text);
     const agent = await host.start({ logger: { log: () => undefined, error: warn, warn } });
@@ -61,7 +61,7 @@ describe('an extension that is added while the agent runs', () => {
         throw new Error('nothing to end');
       }
     }
-    // A slow disk is warned of.
+    // Discards the possible warning of a slow disk.
     notes.splice(0);
     await expect(agent.use(new Broken('broken', [], notes))).rejects.toThrow('failed in boot: no answer');
     expect(notes).toEqual([
@@ -72,7 +72,7 @@ describe('an extension that is added while the agent runs', () => {
     ]);
   });
 
-  it('has its name from the first moment on', async () => {
+  it('reserves its name at once', async () => {
     const agent = await host.start({});
     const { opened, open } = gate();
     class Slow extends NotingExtension {

@@ -37,7 +37,7 @@ describe('the example of docs/extensions.md', () => {
     expect(readFileSync('docs/extensions.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });
 
-  it('brings its tool, hears the runs and has Nest’s own listeners, from its start to its end', async () => {
+  it('has a registered tool, run events and @OnEvent methods from its start to its end', async () => {
     const audit = new AuditExtension();
     const agent = await host.start({ extensions: [audit], runEvents: true }, [
       calls(['audit_note', { text: 'the roof leaks' }]),
@@ -57,7 +57,7 @@ describe('the example of docs/extensions.md', () => {
 });
 
 describe('extensions', () => {
-  it('register, then boot, each after what it depends on, and end with the application', async () => {
+  it('register, then boot, each after its dependencies, and end with the application', async () => {
     const notes: string[] = [];
     const agent = await host.start({
       extensions: [new NotingExtension('top', ['base@^1.0.0'], notes), new NotingExtension('base', [], notes)],
@@ -73,7 +73,7 @@ describe('extensions', () => {
     expect(notes.slice(6).toSorted()).toEqual(['end base', 'end late', 'end top']);
   });
 
-  it('bring tools, policies, stages, memory and agents', async () => {
+  it('can register tools, policies, processors, memory and agents', async () => {
     const seen: string[] = [];
     class Everything extends Extension {
       readonly name = 'everything';
@@ -137,7 +137,7 @@ describe('extensions', () => {
     expect(seen).toEqual(['iteration 1', 'iteration 2']);
   });
 
-  it('may bring the provider that the environment names', async () => {
+  it('can register the provider that the environment names', async () => {
     const llm = await FakeLlm.start();
     class Acme extends Extension {
       readonly name = 'acme';
@@ -187,14 +187,14 @@ describe('extensions', () => {
       (notes) => [new NotingExtension('lone', ['nobody'], notes)],
       'The extension "lone" 1.0.0 (NotingExtension) requires the extension "nobody", which is missing: add it.',
     ],
-  ])('one %s stops the start, named', async (_title, extensions, message) => {
+  ])('refuse the start with the name of one %s', async (_title, extensions, message) => {
     const notes: string[] = [];
     const started = createAgent({ env: host.environment(), extensions: extensions(notes)! });
     await expect(started).rejects.toMatchObject({ code: 'EXTENSION_INVALID' });
     await expect(started).rejects.toThrow(message);
   });
 
-  it('that is found among the providers of an application begins once, and must be there once', async () => {
+  it('start once as providers of an application and must be unique', async () => {
     const notes: string[] = [];
     const found = new NotingExtension('found', [], notes);
     @Module({
