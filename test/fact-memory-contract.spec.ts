@@ -19,7 +19,7 @@ const OTHERS: FactOwner[] = [
   { tenant: 'nest', user: 'Ann' },
   { tenant: 'nest', user: 'ann ' },
 ];
-/** What means something to one of the three full-text searches, to LIKE or to SQL. */
+/** Characters and words with a meaning in one of the three full-text searches, in LIKE or in SQL. */
 const SYNTAX = ['"', "'", '*', '(', ')', '+', '-', '~', '<', '>', '@', ':', '|', '&', '!', '^', '%', '_', '\\', '\\\\', '?', ';--', '{', '}', ' AND ', ' OR ', ' NOT ', 'NEAR(', ':*', '<->', 'terms:', '\0', '\n', '\ud800', '/*', '$1', 'tea', '绿茶']; // prettier-ignore
 const wildQuery = fc
   .oneof(
@@ -45,7 +45,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     for (const text of texts) await memory.remember(owner, text);
   };
 
-  it('finds what was remembered, the best first', async () => {
+  it('finds stored facts, the best match first', async () => {
     await fill(['The user likes green tea.', 'The user is allergic to peanuts.', 'The user has a cat named Tom.', '用户喜欢喝绿茶。', '用户住在上海。', 'Пользователь любит чай.']); // prettier-ignore
     expect((await recalled('What is the user allergic to?'))[0]).toBe('The user is allergic to peanuts.');
     expect(await recalled('peanut')).toEqual(['The user is allergic to peanuts.']);
@@ -63,7 +63,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     ['用户喜欢喝绿茶', '用户喜欢喝绿茶。', '用户 喜欢喝 绿茶 。', '用户喜欢喝绿茶｡\u3000'],
     ['The user has 2 cats, Tom and 花花。', 'The user has 2 cats, Tom and花花'],
     ['...', '...'],
-  ])('stores %j once, however its white space and its final stop are written', async (...spellings) => {
+  ])('stores %j once, regardless of its white space and final stop', async (...spellings) => {
     const first = await memory.remember(ANN, spellings[0]);
     for (const text of spellings) {
       const again = await memory.remember(ANN, text, { key: text });
@@ -74,13 +74,13 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     expect(await listed({ ...ANN, user: 'bob' })).toHaveLength(1);
   });
 
-  it('keeps facts apart that differ in more than that', async () => {
+  it('distinguishes facts with other differences', async () => {
     await fill(['now here', 'nowhere', 'Now here', 'now, here', 'now here!', '3.5', '35', '。', '.']);
     expect(await listed()).toHaveLength(9);
   });
 
   it.each(['Ann likes tea', 'Ann likes tea.', '安喜欢茶。', 'Ann  likes tea'])(
-    'knows %j again when an earlier version stored it by its exact text',
+    'recognises %j that an earlier version stored with the digest of its exact text',
     async (text) => {
       const before = await memory.remember(ANN, text);
       const sql = 'UPDATE fact SET digest = ?';
@@ -91,7 +91,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     },
   );
 
-  it('gives scores that fall, and no more than it was asked for', async () => {
+  it('returns descending scores and at most the requested number of facts', async () => {
     await fill(Array.from({ length: 60 }, (_, n) => `Fact ${n} is about tea${' tea'.repeat(n % 3)}.`));
     const found = await memory.recall(ANN, 'tea');
     expect(found).toHaveLength(5);
@@ -108,7 +108,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     });
   });
 
-  it('knows nothing of other owners', async () => {
+  it('returns no facts of other owners', async () => {
     await fill(['Ann likes tea.']);
     const [fact] = await memory.list(ANN);
     for (const owner of OTHERS) {
@@ -122,7 +122,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     for (const owner of [ANN, ...OTHERS]) expect(await recalled('tea', owner)).toEqual(['Ann likes tea.']);
   });
 
-  it('never fails for a query, whatever stands in it, and gives nothing of others', async () => {
+  it('never fails for any query and returns no facts of other owners', async () => {
     await fill(['Ann likes tea. 绿茶', 'terms AND NEAR']);
     await fill(['Bob likes tea. 绿茶', '" OR 1=1; % _'], OTHERS[0]);
     await fc.assert(
@@ -137,7 +137,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     );
   });
 
-  it('keeps any text, and finds it by its words', async () => {
+  it('stores any text and finds it by its words', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }), fc.nat(), async (noise, n) => {
         const text = `${noise} word${n} "quoted" \\ 'it' % 茶${noise}`;
@@ -149,7 +149,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     );
   });
 
-  it('keeps a text once a key, and once at all', async () => {
+  it('stores a text once per key and once per owner', async () => {
     const first = await memory.remember(ANN, 'Likes tea.', { key: 'run:tool:1:1' });
     const again = await Promise.all(
       Array.from({ length: 10 }, () => memory.remember(ANN, 'Likes tea.', { key: 'run:tool:1:1' })),
@@ -162,7 +162,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     expect((await memory.recall(ANN, 'tea')).map(({ id }) => id)).toEqual([first.id]);
   });
 
-  it('says what is wrong with a text, and keeps none of it', async () => {
+  it('refuses an invalid text with a reason and stores nothing', async () => {
     for (const text of ['', '  \n\u3000 ']) {
       await expect(memory.remember(ANN, text)).rejects.toMatchObject({
         code: 'VALIDATION_FAILED',
@@ -181,7 +181,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     expect(await recalled('茶')).toHaveLength(1);
   });
 
-  it('lists by pages and forgets', async () => {
+  it('lists facts in pages and deletes them', async () => {
     const texts = Array.from({ length: 7 }, (_, n) => `Fact ${n}.`);
     await fill(texts);
     const pages: string[][] = [];
@@ -200,7 +200,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
   });
 
   describe('after the erasure of a user', () => {
-    /** Every value of every table, those of the full-text search too. */
+    /** All values of all tables, including the tables of the full-text search. */
     async function everything(): Promise<string> {
       const { dataSource } = opened;
       const names: { name: string }[] = await dataSource.query(TABLES[kind]);
@@ -211,7 +211,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
       });
     }
 
-    it('nothing of it is left, and all of the others', async () => {
+    it('contains no data of the user and all data of others', async () => {
       await fill(['Zanzibar is where Ann was born.', '绿茶']);
       await fill(['Zanzibar is where Bob was born.'], OTHERS[0]);
       const digest = toTokens(ANN, ['zanzibar'])[0]!;

@@ -25,7 +25,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
   let llm: FakeLlm;
   let opened: OpenDatabase;
   let memory: FactMemory;
-  /** The texts of each call. */
+  /** The input texts of each embedding call. */
   const inputs = () => llm.embeddings.requests.map(({ input }) => input);
   const withModel = (model: string, timeoutMs = 5_000) => {
     const store = new FactStore(opened.database);
@@ -49,7 +49,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
     await llm.close();
   });
 
-  it('recalls by meaning, of the owner alone', async () => {
+  it('recalls by meaning, for the owner alone', async () => {
     for (const text of [CAT, TEA]) await memory.remember(ANN, text);
     expect((await recalled('cats'))[0]).toBe(CAT);
     expect((await recalled('tea beverage'))[0]).toBe(TEA);
@@ -57,7 +57,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
     expect(inputs()).toEqual([[CAT], [TEA], ['cats'], ['tea beverage'], ['cats']]);
   });
 
-  it('puts what both words and meaning find before what one of them finds', async () => {
+  it('ranks facts found by words and by meaning before facts found by one of them', async () => {
     for (const text of ['Bob sells cats.', 'Ann adores felines and cats.', 'Nothing else.'])
       await memory.remember(ANN, text);
     expect((await recalled('Ann felines'))[0]).toBe('Ann adores felines and cats.');
@@ -70,7 +70,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
     ['resets', { reset: true }],
     ['is silent', { hang: true }],
     ['talks nonsense', { status: 200, body: { data: [{ embedding: ['x'] }] } }],
-  ])('does without when the model %s, and makes up for it later', async (_what, reply) => {
+  ])('falls back to words when the model %s, and computes the missing vector later', async (_what, reply) => {
     if ('hang' in reply) memory = withModel('embed-1', 50);
     llm.embeddings.always(reply);
     await memory.remember(ANN, CAT);
@@ -83,7 +83,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
     expect((await recalled('cats'))[0]).toBe(CAT);
   });
 
-  it('makes up for it at a recall too', async () => {
+  it('computes a missing vector at a recall, too', async () => {
     llm.embeddings.reply(DOWN);
     await memory.remember(ANN, CAT);
     expect(await recalled('cats')).toEqual([CAT]);
@@ -92,7 +92,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
     expect(inputs()).toHaveLength(4);
   });
 
-  it('lets a text that the model refuses keep no other one from its vector', async () => {
+  it('computes the vectors of other texts although the model refuses one text', async () => {
     llm.embeddings.always(DOWN);
     for (const text of [CAT, 'poison', TEA]) await memory.remember(ANN, text);
     llm.embeddings.always(({ input }) =>
@@ -110,7 +110,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
     expect(llm.embeddings.requests.map(({ model }) => model)).toEqual(['embed-1', 'embed-2', 'embed-2']);
   });
 
-  it('keeps what was to be remembered when the call is given up, and recalls nothing then', async () => {
+  it('stores the fact although the call is aborted, but aborts a recall', async () => {
     llm.embeddings.always({ hang: true });
     const gone = new AbortController();
     const remembering = memory.remember(ANN, CAT, { signal: gone.signal });

@@ -7,7 +7,7 @@ const jsonOf = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Recor
 const examplesIn = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(/```json\n([^]*?)```/g)].map(([, text = '']) => JSON.parse(text) as object);
 
-/** What a file is refused for, by the published schema. */
+/** The validation errors of a value by the published schema. */
 function faults(file: string, given: unknown): string[] {
   const check = new Ajv2020.default({ strict: false, allErrors: true }).compile(jsonOf(file));
   check(given);
@@ -17,11 +17,11 @@ function faults(file: string, given: unknown): string[] {
 describe('docs/agent.schema.json', () => {
   const file = 'docs/agent.schema.json';
 
-  it('is what the definition and the reader of files give', () => {
+  it('equals the schema generated from the definition and the file reader', () => {
     expect(jsonOf(file)).toEqual(agentFileSchema());
   });
 
-  it('takes what files may say', () => {
+  it('accepts valid files', () => {
     const taken = [
       ...examplesIn('docs/agent-files.md'),
       { name: 'a', extends: 'b', model: { parameters: { temperature: 0 } }, limits: { maxIterations: 2 } },
@@ -47,11 +47,11 @@ describe('docs/agent.schema.json', () => {
 describe('docs/workflow.schema.json', () => {
   const file = 'docs/workflow.schema.json';
 
-  it('is what the definition gives', () => {
+  it('equals the schema generated from the definition', () => {
     expect(jsonOf(file)).toEqual(workflowFileSchema());
   });
 
-  it('takes the example of the page, and refuses what is none', () => {
+  it('accepts the example of the page and refuses invalid workflows', () => {
     const [example = {}] = examplesIn('docs/workflows.md');
     expect(faults(file, { ...example, $schema: 'workflow.schema.json' })).toEqual([]);
     expect(faults(file, { ...example, nodes: [{ id: 'x', type: 'lm' }] })).not.toEqual([]);

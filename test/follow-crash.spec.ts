@@ -4,7 +4,7 @@ import { ProcessWorld } from './support/process-world.js';
 
 const world = ProcessWorld.prepare();
 
-it('a client that was in the midst of a message when the server was killed is told that it begins anew', async () => {
+it('a client in the middle of a message gets step.restarted after a kill of the server', async () => {
   const open = gate();
   world.llm.reply({ text: 'one two three', stallAfter: 3 }).reply({ gate: open.opened, text: 'uno dos tres' });
   const first = await world.start();
@@ -19,7 +19,7 @@ it('a client that was in the midst of a message when the server was killed is to
   const back = await second.follow(stream.runId, place);
   const restarted = await back.waitFor('step.restarted');
   expect(restarted.data).toEqual({ type: 'step.restarted', iteration: 1, text: '' });
-  // Who came no further than to hear of the takeover may still hold the old text.
+  // A client whose last event is the takeover may still display the old text.
   const numbered = await second.follow(stream.runId, 2);
   await numbered.waitFor('step.restarted');
   open.open();

@@ -34,7 +34,7 @@ function fold(events: readonly SseEvent[], client = new FoldingClient()): Foldin
   return client;
 }
 
-/** Waits until a client has so much text, by its last event. */
+/** Waits until the last event of a client completes this text. */
 async function waitForText(stream: EventStream, text: string): Promise<void> {
   for (let count = 1; fold(stream.events).text !== text; count++) await stream.waitFor('message.delta', count);
 }
@@ -43,8 +43,8 @@ function journaled(events: readonly SseEvent[]): SseEvent[] {
   return events.filter(({ id }) => id !== null);
 }
 
-describe('following a run in the midst of a message', () => {
-  it('goes on at the very character, from every place that a client can have reached', async () => {
+describe('a client that follows a run during a message', () => {
+  it('resumes at the exact character from each position that a client can have reached', async () => {
     const { stream, runId, reply } = await ask();
     for (const piece of ['Grüß ', 'Gott, ', '🐦', '真的']) reply.say(piece);
     await waitForText(stream, 'Grüß Gott, 🐦真的');
@@ -72,13 +72,13 @@ describe('following a run in the midst of a message', () => {
       expect([first?.place, first?.data]).toMatchObject([places.at(-1), { text: 'Grüß Gott, 🐦真的' }]);
       expect(follower.deltas()).toBe('Grüß Gott, 🐦真的!');
     }
-    // The message is complete: the journal says it all.
+    // The message is complete: the journal has the whole text.
     for (const place of [...places, '1']) {
       expect(await (await jackdaw.follow(runId, place)).all()).toEqual(journaled(all).slice(1));
     }
   });
 
-  it('tells of a reply that is asked for again: what was told of it is void', async () => {
+  it('is notified with step.restarted that a repeated model call voids the text so far', async () => {
     const { stream, runId, reply } = await ask();
     reply.say(' ');
     await waitForText(stream, ' ');
@@ -107,7 +107,7 @@ describe('following a run in the midst of a message', () => {
   });
 
   const pieces = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
-  it('gives a client that is cut off again and again the same as one that stays', async () => {
+  it('gets the same events with repeated reconnects as with one connection', async () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(pieces, pieces, cuts, async (first, second, lives) => {
@@ -133,7 +133,7 @@ describe('following a run in the midst of a message', () => {
     );
   });
 
-  /** Goes away after so many events, and comes back with its last place, to the end of the run. */
+  /** Disconnects after each number of events in `lives`, then reconnects with its last position until the run ends. */
   async function readInPieces(runId: string, lives: readonly number[]): Promise<FoldingClient> {
     const client = new FoldingClient();
     for (let life = 0; client.journaled.at(-1)?.event.type !== 'run.completed'; life++) {
@@ -145,7 +145,7 @@ describe('following a run in the midst of a message', () => {
     return client;
   }
 
-  it.each(['x', '1.2', '-1', '1.2.3.4', '1.1.x'])('refuses the place "%s"', async (place) => {
+  it.each(['x', '1.2', '-1', '1.2.3.4', '1.1.x'])('is refused for the invalid position "%s"', async (place) => {
     const { stream, runId, reply } = await ask();
     const refused = await jackdaw.follow(runId, place);
     await refused.all();
@@ -156,11 +156,11 @@ describe('following a run in the midst of a message', () => {
   });
 });
 
-describe('a reader that does not read', () => {
+describe('a client that does not read its stream', () => {
   const PIECE = 'x'.repeat(250_000);
   const PIECES = 80;
 
-  /** Tells twenty megabytes, no faster than the fast reader takes them. */
+  /** Emits 20 MB, no faster than the fast client reads. */
   async function tellALot({ stream, reply }: Chat): Promise<void> {
     for (let i = 1; i <= PIECES; i++) {
       reply.say(PIECE);
@@ -168,20 +168,20 @@ describe('a reader that does not read', () => {
     }
   }
 
-  /** The server's end of a connection that is opened meanwhile. */
+  /** The server's socket of the connection that `open` makes. */
   async function socketOf(open: () => Promise<EventStream>): Promise<[EventStream, Socket]> {
     const server: Server = jackdaw.app.getHttpServer();
     const arrival = new Promise<Socket>((resolve) => server.once('connection', resolve));
     return [await open(), await arrival];
   }
 
-  it('is cut off, though not the others, holds little, and can go on where it was', async () => {
+  it('is disconnected alone, costs little memory and can resume at its position', async () => {
     const chat = await ask();
     const [slow, socket] = await socketOf(() => jackdaw.follow(chat.runId));
     slow.pause();
     await tellALot(chat);
     expect(chat.stream.deltas()).toHaveLength(PIECES * PIECE.length);
-    // What is left in the process is less than what was told by far; the rest is in the system's buffers.
+    // The process buffers far less than the emitted text; the rest is in the buffers of the operating system.
     expect(socket.writableLength).toBeLessThan(1_000_000);
     slow.resume();
     const first = await slow.all();
@@ -199,7 +199,7 @@ describe('a reader that does not read', () => {
     expect((await chat.stream.all()).at(-1)?.event).toBe('run.completed');
   });
 
-  it('is let go when it takes nothing for long, and only then', async () => {
+  it('is disconnected by a write timeout, unlike an idle client', async () => {
     const chat = await ask();
     const [slow, socket] = await socketOf(() => jackdaw.follow(chat.runId));
     const [idle, idleSocket] = await socketOf(() => jackdaw.follow(chat.runId));

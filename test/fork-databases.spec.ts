@@ -5,7 +5,7 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 const servers = await testServers();
 
 describeDatabases('a fork in a whole application', servers, (created) => {
-  it('takes its prefix along, and whoever takes it up goes on from there', async () => {
+  it('copies its recorded steps and resumes after them', async () => {
     const world = await ForkWorld.start({ env: { DATABASE_URL: created().url } });
     try {
       const { runId } = await world.talk();

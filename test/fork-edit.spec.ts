@@ -9,7 +9,7 @@ describe('an edited fork', () => {
     ({ runId } = await world.talk());
   });
 
-  it('says something else', async () => {
+  it('runs with another user message', async () => {
     const fork = await world.forks.make(runId, 'model:1', { message: 'go slowly' });
     expect(world.llm.requests).toHaveLength(3);
     expect(world.llm.requests[0]!.messages.at(-1)).toMatchObject({ role: 'user', content: 'go slowly' });
@@ -17,7 +17,7 @@ describe('an edited fork', () => {
     expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['hi', 'go slowly']);
   });
 
-  it('asks another model, with other parameters, from there on', async () => {
+  it('uses another model and other parameters from its step on', async () => {
     const edit = { model: { name: 'third-model', parameters: { temperature: 0.5 } } };
     const fork = await world.forks.make(runId, 'tool:2:1', edit);
     expect(world.llm.requests.map(({ model, temperature }) => [model, temperature])).toEqual([['third-model', 0.5]]);
@@ -39,7 +39,7 @@ describe('an edited fork', () => {
     ['a text', 'a text'],
     [null, 'null'],
     [false, 'false'],
-  ])('goes on after a given result: %j', async (toolResult, shown) => {
+  ])('resumes after a given tool result: %j', async (toolResult, shown) => {
     const fork = await world.forks.make(runId, 'tool:1:1', { toolResult });
     expect(world.tools.called).toEqual([
       ['shout', 'x'],
@@ -58,12 +58,12 @@ describe('an edited fork', () => {
     ]);
   });
 
-  it('keeps no more of a given result than of a real one', async () => {
+  it('cuts a given result to the limit of a real result', async () => {
     await world.forks.make(runId, 'tool:2:1', { toolResult: 'x'.repeat(200_000) });
     expect(String(world.llm.lastRequest.messages.at(-1)!.content).length).toBeLessThan(70_000);
   });
 
-  it('is another agent', async () => {
+  it('runs another agent', async () => {
     const fork = await world.forks.make(runId, 'tool:1:2', { agent: 'brief' });
     expect(world.llm.requests.map(({ model }) => model)).toEqual(['second-model', 'second-model']);
     expect(world.llm.lastRequest.messages[0]).toMatchObject({
@@ -76,14 +76,14 @@ describe('an edited fork', () => {
     });
   });
 
-  it('reads recorded replies as they were written, though the other agent speaks otherwise', async () => {
+  it('reads recorded replies in their protocol although the other agent uses another one', async () => {
     const fork = await world.forks.make(runId, 'tool:2:1', { agent: 'texter' });
     expect(await world.forks.outcome(fork.id)).toEqual({ ...(await world.forks.outcome(runId)), agent: 'texter' });
     const anew = await world.forks.make(runId, 'model:1', { agent: 'texter' });
     expect((await world.forks.journal(anew.id))['definition']).toMatchObject({ protocol: 'react' });
   });
 
-  it('sees the past by its own memory rules', async () => {
+  it('selects history by the memory rules of its agent', async () => {
     const fork = await world.forks.make(runId, 'model:2', {
       agent: { memory: { maxContextTokens: 1, maxMessages: 3 } },
     });
@@ -118,7 +118,7 @@ describe('an edited fork', () => {
     });
   });
 
-  it('goes on where the limit was reached', async () => {
+  it('resumes a run that reached its iteration limit', async () => {
     const { body } = await world.jackdaw.chat({ query: 'go', agent: 'short' });
     expect(body['finish_reason']).toBe('iteration_limit');
     world.reset();
@@ -132,7 +132,7 @@ describe('an edited fork', () => {
   });
 });
 
-describe('a fork that cannot be', () => {
+describe('an invalid fork', () => {
   let runId: string;
   beforeAll(async () => {
     ({ runId } = await world.talk());
@@ -196,7 +196,7 @@ describe('a fork that cannot be', () => {
     expect(world.llm.requests).toHaveLength(0);
   });
 
-  it('is refused when the run or the agent is not there', async () => {
+  it('is refused if the run or the agent does not exist', async () => {
     expect((await world.forks.post('nobody', { fromStep: 'model:1' })).body).toMatchObject({
       status: 404,
       code: 'RUN_NOT_FOUND',
@@ -205,7 +205,7 @@ describe('a fork that cannot be', () => {
     expect(answer.body).toMatchObject({ status: 404, code: 'AGENT_NOT_FOUND' });
   });
 
-  it('leaves nothing behind', async () => {
+  it('leaves no run behind', async () => {
     const { body } = await world.jackdaw.get('/api/runs?limit=200');
     const runs = body['runs'] as unknown as { forked_from: string | null }[];
     expect(runs.filter(({ forked_from }) => forked_from === runId)).toEqual([]);

@@ -31,7 +31,7 @@ function ask(...calls: FakeCall[]): Promise<WaitingRun> {
   return WaitingRun.begin(jackdaw, `session-${++count}`);
 }
 
-/** A fork of a run that waits, or that did. */
+/** Forks a run that waits or waited. */
 async function fork(run: WaitingRun, fromStep: string, edit?: unknown): Promise<WaitingRun> {
   return new WaitingRun(jackdaw, (await forks.make(run.id, fromStep, edit)).id);
 }
@@ -40,8 +40,8 @@ const pay = callOf('pay', { to: 'bob', amount: 5 });
 const look = callOf('look', { text: 'around' });
 const choose = callOf('choose', { text: 'Oslo' });
 
-describe('a fork of a run that waits', () => {
-  it('waits for itself: what is decided in one is not decided in the other', async () => {
+describe('a fork of a waiting run', () => {
+  it('waits for its own decision: neither run gets the decision of the other', async () => {
     const run = await ask(pay, look);
     expect(llm.requests).toHaveLength(1);
     const other = await fork(run, 'tool:1:1');
@@ -52,11 +52,11 @@ describe('a fork of a run that waits', () => {
     expect(await run.answer()).toMatchObject({ status: 'waiting' });
     expect((await run.after('deny')).at(-1)!.data).toMatchObject({ type: 'run.completed' });
     expect(tools.done).toHaveLength(3);
-    // The question of the first model call was asked once, its answer read in both.
+    // The first model call was made once; both runs read its recorded reply.
     expect(llm.requests).toHaveLength(3);
   });
 
-  it('asks again, with its own time, for what is still open before the step', async () => {
+  it('requests a pending approval before its step again, with its own expiry', async () => {
     const run = await ask(pay, look);
     const [first] = await run.requests();
     const other = await fork(run, 'tool:1:2');
@@ -67,7 +67,7 @@ describe('a fork of a run that waits', () => {
     await other.after('cancel');
   });
 
-  it('goes on without a person when the result is given', async () => {
+  it('resumes without a decision if the edit gives the result', async () => {
     const run = await ask(pay, look);
     const other = await forks.make(run.id, 'tool:1:1', { toolResult: { receipt: 7 } });
     expect(other.events.at(-1)!.data).toMatchObject({ type: 'run.completed' });
@@ -77,7 +77,7 @@ describe('a fork of a run that waits', () => {
     await run.after('cancel');
   });
 
-  it('asks a question again that was asked', async () => {
+  it('asks a recorded question again', async () => {
     const run = await ask(choose);
     const other = await fork(run, 'suspend:1:1');
     expect(await other.requests()).toMatchObject([{ id: 'input:1:1', question: 'Which one for Oslo?' }]);
@@ -87,8 +87,8 @@ describe('a fork of a run that waits', () => {
   });
 });
 
-describe('a fork of a run that was decided', () => {
-  it('takes along what was done with the approval, and asks again for what is done anew', async () => {
+describe('a fork of a run with a recorded decision', () => {
+  it('copies an approved result and requests approval again for a repeated call', async () => {
     const run = await ask(pay);
     await run.after('approve');
     expect(tools.done).toEqual(['pay bob 5']);

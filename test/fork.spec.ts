@@ -13,7 +13,7 @@ describe('a fork without edits', () => {
     { from: 'model:2', copied: 4, asked: 2, called: [5] },
     { from: 'tool:2:1', copied: 5, asked: 1, called: [5] },
     { from: 'model:3', copied: 6, asked: 1, called: [] },
-  ])('from $from repeats only what comes after', async ({ from, copied, asked, called }) => {
+  ])('from $from repeats only the later steps', async ({ from, copied, asked, called }) => {
     const { runId, sessionId } = await world.talk();
     const before = await world.forks.journal(runId);
     expect(before.steps.map(({ name }) => name)).toEqual(STEPS);
@@ -23,7 +23,7 @@ describe('a fork without edits', () => {
     const inputs = world.tools.called.map(([, input]) =>
       typeof input === 'string' ? input : (input as { n: number }).n,
     );
-    // Calls of one reply are made at once.
+    // The calls of one reply run concurrently.
     expect(new Set(inputs)).toEqual(new Set(called));
     const after = await world.forks.journal(fork.id);
     expect(after.steps.map(({ name }) => name)).toEqual(STEPS);
@@ -35,11 +35,11 @@ describe('a fork without edits', () => {
     const messages = async (id: string) =>
       (await world.jackdaw.messages(id)).map(({ created_at: _at, ...message }) => message);
     expect(await messages(fork.sessionId)).toEqual(await messages(sessionId));
-    // The original is as it was.
+    // The original run is unchanged.
     expect(await world.forks.journal(runId)).toEqual(before);
   });
 
-  it('tells what it copied as its own, once, in order', async () => {
+  it('publishes its copied events once, in order, with its own numbers', async () => {
     const { runId } = await world.talk();
     const fork = await world.forks.make(runId, 'model:2');
     const recorded = fork.events.filter(({ id }) => id !== null);
@@ -62,7 +62,7 @@ describe('a fork without edits', () => {
     expect(recorded.at(-1)!.data).toMatchObject({ usage: { prompt_tokens: 60, completion_tokens: 6 }, iterations: 3 });
   });
 
-  it('shows the model the same history, whatever the session has become meanwhile', async () => {
+  it('sends the model the same history although its source session has a further turn', async () => {
     const { runId, sessionId } = await world.talk();
     world.llm.reply({ text: 'later' });
     await world.jackdaw.chat({ query: 'and then?', sessionId });
@@ -72,7 +72,7 @@ describe('a fork without edits', () => {
     expect(JSON.stringify(world.llm.lastRequest.messages)).not.toContain('and then?');
   });
 
-  it('goes into the session that is asked for, if it is not there yet', async () => {
+  it('uses the requested session if that session does not exist yet', async () => {
     const { runId, sessionId } = await world.talk();
     const mine = world.newName();
     expect((await world.forks.make(runId, 'model:3', undefined, { sessionId: mine })).sessionId).toBe(mine);
@@ -82,13 +82,13 @@ describe('a fork without edits', () => {
     }
     const session = await world.jackdaw.get(`/api/sessions/${mine}`);
     expect(session.body).toMatchObject({ turn_count: 2, message_count: 9 });
-    // And the conversation goes on there.
+    // The conversation can continue in the new session.
     world.llm.reply({ text: 'more' });
     await world.jackdaw.chat({ query: 'on?', sessionId: mine });
     expect(world.llm.lastRequest.messages).toHaveLength(11);
   });
 
-  it('can be forked again, and the turns of both keep their runs', async () => {
+  it('can be forked again, and the turns of both sessions refer to their own runs', async () => {
     const { runId } = await world.talk();
     const first = await world.forks.make(runId, 'tool:1:2');
     world.reset();
@@ -102,7 +102,7 @@ describe('a fork without edits', () => {
     );
   });
 
-  it('of a run that began its session begins one too', async () => {
+  it('starts a session if its source run started one', async () => {
     world.reset();
     const { body } = await world.jackdaw.chat({ query: 'go' });
     const fork = await world.forks.make(String(body['run_id']), 'tool:1:1');
@@ -111,8 +111,8 @@ describe('a fork without edits', () => {
   });
 });
 
-describe('a run that has not ended', () => {
-  it('is forked while its model answers: from there on the two are apart', async () => {
+describe('a fork of an unfinished run', () => {
+  it('is independent of its source from a pending model call on', async () => {
     const open = gate();
     world.llm.reply({ calls: [double('a', 1)] }, { gate: open.opened, text: 'the first' });
     const stream = await world.jackdaw.stream({ query: 'go' });
@@ -126,7 +126,7 @@ describe('a run that has not ended', () => {
     expect(world.tools.called).toEqual([['double', { n: 1 }]]);
   });
 
-  it('is forked while a call runs, which is then made again in the fork alone', async () => {
+  it('repeats a pending call in the fork alone', async () => {
     const name = world.newName();
     world.llm.always(byTurn({ calls: [call('w', 'wait', { name }), double('a', 1)] }, { text: 'done' }));
     const stream = await world.jackdaw.stream({ query: 'go' });
@@ -141,7 +141,7 @@ describe('a run that has not ended', () => {
     await stream.all();
   });
 
-  it('keeps the claim of a call that must not happen twice: the fork waits for a person', async () => {
+  it('copies the claim of a call that must not repeat: the fork waits for settlement', async () => {
     const name = world.newName();
     world.llm.always(byTurn({ calls: [call('p', 'pay', { name }), double('a', 1)] }, { text: 'done' }));
     const stream = await world.jackdaw.stream({ query: 'go' });
@@ -159,7 +159,7 @@ describe('a run that has not ended', () => {
     await stream.all();
   });
 
-  it('is forked after it failed, from the step that failed', async () => {
+  it('starts at the failed step of a failed run', async () => {
     world.llm.reply({ calls: [double('a', 1)] }, { status: 500 });
     const failed = await world.jackdaw.chat({ query: 'go' });
     expect(failed.status).toBe(502);
@@ -169,7 +169,7 @@ describe('a run that has not ended', () => {
     expect(world.tools.called).toHaveLength(1);
   });
 
-  it('is cancelled as any other, with a consistent turn', async () => {
+  it('can be cancelled, with a consistent turn', async () => {
     const open = gate();
     world.llm.reply({ calls: [double('a', 1)] }, { text: 'end' });
     const { body } = await world.jackdaw.chat({ query: 'go' });

@@ -15,17 +15,17 @@ describe('health', () => {
     await llm.close();
   });
 
-  it('says that the process lives', async () => {
+  it('reports that the process is alive', async () => {
     const { status, body } = await jackdaw.get('/api/health/live');
     expect([status, body]).toEqual([200, { status: 'ok' }]);
   });
 
-  it('says that it is ready', async () => {
+  it('reports that the server is ready', async () => {
     const { status, body } = await jackdaw.get('/api/health/ready');
     expect([status, body]).toMatchObject([200, { status: 'ok', details: { database: { status: 'up' } } }]);
   });
 
-  it('names the model of the agent and counts its tools, and asks no model for it', async () => {
+  it("names the agent's model and counts its tools without a model request", async () => {
     const { status, body, text } = await jackdaw.get('/api/agent/health');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -40,7 +40,7 @@ describe('health', () => {
     expect(llm.requests).toHaveLength(0);
   });
 
-  it('is 503 when the database does not answer, and says which part is down', async () => {
+  it('answers 503 if the database is down and names the failed part', async () => {
     const database = jackdaw.app.get(Database, { strict: false });
     const ping = database.ping.bind(database);
     database.ping = () => Promise.reject(new Error('disk I/O error'));
@@ -59,7 +59,7 @@ describe('health', () => {
 });
 
 describe('a shutdown', () => {
-  it('is told by readiness at once, while what runs may end, and takes no new run', async () => {
+  it('makes readiness fail at once, lets running runs end and refuses new runs', async () => {
     const llm = await FakeLlm.start();
     const jackdaw = await startJackdaw({ llm, env: { SHUTDOWN_TIMEOUT_MS: '9000' } });
     const reply = Promise.withResolvers<void>();

@@ -19,7 +19,7 @@ const GOOD: Record<string, readonly FakeRequestMessage[]> = {
   'results, and then the user': [user, calling('a'), result('a'), user],
 };
 
-/** What each of them refuses. */
+/** Whether each provider refuses the messages. */
 const BAD: Record<string, { messages: readonly FakeRequestMessage[]; openai: boolean; anthropic: boolean }> = {
   nothing: { messages: [], openai: true, anthropic: true },
   'a call without a result': { messages: [user, calling('a', 'b'), result('a')], openai: true, anthropic: true },
@@ -41,8 +41,8 @@ const BAD: Record<string, { messages: readonly FakeRequestMessage[]; openai: boo
   'an open end': { messages: [user, { role: 'assistant', content: 'well ' }], openai: false, anthropic: true },
 };
 
-describe('the rules of those whose models are asked', () => {
-  it.each(Object.entries(GOOD))('take %s', (_name, messages) => {
+describe('the history rules of OpenAI and Anthropic', () => {
+  it.each(Object.entries(GOOD))('accept %s', (_name, messages) => {
     expect([openAiFaults(messages), anthropicFaults(messages)]).toEqual([[], []]);
   });
 

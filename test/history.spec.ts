@@ -5,7 +5,7 @@ import { TalkWorld } from './support/talk-world.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const servers = await testServers();
-/** What must have happened among so many talks, so that they are no small talk. */
+/** Outcomes that the random conversations must include, so that the property covers them. */
 const OUTCOMES = ['MODEL_REFUSED', 'cancelled', 'fork', 'iteration_limit', 'restart', 'stop', 'waiting'];
 const ROUNDS = 4;
 const TALKS = { sqlite: 60, postgres: 6, mariadb: 6 };
@@ -22,16 +22,16 @@ describeDatabases('what models are asked', servers, (created, kind) => {
   });
   afterAll(() => world.close());
 
-  it('is a history that OpenAI and Anthropic take, whatever has happened', async () => {
+  it('is accepted by the rules of OpenAI and Anthropic after any events', async () => {
     const expected = kind === 'sqlite' ? OUTCOMES : ['stop'];
-    // Chance may leave out a rare outcome once, but not in every round.
+    // A round may miss a rare outcome by chance; all rounds together must not.
     for (let round = 0; round < ROUNDS && !expected.every((one) => world.outcomes.has(one)); round++)
       await expectAccepted(world, TALKS[kind]);
     expect([...world.outcomes]).toEqual(expect.arrayContaining(expected));
   });
 });
 
-it('is a history that they take when sessions are in files, too', async () => {
+it("a model's history in session files is accepted by the rules of OpenAI and Anthropic, too", async () => {
   const world = await TalkWorld.open({ SESSION_STORE: 'file' });
   await expectAccepted(world, 15);
   await world.close();

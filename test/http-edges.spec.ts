@@ -60,17 +60,17 @@ describe('a compressed body', () => {
     ['br', CHAT, brotliCompressSync(bomb)],
     ['zstd', CHAT, zstdCompressSync(bomb)],
     ['deflate', CHAT, deflateSync(bomb)],
-  ])('has the size limit after decoding: %s to %s', async (encoding, path, body) => {
+  ])('is limited by its decoded size: %s to %s', async (encoding, path, body) => {
     expect(body.length).toBeLessThan(1024 * 1024);
     expect(summary(await post(path, body, encoding))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('has the limit without images where images may come along', async () => {
+  it('has the limit for a request without images where images are permitted', async () => {
     const body = gzipSync(JSON.stringify({ query: 'x'.repeat(2 * 1024 * 1024) }));
     expect(summary(await post(CHAT, body, 'gzip'))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('is decoded for MCP, with errors of JSON-RPC', async () => {
+  it('is decoded for MCP, with JSON-RPC errors', async () => {
     const init = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
     const body = gzipSync(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: init }));
     const send = (path: string, encoding: string, bytes: Uint8Array) =>
@@ -93,20 +93,20 @@ describe('a compressed body', () => {
 });
 
 describe('the text of a body', () => {
-  it('may begin with a byte order mark, compressed or not', async () => {
+  it('can start with a byte order mark, compressed or not', async () => {
     const marked = Buffer.from(`\uFEFF${QUESTION}`);
     expect(summary(await post(CHAT, marked))).toEqual([200, '3']);
     expect(summary(await post(CHAT, gzipSync(marked), 'gzip'))).toEqual([200, '3']);
     expect(summary(await post(CHAT, Buffer.from(`\uFEFF\uFEFF${QUESTION}`)))).toEqual([400, 'MALFORMED_JSON']);
   });
 
-  it('stays byte for byte inside of strings', async () => {
+  it('is preserved byte for byte inside strings', async () => {
     const { body } = await jackdaw.post('/api/sessions', { metadata: { note: '\uFEFFx' } });
     const { body: read } = await jackdaw.get(`/api/sessions/${String(body['id'] ?? body['session_id'])}/metadata`);
     expect(read['metadata']).toEqual({ note: '\uFEFFx' });
   });
 
-  it.each(['\uFEFF', ''])('is refused with a message of its own when it is UTF-16', async (mark) => {
+  it.each(['\uFEFF', ''])('is refused with a specific message in UTF-16', async (mark) => {
     const little = Buffer.from(mark + QUESTION, 'utf16le');
     for (const bytes of [little, Buffer.from(little).swap16()]) {
       const answer = await post(CHAT, bytes);
@@ -132,7 +132,7 @@ describe('a time in a query', () => {
     },
   );
 
-  it('must be one of a day that exists', async () => {
+  it('must be on a day that exists', async () => {
     for (const time of ['2026-02-30T10:00:00Z', '2026-02-29T10:00:00%2B05:45', '2026-06-31T00:00-08:00']) {
       expect([time, (await jackdaw.get(`/api/runs?from=${time}`)).status]).toEqual([time, 400]);
     }
@@ -141,7 +141,7 @@ describe('a time in a query', () => {
     }
   });
 
-  it('is checked when a key is made', async () => {
+  it('is validated in the creation of a key', async () => {
     const answer = await jackdaw.post('/api/keys', { name: 'x', role: 'user', expiresAt: '2030-02-30' });
     expect(summary(answer)).toEqual([400, 'VALIDATION_FAILED']);
     expect(answer.body['detail']).toContain('expiresAt');
@@ -157,7 +157,7 @@ describe('a trailing slash', () => {
     '/api/agent/health',
     '/health/live',
     '/docs/json',
-  ])('changes nothing at %s', async (path) => {
+  ])('has no effect at %s', async (path) => {
     const [without, withSlash] = [await jackdaw.get(path), await jackdaw.get(`${path}/`)];
     expect([withSlash.status, withSlash.headers.get('content-type')]).toEqual([
       without.status,
@@ -165,7 +165,7 @@ describe('a trailing slash', () => {
     ]);
   });
 
-  it('changes nothing of a chat: its body, its limits, its query', async () => {
+  it('has no effect on a chat: its body, its limits, its query', async () => {
     expect(summary(await post(`${CHAT}/`, Buffer.from(QUESTION)))).toEqual([200, '3']);
     const image = { url: `data:image/png;base64,${'A'.repeat(2 * 1024 * 1024)}` };
     const answer = await jackdaw.post(`${CHAT}/`, { query: '1 + 2', images: [image] });
