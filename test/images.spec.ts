@@ -13,7 +13,7 @@ beforeAll(async () => void (llm = await FakeLlm.start()));
 afterEach(() => llm.reset());
 afterAll(() => llm.close());
 
-/** A model of each that can see. */
+/** A vision model of each provider. */
 const SEEING: Readonly<Record<string, string>> = {
   openai: 'gpt-4o',
   anthropic: 'claude-haiku-5-5',
@@ -28,7 +28,7 @@ function onTheWire(provider: string, url: string): object {
   return { type: 'image', source: { type: 'url', url } };
 }
 
-describe.each(Object.entries(SEEING))('over %s', (provider, model) => {
+describe.each(Object.entries(SEEING))('images over %s', (provider, model) => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw({ env: { ...llm.envOf(provider), LLM_MODEL: model }, tools: [new TestTools()] });
@@ -36,7 +36,7 @@ describe.each(Object.entries(SEEING))('over %s', (provider, model) => {
   afterAll(() => jackdaw.stop());
   const images = provider === 'ollama' ? [DATA_IMAGE] : [URL_IMAGE, DATA_IMAGE];
 
-  it('the model sees them, in the next turn too, and the session keeps them byte-exact', async () => {
+  it('reach the model, in the next turn too, and the session stores them byte-exact', async () => {
     llm.reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 1 } }] }).always({ text: 'A dot.' });
     const { body } = await jackdaw.chat({ query: 'What is it?', images, sessionId: 's' });
     expect(body).toMatchObject({ result: 'A dot.' });
@@ -53,7 +53,7 @@ describe.each(Object.entries(SEEING))('over %s', (provider, model) => {
     ]);
   });
 
-  it('are exported and taken in again', async () => {
+  it('are exported and imported again', async () => {
     const { body: session } = await jackdaw.get('/api/sessions/s/export');
     const imported = await jackdaw.post('/api/sessions/import', { session, id: 'again' });
     expect(imported.status).toBe(201);
@@ -61,8 +61,8 @@ describe.each(Object.entries(SEEING))('over %s', (provider, model) => {
   });
 });
 
-describe.each(['react', 'xml'])('in %s', (protocol) => {
-  it('the model sees them beside the escaped question', async () => {
+describe.each(['react', 'xml'])('images in the protocol %s', (protocol) => {
+  it('reach the model beside the escaped question', async () => {
     const env = { LLM_PROTOCOL: protocol, LLM_MODEL: 'gpt-4o' };
     const jackdaw = await startJackdaw({ llm, env, tools: [new TestTools()] });
     llm.reply({ text: protocol === 'react' ? 'Final Answer: ok' : 'ok' });
@@ -84,7 +84,7 @@ describe('a request with images', () => {
   afterAll(() => jackdaw.stop());
 
   it.each(['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'])(
-    'to a model that cannot see is 422 at %s, and nothing was begun',
+    'is refused with 422 at %s for a model without vision, and starts no run',
     async (path) => {
       const { status, body } = await jackdaw.post(path, { query: 'x', images: [DATA_IMAGE], sessionId: 'blind' });
       expect([status, body]).toMatchObject([422, { code: 'MODEL_CANNOT_SEE', provider: 'ollama', model: 'qwen3' }]);
@@ -95,7 +95,7 @@ describe('a request with images', () => {
     },
   );
 
-  it('from URLs to a model that fetches none is 422, and says so', async () => {
+  it('is refused with 422 for image URLs that the provider does not fetch', async () => {
     const { status, body } = await jackdaw.chat({ query: 'x', model: 'qwen3-vl', images: [URL_IMAGE] });
     expect([status, body['code']]).toEqual([422, 'MODEL_CANNOT_SEE']);
     expect(body['detail']).toContain('give them as data URIs');
@@ -109,13 +109,13 @@ describe('a request with images', () => {
     [[{ url: DATA_IMAGE.url, detail: 'low' }], 'images.0.detail'],
     [Array.from({ length: 21 }, () => DATA_IMAGE), 'images'],
     [DATA_IMAGE, 'images'],
-  ])('that are none, or too many, is refused: %#', async (images, field) => {
+  ])('is refused for invalid or too many images: %#', async (images, field) => {
     const { status, body } = await jackdaw.chat({ query: 'x', model: 'qwen3-vl', images });
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
     expect(body['errors']).toContainEqual(expect.objectContaining({ field }));
   });
 
-  it('may be as long as AGENT_MAX_IMAGE_BYTES says, and no longer', async () => {
+  it('may have images of at most AGENT_MAX_IMAGE_BYTES in total', async () => {
     llm.reply({ text: 'ok' });
     const sized = (bytes: number) => {
       const content = Buffer.concat([Buffer.from(DATA, 'base64'), Buffer.alloc(bytes - 70)]);
@@ -128,7 +128,7 @@ describe('a request with images', () => {
     expect(await jackdaw.chat({ ...query, images: [sized(2_400_000)] })).toMatchObject({ status: 413 });
   });
 
-  it('goes on with a model that cannot see: it is told that there was one', async () => {
+  it('continues on a model without vision, which gets a note instead of the image', async () => {
     llm.always({ text: 'ok' });
     await jackdaw.chat({ query: 'what?', sessionId: 'mixed', model: 'qwen3-vl', images: [DATA_IMAGE] });
     await jackdaw.chat({ query: 'and?', sessionId: 'mixed' });
@@ -141,7 +141,7 @@ describe('a request with images', () => {
     expect(JSON.stringify(llm.lastRequest)).toContain(DATA);
   });
 
-  it('is forked with them, but not to a model that cannot see', async () => {
+  it('is forked with its images, but not to a model without vision', async () => {
     llm.always({ text: 'ok' });
     const run = await jackdaw.chat({ query: 'what?', model: 'qwen3-vl', images: [DATA_IMAGE] });
     const fork = `/api/runs/${String(run.body['run_id'])}/fork`;
@@ -156,7 +156,7 @@ describe('a request with images', () => {
 });
 
 describe('createAgent', () => {
-  it('takes images, and LLM_CAPABILITIES says who sees', async () => {
+  it('accepts images if the model or LLM_CAPABILITIES has vision', async () => {
     const env = { ...llm.envOf('openai-compatible'), LLM_MODEL: 'any', DATA_DIR: newFolder() };
     const blind = await createAgent({ env });
     await expect(blind.chat('x', { images: [URL_IMAGE] })).rejects.toMatchObject({ code: 'MODEL_CANNOT_SEE' });

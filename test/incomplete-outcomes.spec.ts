@@ -12,7 +12,7 @@ const Q = '{{input.q}}';
 
 type Reason = 'length' | 'content_filter' | 'iteration_limit';
 
-/** The reply of a model that ends so; at the iteration limit it has called a tool each time. */
+/** A model's reply with each finish reason; a run reaches the iteration limit with a tool call per iteration. */
 const REPLIES: Readonly<Record<Reason, FakeReply>> = {
   length: { text: HALF, finishReason: 'length' },
   content_filter: { text: '', finishReason: 'content_filter' },
@@ -87,7 +87,7 @@ const AGENTS = [
   { name: 'giver', instructions: 'GIVER', model: MODEL, tools: [], handoffs: ['kid'] },
 ];
 
-describe('an answer that is not whole', () => {
+describe('an incomplete answer', () => {
   const effects = new Effects();
   let world: WorkflowWorld;
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('an answer that is not whole', () => {
     expect((body['error'] as unknown as { message: string }).message).toContain(setting);
   });
 
-  it('is the error of an item, or leads to the fallback: the run has used neither and is whole', async () => {
+  it('is the error of an item or selects the fallback; both runs are complete', async () => {
     const { body: keep } = await world.run('keep', { list: ['length', 'fine'] });
     expect(keep).toMatchObject({ status: 'completed', is_complete: true, finish_reason: 'stop' });
     const { body: fallback } = await world.run('fallback', { q: 'content_filter' });
@@ -133,22 +133,25 @@ describe('an answer that is not whole', () => {
 
   const ACCEPTING = ['accept', 'accept_agent', 'accept_map'] as const;
   const accepting = ACCEPTING.flatMap((flow) => reasonsOf(flow).map((reason) => [flow, reason] as const));
-  it.each(accepting)('is used by the workflow %s, which accepts it, and marks the run (%s)', async (flow, reason) => {
-    const { body } = await world.run(flow, { q: reason, list: [reason, 'fine'] });
-    expect(body).toMatchObject({
-      status: 'completed',
-      is_complete: false,
-      finish_reason: reason,
-      output: { result: 'used' },
-    });
-    expect(effects.used).toEqual([reason === 'content_filter' ? '' : HALF]);
-    const { body: told } = await world.jackdaw.get(`/api/runs/${String(body['run_id'])}`);
-    expect(told).toMatchObject({ is_complete: false, finish_reason: reason });
-    expect(JSON.stringify(told['nodes'])).toContain('"is_complete":false');
-  });
+  it.each(accepting)(
+    'is used by the workflow %s, which accepts it, and marks the run as incomplete (%s)',
+    async (flow, reason) => {
+      const { body } = await world.run(flow, { q: reason, list: [reason, 'fine'] });
+      expect(body).toMatchObject({
+        status: 'completed',
+        is_complete: false,
+        finish_reason: reason,
+        output: { result: 'used' },
+      });
+      expect(effects.used).toEqual([reason === 'content_filter' ? '' : HALF]);
+      const { body: told } = await world.jackdaw.get(`/api/runs/${String(body['run_id'])}`);
+      expect(told).toMatchObject({ is_complete: false, finish_reason: reason });
+      expect(JSON.stringify(told['nodes'])).toContain('"is_complete":false');
+    },
+  );
 
   it.each(['length', 'content_filter', 'iteration_limit'] as const)(
-    'is an error to the agent that asked (%s)',
+    'is an error for the calling agent (%s)',
     async (reason) => {
       world.say({ [reason]: byAgent(reason, 'ask_kid', { query: reason }) });
       const { body } = await world.jackdaw.chat({ query: reason, agent: 'asker', includeDetails: true });
@@ -158,7 +161,7 @@ describe('an answer that is not whole', () => {
   );
 
   it.each(['length', 'content_filter', 'iteration_limit'] as const)(
-    'marks the run that handed over (%s)',
+    'marks a run with a handoff as incomplete (%s)',
     async (reason) => {
       world.say({ [reason]: byAgent(reason, 'transfer_to_kid', {}) });
       const { body } = await world.jackdaw.chat({ query: reason, agent: 'giver', includeDetails: true });
@@ -169,7 +172,7 @@ describe('an answer that is not whole', () => {
 });
 
 describe('a run of version 1 of workflows', () => {
-  it('is replayed as it was: an answer that was cut off is used, and the run counts as whole', async () => {
+  it('is replayed in the old way: it uses a cut answer and counts as complete', async () => {
     const never = gate();
     const effects = new Effects();
     const start = { tools: [effects], dataDir: newFolder() };
@@ -200,13 +203,13 @@ const REPLIES_BY_QUESTION = Object.fromEntries(
   Object.entries(REPLIES).map(([reason, reply]) => [reason, () => reply] as const),
 );
 
-/** A node that asks a model once has no iterations. */
+/** A node with one model call has no iteration limit. */
 function reasonsOf(flow: string): readonly Reason[] {
   const hasIterations = flow === 'agent' || flow === 'agents' || flow === 'inline' || flow === 'accept_agent';
   return hasIterations ? ['length', 'content_filter', 'iteration_limit'] : ['length', 'content_filter'];
 }
 
-/** An agent that calls another one, which ends so, and then says that this is the end. */
+/** An agent that calls another agent, whose reply has this finish reason, and then answers "end". */
 function byAgent(reason: Reason, tool: string, args: object): (request: FakeRequest) => FakeReply {
   return ({ messages }) => {
     if (String(messages[0]?.content).includes('KID')) return REPLIES[reason];

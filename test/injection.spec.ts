@@ -8,12 +8,12 @@ import { ObedientChatModel, type ProtocolName } from './support/obedient-chat-mo
 
 const LOCAL: Principal = { id: 'local', tenant: 'default', roles: ['admin'] };
 
-it('there are sixty ways at least', () => {
+it('the suite has at least sixty distinct injections', () => {
   expect(INJECTIONS.length).toBeGreaterThanOrEqual(60);
   expect(new Set(INJECTIONS.map(({ name }) => name)).size).toBe(INJECTIONS.length);
 });
 
-describe.each<ProtocolName>(['native', 'react', 'xml'])('a model that obeys every order (%s)', (protocol) => {
+describe.each<ProtocolName>(['native', 'react', 'xml'])('a model that follows every instruction (%s)', (protocol) => {
   const model = new ObedientChatModel(protocol);
   const tools = new InjectedTools();
   let jackdaw: Jackdaw;
@@ -27,7 +27,7 @@ describe.each<ProtocolName>(['native', 'react', 'xml'])('a model that obeys ever
   });
   afterAll(() => jackdaw.stop());
 
-  /** What an attacker reached, and how the turns ended. */
+  /** The attacker's effects and the statuses of the turns. */
   async function attack(injection: Injection, taint?: TaintMode): Promise<{ effects: string[]; statuses: string[] }> {
     const { world, turns, wakesAt = 1, description } = injection;
     const policies = jackdaw.app.get(SecurityPolicies);
@@ -48,7 +48,7 @@ describe.each<ProtocolName>(['native', 'react', 'xml'])('a model that obeys ever
     return { effects: [...tools.effects], statuses };
   }
 
-  /** A stranger's tool; its words are its own where the case gives them. */
+  /** Registers an untrusted tool, whose description is untrusted, too, if the case gives one. */
   function registerForeign(description?: string): void {
     const registry = jackdaw.app.get(ToolRegistry);
     registry.unregister('mcp_search');
@@ -66,26 +66,26 @@ describe.each<ProtocolName>(['native', 'react', 'xml'])('a model that obeys ever
     });
   }
 
-  it.each(INJECTIONS)('carries nothing out: $name', async (injection) => {
+  it.each(INJECTIONS)('sends no data out: $name', async (injection) => {
     const { effects, statuses } = await attack(injection);
     expect(effects).toEqual([]);
     expect(statuses).toContain('waiting');
   });
 
   it.each(INJECTIONS.filter((_, at) => at % 6 === 0))(
-    'is told no, and carries nothing out: $name',
+    'gets a denial and sends no data out: $name',
     async (injection) => {
       const { effects, statuses } = await attack(injection, 'deny');
       expect([effects, new Set(statuses)]).toEqual([[], new Set(['completed'])]);
     },
   );
 
-  it.each(INJECTIONS)('would carry it out without the policy: $name', async (injection) => {
+  it.each(INJECTIONS)('would send data out without the policy: $name', async (injection) => {
     const { effects } = await attack(injection, 'off');
     expect(effects).toContainEqual(expect.stringContaining('attacker.example'));
   });
 
-  it('still does what its user wants', async () => {
+  it('still does the task of its user', async () => {
     const mail = { name: 'send_mail', arguments: { to: 'ann@friend.example' } };
     const { effects, statuses } = await attack({ name: 'none', world: {}, turns: [{ tasks: [[mail]] }] });
     expect([effects, statuses]).toEqual([['mail ann@friend.example'], ['completed']]);

@@ -22,11 +22,11 @@ describe('package-lock.json', () => {
     expect(open.map(([path]) => path)).toEqual([]);
   });
 
-  it('keeps npm from compiling better-sqlite3, which brings its binaries', () => {
+  it('prevents npm from compiling better-sqlite3, which includes its binaries', () => {
     expect(packages['node_modules/better-sqlite3']?.gypfile).toBe(false);
   });
 
-  it('has the prebuilt packages of every platform', () => {
+  it('has the prebuilt packages of each platform', () => {
     const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).filter(
         (name) => !packages[`node_modules/${name}`] && !packages[`${path}/node_modules/${name}`],

@@ -41,7 +41,7 @@ async function ended(server: Jackdaw, runId: string): Promise<Answer> {
 }
 
 describe('POST agent/runs', () => {
-  it('answers at once with where the run is, which goes on in the background', async () => {
+  it('accepts the run at once with its location and executes it in the background', async () => {
     const server = await start();
     const { opened, open } = gate();
     llm.reply({ text: 'done', gate: opened });
@@ -53,14 +53,14 @@ describe('POST agent/runs', () => {
     expect((await ended(server, runIdOf(accepted))).body).toMatchObject({ status: 'completed', result: 'done' });
   });
 
-  it('refuses a wrong body, naming each field', async () => {
+  it('refuses an invalid body and names each field', async () => {
     const server = await start();
     const answer = await submit(server, { query: ' ', priority: 10, deadlineMs: 0, extra: 1 });
     expect(answer.status).toBe(400);
     for (const field of ['query', 'priority', 'deadlineMs', 'extra']) expect(answer.text).toContain(field);
   });
 
-  it('ends a run at its deadline, with a turn that says what was asked', async () => {
+  it('fails a run at its deadline and stores the question in the turn', async () => {
     const server = await start();
     llm.reply({ hang: true });
     const accepted = await submit(server, { query: 'too slow', deadlineMs: 50, sessionId: 'late' });
@@ -69,7 +69,7 @@ describe('POST agent/runs', () => {
     expect((await server.get('/api/sessions/late/messages')).body['messages']).toHaveLength(1);
   });
 
-  it('never begins a run whose deadline has passed while it waited', async () => {
+  it('never starts a queued run whose deadline has passed', async () => {
     const server = await start({ RUN_CONCURRENCY: '1' });
     const { opened, open } = gate();
     llm.reply({ text: 'first', gate: opened }).always({ text: 'not to be said' });
@@ -82,7 +82,7 @@ describe('POST agent/runs', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('ends a run that could not begin by its deadline, though what it waits for is not done for days', async () => {
+  it('fails a run that could not start by its deadline while another run occupies its session', async () => {
     const server = await start();
     llm.reply({ hang: true });
     await submit(server, { query: 'one', sessionId: 's' });
@@ -103,8 +103,8 @@ describe('POST agent/runs', () => {
   });
 });
 
-describe('concurrency', () => {
-  it('has no more runs go on at once than a process may, and begins with the most urgent', async () => {
+describe('run concurrency', () => {
+  it('starts at most the limit of runs at once, the highest priority first', async () => {
     const server = await start({ RUN_CONCURRENCY: '2' });
     const { opened, open } = gate();
     let atOnce = 0;
@@ -132,7 +132,7 @@ describe('concurrency', () => {
     expect(queryOf(llm.requests[5]!)).toBe('priority 0');
   });
 
-  it('lets a chat wait for room, and answers it', async () => {
+  it('queues a chat until a slot is free, then answers it', async () => {
     const server = await start({ RUN_CONCURRENCY: '1' });
     const { opened, open } = gate();
     llm.reply({ text: 'slow', gate: opened }, { text: 'quick' });
@@ -144,7 +144,7 @@ describe('concurrency', () => {
     expect(await chat).toMatchObject({ status: 200, body: { result: 'quick' } });
   });
 
-  it.each(['RUN_TENANT_CONCURRENCY', 'RUN_AGENT_CONCURRENCY'])('is bounded by %s', async (limit) => {
+  it.each(['RUN_TENANT_CONCURRENCY', 'RUN_AGENT_CONCURRENCY'])('is limited by %s', async (limit) => {
     const server = await start({ [limit]: '1' });
     let atOnce = 0;
     let most = 0;
@@ -160,8 +160,8 @@ describe('concurrency', () => {
   });
 });
 
-describe('a full house', () => {
-  it('is said with 503 and when to come back, and nothing is journaled', async () => {
+describe('a full run queue', () => {
+  it('refuses runs with 503 and a Retry-After, and journals nothing', async () => {
     const server = await start({ RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: '1' });
     const { opened, open } = gate();
     llm.reply({ text: 'slow', gate: opened }).always({ text: 'ok' });
@@ -179,7 +179,7 @@ describe('a full house', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('of one tenant is said with 429', async () => {
+  it('refuses runs of one tenant with 429', async () => {
     const server = await start({ RUN_CONCURRENCY: '1', RUN_TENANT_QUEUE_LIMIT: '1' });
     llm.always({ hang: true });
     await submit(server, { query: 'goes on' });
@@ -190,7 +190,7 @@ describe('a full house', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('also of those that all come at once', async () => {
+  it('limits the rate of simultaneous chats', async () => {
     const server = await start({ RUN_TENANT_RATE_PER_MINUTE: '5' });
     llm.always({ text: 'ok' });
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => server.chat({ query: `chat ${i}` })));
@@ -207,7 +207,7 @@ describe('a full house', () => {
 describe.each(['/api/agent/chat', '/api/agent/runs'])('an Idempotency-Key on POST %s', (path) => {
   const key = { 'idempotency-key': 'order-4711' };
 
-  it('makes 50 twins at once one run', async () => {
+  it('starts one run for 50 simultaneous requests', async () => {
     const server = await start();
     llm.always({ text: 'once' });
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.post(path, { query: 'only once' }, key)));
@@ -218,7 +218,7 @@ describe.each(['/api/agent/chat', '/api/agent/runs'])('an Idempotency-Key on POS
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('is refused with another body', async () => {
+  it('refuses another body', async () => {
     const server = await start();
     llm.always({ text: 'once' });
     await server.post(path, { query: 'only once' }, key);
@@ -228,7 +228,7 @@ describe.each(['/api/agent/chat', '/api/agent/runs'])('an Idempotency-Key on POS
     });
   });
 
-  it('is kept over a restart, and stands for its request for 24 hours', async () => {
+  it('survives a restart and identifies its request for 24 hours', async () => {
     const first = await start();
     llm.always({ text: 'once' });
     const begun = await first.post(path, { query: 'only once' }, key);
@@ -245,7 +245,7 @@ describe.each(['/api/agent/chat', '/api/agent/runs'])('an Idempotency-Key on POS
     expect(runIdOf(await second.post(path, { query: 'only once' }, key))).not.toBe(runIdOf(begun));
   });
 
-  it.each(['', 'two words', 'x'.repeat(256)])('is refused when it is none: %p', async (wrong) => {
+  it.each(['', 'two words', 'x'.repeat(256)])('refuses an invalid key: %p', async (wrong) => {
     const server = await start();
     const answer = await server.post(path, { query: 'hello' }, { 'idempotency-key': wrong });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });

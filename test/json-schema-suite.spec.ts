@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createValueCheck } from '../src/tool/index.js';
 
-/** https://github.com/json-schema-org/JSON-Schema-Test-Suite, beside the project or where the variable says. */
+/** https://github.com/json-schema-org/JSON-Schema-Test-Suite, beside the project or at the path of the variable. */
 const FOLDER = resolve(process.env['JSON_SCHEMA_TEST_SUITE'] ?? '../shared/data/json-schema-test-suite');
 const DRAFTS = {
   'draft2020-12': 'https://json-schema.org/draft/2020-12/schema',
@@ -17,7 +17,7 @@ interface Group {
   readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[];
 }
 
-/** Reasons for which a result is another one than the suite's. */
+/** Reasons for a result that differs from the suite's. */
 const REMOTE = 'loads a schema from elsewhere, which is never done, not even from json-schema.org';
 const FORMATS =
   'formats are asserted, as the draft leaves to an implementation: a wrong e-mail address is a wrong argument';
@@ -26,7 +26,7 @@ const DYNAMIC = 'ajv 8 finds the target of a `$dynamicRef` by the order of evalu
 const CONDITIONAL = 'ajv 8 does not tell what a `contains` inside of an `if` has evaluated';
 const NESTED = 'ajv 8 takes items for evaluated by a branch that did not hold';
 
-/** Groups that have such results: of a file all (`*`) or one; none may stand here in vain. */
+/** Groups with such results: all groups of a file (`*`) or one. Each entry must be necessary. */
 const EXCEPTIONS: Readonly<Record<keyof typeof DRAFTS, Readonly<Record<string, string>>>> = {
   'draft2020-12': {
     'refRemote.json › *': REMOTE,
@@ -80,7 +80,7 @@ function outcomesOfGroup(group: string, { schema, tests }: Group, draft: keyof t
   });
 }
 
-/** A schema that is refused, and a check that throws, have no result. */
+/** The result, or undefined if the schema is refused or the check throws. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
@@ -100,7 +100,7 @@ const title = isThere
 
 (isThere ? describe : describe.skip)(title, () => {
   it.each(['draft2020-12', 'draft7'] as const)(
-    'of %s has our results, but where a reason is named',
+    'of %s has the expected results except for the listed groups',
     (draft) => {
       const outcomes = outcomesOf(draft);
       expect(outcomes.length).toBeGreaterThan(900);

@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const admin = (tenant: string): Principal => ({ id: 'boss', tenant, roles: ['admin'] });
 const USER: NewApiKey = { name: 'größer 🐦', role: 'user', scopes: ['chat', 'runs:read'], expiresAt: null };
 
-/** What one process has of keys. */
+/** The key services of one process. */
 class KeyProcess {
   readonly store: ApiKeyStore;
   readonly stored: StoredKeyRegistry;
@@ -52,7 +52,7 @@ describeDatabases('the keys', servers, (created) => {
     }
   }
 
-  it('are needed everywhere soon after the first was made anywhere', async () => {
+  it('are required in all processes soon after one process created the first', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(MINUTE_MS);
     expect([await here.use.areNeeded(), await there.use.areNeeded()]).toEqual([false, false]);
     await here.service.create(admin('first'), USER);
@@ -61,7 +61,7 @@ describeDatabases('the keys', servers, (created) => {
     expect(await there.use.areNeeded()).toBe(true);
   });
 
-  it('are read back as they were made', async () => {
+  it('are read back unchanged', async () => {
     const { record } = await here.service.create(admin('a'), { ...USER, expiresAt: Date.UTC(2100, 0, 1) });
     expect(await there.store.find('a', record.id)).toEqual(record);
     for (const tenant of ['A', 'a ', 'b', '']) expect(await there.store.find(tenant, record.id)).toBeNull();
@@ -78,7 +78,7 @@ describeDatabases('the keys', servers, (created) => {
     }
   });
 
-  it('are revoked here at once, in other processes within seconds, and for what resumes at once', async () => {
+  it('are refused at once after revocation in this process and for resumed runs, within seconds elsewhere', async () => {
     const { key, record } = await here.service.create(admin('a'), USER);
     await Promise.all([here.stored.find(key), there.stored.find(key)]);
     await expect(there.service.revoke(admin('b'), record.id)).rejects.toMatchObject({ code: 'KEY_NOT_FOUND' });
@@ -90,7 +90,7 @@ describeDatabases('the keys', servers, (created) => {
     await expect(there.stored.find(key)).rejects.toEqual(refused);
   });
 
-  it('are not remembered when they were read while one was revoked', async () => {
+  it('are not cached if a revocation occurs during their read', async () => {
     const { key, record } = await here.service.create(admin('a'), USER);
     const read = here.stored.find(key);
     here.stored.forget(record.id);
@@ -99,7 +99,7 @@ describeDatabases('the keys', servers, (created) => {
     await expect(here.stored.find(key)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('expire, also when they are remembered', async () => {
+  it('expire although they are cached', async () => {
     const { key, record } = await here.service.create(admin('a'), { ...USER, expiresAt: Date.now() + MINUTE_MS });
     expect(await here.stored.find(key)).not.toBeNull();
     const now = Date.now;
@@ -108,7 +108,7 @@ describeDatabases('the keys', servers, (created) => {
     expect(await here.stored.ownerOf('a', record.id)).toBeNull();
   });
 
-  it('are listed a page at a time, each once, to their tenant', async () => {
+  it('are listed in pages, each once, for their tenant', async () => {
     for (let at = 0; at < 7; at++)
       await here.service.create(admin(at % 2 ? 'odd' : 'even'), { ...USER, name: `${at}` });
     const names: string[] = [];

@@ -19,7 +19,7 @@ interface Listed {
   readonly last_used_at: number | null;
 }
 
-/** As if so much time had passed; timers go on as they do. */
+/** Advances `Date.now` by this many ms; timers are unaffected. */
 function pass(ms: number): void {
   const now = Date.now;
   jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
@@ -49,8 +49,8 @@ const list = async (query = '', headers = ADMIN.headers) => {
 };
 const statusOf = async (headers: Readonly<Record<string, string>>) => (await jackdaw.get('/api/runs', headers)).status;
 
-describe('a key that an admin makes', () => {
-  it('is told once, and kept as its hash', async () => {
+describe('a key that an admin creates', () => {
+  it('is returned once and stored as its hash', async () => {
     const wanted = { name: 'nightly build', role: 'user', scopes: ['chat'], expiresAt: '2100-01-31' };
     const { status, headers, body } = await jackdaw.post('/api/keys', wanted, ADMIN.headers);
     expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
@@ -75,19 +75,19 @@ describe('a key that an admin makes', () => {
     expect(listed.text).not.toContain(sha256);
   });
 
-  it('is its own principal, in the tenant of who made it', async () => {
+  it('is its own principal in the tenant of its creator', async () => {
     llm.always({ text: 'hello' });
     const made = await makeKey(jackdaw, ADMIN.headers);
     await jackdaw.chat({ query: 'x', sessionId: 'of-key' }, made.headers);
     expect((await jackdaw.get('/api/sessions/of-key', USER.headers)).body).toMatchObject({ owner: made.id });
   });
 
-  it('tells when it was last used, to the minute', async () => {
+  it('has the time of its last use, to the minute', async () => {
     const { id, headers } = await makeKey(jackdaw, ADMIN.headers);
     const used = async () => (await list()).keys.find((key) => key.id === id)?.last_used_at ?? null;
     expect(await used()).toBeNull();
     await statusOf(headers);
-    // It is noted behind the request's back.
+    // The server writes the last use asynchronously.
     let first = await used();
     while (first === null) first = await used();
     await statusOf(headers);
@@ -99,7 +99,7 @@ describe('a key that an admin makes', () => {
     expect(second).toBeGreaterThanOrEqual(first + HOUR_MS);
   });
 
-  it('is one of a list, the newest first, page by page', async () => {
+  it('is in a list that starts with the newest, page by page', async () => {
     for (const name of ['p1', 'p2', 'p3']) await makeKey(jackdaw, ADMIN.headers, { name });
     const first = await list('?limit=2');
     expect(first.keys.map(({ name }) => name)).toEqual(['p3', 'p2']);
@@ -112,7 +112,7 @@ describe('a key that an admin makes', () => {
   });
 });
 
-describe('a key is refused', () => {
+describe('the creation of a key', () => {
   it.each([
     [{ role: 'user' }, 'name'],
     [{ name: '  ', role: 'user' }, 'name'],
@@ -128,19 +128,19 @@ describe('a key is refused', () => {
     [{ name: 'x', role: 'user', expiresAt: 'tomorrow' }, 'expiresAt'],
     [{ name: 'x', role: 'user', expiresAt: null }, 'expiresAt'],
     [{ name: 'x', role: 'user', tenant: 'b' }, 'tenant'],
-  ])('when it is to be %j', async (wanted, field) => {
+  ])('is refused for the invalid properties %j', async (wanted, field) => {
     const { status, body } = await jackdaw.post('/api/keys', wanted, ADMIN.headers);
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
     expect(body['errors']).toContainEqual(expect.objectContaining({ field }));
   });
 
-  it('to who is no admin', async () => {
+  it('is refused to a caller that is no admin', async () => {
     const { status, body } = await jackdaw.post('/api/keys', { name: 'x', role: 'viewer' }, USER.headers);
     expect([status, body['code'], body['scope']]).toEqual([403, 'FORBIDDEN', 'keys']);
     expect(body['detail']).toContain('"keys"');
   });
 
-  it('when it may more than its maker', async () => {
+  it('is refused if the key has scopes that its creator lacks', async () => {
     const maker = await makeKey(jackdaw, ADMIN.headers, { role: 'admin', scopes: ['keys', 'runs:read'] });
     const { status, body } = await jackdaw.post('/api/keys', { name: 'x', role: 'admin' }, maker.headers);
     expect([status, body['code'], body['scope']]).toEqual([403, 'FORBIDDEN', 'chat']);
@@ -148,8 +148,8 @@ describe('a key is refused', () => {
   });
 });
 
-describe('a key is known', () => {
-  it('until it expires', async () => {
+describe('a valid key', () => {
+  it('is accepted until it expires', async () => {
     const expiresAt = String(Date.now() + HOUR_MS);
     const { headers } = await makeKey(jackdaw, ADMIN.headers, { expiresAt });
     expect(await statusOf(headers)).toBe(200);
@@ -159,7 +159,7 @@ describe('a key is known', () => {
     expect(body['detail']).toContain(`expired at ${new Date(Number(expiresAt)).toISOString()}`);
   });
 
-  it('until it is revoked: here at once', async () => {
+  it('is refused at once after its revocation', async () => {
     const { id, headers } = await makeKey(jackdaw, ADMIN.headers);
     expect(await statusOf(headers)).toBe(200);
     expect((await revoke(id)).status).toBe(204);
@@ -172,14 +172,14 @@ describe('a key is known', () => {
     expect((await list()).keys.find((key) => key.id === id)?.revoked_at).toBe(revokedAt);
   });
 
-  it('also when it revokes itself', async () => {
+  it('can revoke itself', async () => {
     const { id, headers } = await makeKey(jackdaw, ADMIN.headers, { role: 'admin' });
     expect((await revoke(id, headers)).status).toBe(204);
     expect(await statusOf(headers)).toBe(401);
   });
 });
 
-describe('a run that waits', () => {
+describe('a waiting run', () => {
   async function waiting(headers: Readonly<Record<string, string>>): Promise<WaitingRun> {
     llm.reply({ text: 'I try.', calls: [callOf('pay', { to: 'shop', amount: 5 })] }, { text: 'the end' });
     const { status, body } = await jackdaw.chat({ query: 'go' }, headers);
@@ -187,13 +187,13 @@ describe('a run that waits', () => {
     return new WaitingRun(jackdaw, String(body['run_id']), ADMIN.headers);
   }
 
-  it('goes on with a key that is still good', async () => {
+  it('resumes if its key is still valid', async () => {
     const { headers } = await makeKey(jackdaw, ADMIN.headers);
     const run = await waiting(headers);
     expect((await run.after('approve')).at(-1)?.data).toMatchObject({ type: 'run.completed', result: 'the end' });
   });
 
-  it('ends when its key was revoked', async () => {
+  it('fails if its key was revoked', async () => {
     const { id, headers } = await makeKey(jackdaw, ADMIN.headers);
     const run = await waiting(headers);
     await revoke(id);
@@ -204,7 +204,7 @@ describe('a run that waits', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('ends when its key has expired', async () => {
+  it('fails if its key has expired', async () => {
     const { headers } = await makeKey(jackdaw, ADMIN.headers, { expiresAt: String(Date.now() + HOUR_MS) });
     const run = await waiting(headers);
     pass(HOUR_MS);
@@ -227,7 +227,7 @@ describe('a server without API_KEYS', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('needs a key from the first one on, which must be an admin’s, for good', async () => {
+  it("requires a key permanently after the first key, which must be an admin's", async () => {
     const refused = await open.post('/api/keys', { name: 'first', role: 'user' });
     expect([refused.status, refused.body['code']]).toEqual([400, 'REQUEST_REFUSED']);
     expect((await open.get('/api/runs')).status).toBe(200);

@@ -49,7 +49,7 @@ describe('the language of the project', () => {
       ]);
     });
 
-    it('fails for a new file, and for a folder whose count rose', () => {
+    it('fails for a new file and for a folder with an increased count', () => {
       expect(run(SCRIPT, ['--root', root])).toMatchObject({ status: 1, output: expect.stringContaining('notes.md:1') });
       mkdirSync(join(root, 'scripts'));
       expect(run(SCRIPT, ['--write', '--root', root]).status).toBe(0);
@@ -84,7 +84,7 @@ describe('commit subjects', () => {
   });
   afterAll(() => rmSync(root, { recursive: true }));
 
-  it('are right in this repository', () => {
+  it('follow the rules in this repository', () => {
     expect(run(COMMITS, [])).toEqual({ status: 0, output: '' });
   });
 
@@ -104,7 +104,7 @@ describe('commit subjects', () => {
     expect(result).toEqual({ status: 1, output: expect.stringContaining(reason) });
   });
 
-  it('are checked in a shallow clone, after its oldest commit', () => {
+  it('are checked after the oldest commit of a shallow clone', () => {
     commit('fix(run): repeat nothing');
     commit('Wrong');
     const shallow = join(root, 'shallow');

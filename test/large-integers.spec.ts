@@ -22,7 +22,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-/** A request and its answer as text: nothing here parses a number. */
+/** Sends a request and returns the answer as text, without parsing numbers. */
 async function send(method: string, path: string, body?: string): Promise<{ status: number; text: string }> {
   const response = await fetch(`${jackdaw.url}/api/${path}`, {
     method,
@@ -35,7 +35,7 @@ const post = (path: string, body: string) => send('POST', path, body);
 const call = (tool: string, id: string) => post(`tools/${tool}/call`, `{"arguments":{"id":${id}}}`);
 const runIdIn = (text: string) => /"run_id":"([^"]+)"/.exec(text)![1]!;
 
-/** Replies with the tool's result. */
+/** Answers with the tool's result. */
 function echo({ messages }: FakeRequest) {
   return { text: String(messages.at(-1)?.content) };
 }
@@ -56,7 +56,7 @@ describe('an integer above 2^53 in a direct call', () => {
     expect((await call('dto', `"${ID}"`)).status).toBe(400);
   });
 
-  it.each(['stdio__look', 'json__look', 'events__look'])('reaches %s and comes back unchanged', async (tool) => {
+  it.each(['stdio__look', 'json__look', 'events__look'])('reaches %s and is returned unchanged', async (tool) => {
     const { status, text } = await call(tool, ID);
     expect([status, text]).toEqual([200, expect.stringContaining(`"result":${GOT}`)]);
     const { text: run } = await send('GET', `runs/${runIdIn(text)}`);
@@ -65,30 +65,30 @@ describe('an integer above 2^53 in a direct call', () => {
     expect(journal).toContain(GOT);
   });
 
-  it('reaches REST endpoints in body, path and query, and comes back unchanged', async () => {
+  it('reaches REST endpoints in body, path and query, and is returned unchanged', async () => {
     expect((await call('post_order', ID)).text).toContain(`"result":{"got":{"id":${ID}},"next":[${ID}0]}`);
     expect((await call('get_order', ID)).text).toContain(`"result":{"path":"/order/${ID}?also=${ID}","id":${ID}}`);
   });
 
-  it('is refused where the arguments must be an object, or a number', async () => {
+  it('is refused instead of an arguments object or a number', async () => {
     expect(await post('tools/look/call', `{"arguments":${ID}}`)).toMatchObject({ status: 400 });
     const { status, text } = await post('tools/look/call', `{"deadlineMs":${ID}}`);
     expect([status, text]).toEqual([400, expect.stringContaining(ID)]);
   });
 });
 
-describe('an integer above 2^53 in the call of a model', () => {
+describe("an integer above 2^53 in a model's call", () => {
   const native = (tool: string) => ({ calls: [{ name: tool, arguments: `{"id": ${ID}}` }] });
   const asked = async (agent?: string) =>
     (await post('agent/chat', JSON.stringify({ query: 'Look.', ...(agent && { agent }) }))).text;
 
-  it('is an error that the model reads, and its call stays as it was', async () => {
+  it('causes an error that the model reads, while its call is unchanged', async () => {
     llm.reply(native('look')).reply(echo);
     expect(await asked()).toContain(`the integer ${ID}, which cannot be represented exactly`);
     expect(llm.lastRequest.messages.at(-2)?.tool_calls?.[0]?.function.arguments).toBe(`{"id": ${ID}}`);
   });
 
-  it('reaches an MCP server and comes back to the model unchanged', async () => {
+  it('reaches an MCP server and is returned to the model unchanged', async () => {
     llm.reply(native('json__look')).reply(echo);
     expect(JSON.parse(await asked())).toMatchObject({ result: expect.stringContaining(GOT) });
   });
@@ -110,7 +110,7 @@ describe('an integer above 2^53 in the call of a model', () => {
     expect(JSON.stringify(llm.lastRequest.messages)).toContain(ID);
   });
 
-  it('keeps its digits in a structured answer', async () => {
+  it('retains its digits in a structured answer', async () => {
     const schema = { type: 'object', properties: { id: { type: 'integer', maximum: 1e30 } }, required: ['id'] };
     llm.reply({ text: `{"id": ${ID}}` }).reply({ text: `{"id": ${ID}}` });
     for (const responseFormat of [JSON.stringify({ schema }).replace('1e+30', '18446744073709551615'), '"json"']) {
@@ -121,13 +121,13 @@ describe('an integer above 2^53 in the call of a model', () => {
   });
 });
 
-describe('an integer above 2^53 that a person gives', () => {
+describe("an integer above 2^53 in a user's request", () => {
   const waiting = async () => {
     llm.reply({ calls: [{ name: 'asked', arguments: '{"id": 1}' }] }).reply(echo);
     return runIdIn((await post('agent/chat', '{"query":"Look."}')).text);
   };
 
-  it('is refused in edited arguments of a method, and its digits are taken', async () => {
+  it('is refused in edited arguments of a method, which accept its digits as a string', async () => {
     const run = await waiting();
     const { status, text } = await post(`runs/${run}/approve`, `{"arguments":{"id":${ID}}}`);
     expect([status, text]).toEqual([400, expect.stringContaining(ID)]);
@@ -136,7 +136,7 @@ describe('an integer above 2^53 that a person gives', () => {
     expect(events.text).toContain(`looked at string ${ID}`);
   });
 
-  it('keeps its digits in metadata, exports and imports of a session', async () => {
+  it('retains its digits in metadata, exports and imports of a session', async () => {
     const metadata = `{"order":${ID},"list":[{"id":-${ID}}],"text":"${ID}","limit":1e400}`;
     const created = await post('sessions', `{"metadata":${metadata}}`);
     const id = /"id":"([^"]+)"/.exec(created.text)![1]!;
@@ -151,14 +151,14 @@ describe('an integer above 2^53 that a person gives', () => {
     expect((await send('PUT', `sessions/${id}/metadata`, `{"metadata":${ID}}`)).status).toBe(400);
   });
 
-  it('keeps its digits in the metadata of a question', async () => {
+  it('retains its digits in the metadata of a question', async () => {
     llm.reply({ text: 'Hello.' });
     const { text } = await post('agent/chat', `{"query":"Hi.","metadata":{"order":${ID}}}`);
     const session = /"session_id":"([^"]+)"/.exec(text)![1]!;
     expect((await send('GET', `sessions/${session}/export`)).text).toContain(`"order":${ID}`);
   });
 
-  it('keeps its digits through a workflow', async () => {
+  it('retains its digits in a workflow', async () => {
     const before = web.at('/orders').length;
     const { text } = await post('workflows/find/runs', `{"wait":true,"input":{"id":${ID}}}`);
     expect(web.at('/orders').slice(before)).toMatchObject([{ body: `{"id":${ID},"note":"no. ${ID}"}` }]);
@@ -166,12 +166,12 @@ describe('an integer above 2^53 that a person gives', () => {
     expect((await post('workflows/find/runs', `{"input":${ID}}`)).status).toBe(400);
   });
 
-  it('is an error of the code of a workflow', async () => {
+  it('is an error for the code of a workflow', async () => {
     const { text } = await post('workflows/code/runs', `{"wait":true,"input":{"id":${ID}}}`);
     expect(text).toContain(`the integer ${ID}`);
   });
 
-  it('keeps its digits in the edit of a fork', async () => {
+  it('retains its digits in the edit of a fork', async () => {
     llm.reply({ calls: [{ name: 'loose', arguments: '{"id": 1}' }] }).reply(echo);
     const run = runIdIn((await post('agent/chat', '{"query":"Look."}')).text);
     llm.reply(echo);
@@ -180,7 +180,7 @@ describe('an integer above 2^53 that a person gives', () => {
   });
 });
 
-describe('an integer above 2^53 that an MCP client sends', () => {
+describe('an integer above 2^53 from an MCP client', () => {
   const rpc = async (tool: string) => {
     const response = await fetch(`${jackdaw.url}/mcp`, {
       method: 'POST',
@@ -196,7 +196,7 @@ describe('an integer above 2^53 that an MCP client sends', () => {
     return response.text();
   };
 
-  it('reaches the tool and comes back unchanged, or is an error', async () => {
+  it('reaches the tool and is returned unchanged, or causes an error', async () => {
     expect(await rpc('json__look')).toContain(`"structuredContent":${GOT}`);
     expect(await rpc('look')).toContain(`the integer ${ID}`);
   });

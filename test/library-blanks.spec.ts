@@ -13,7 +13,7 @@ import { AgentHost } from './support/agent-host.js';
 import { ScriptedChatModel } from './support/scripted-chat-model.js';
 
 const BLANKS = ['', ' \n'];
-/** As the environment, or Jackdaw itself, says it then. */
+/** Values with a default from the environment or from Jackdaw. */
 const MAY_BE_LEFT_OUT = new Set([
   'the name of a model',
   'the id of a new session',
@@ -24,7 +24,7 @@ const MAY_BE_LEFT_OUT = new Set([
   'a key',
   'a prompt in XML',
   'a name in XML',
-  // What is no name is a list of tools, and refused as one.
+  // `enhance` treats a missing name as a list of tools, so it refuses with another code.
   'the server of a model',
 ]);
 const ping = { name: 'ping', description: 'Pings.', handler: () => 'pong' };
@@ -38,7 +38,7 @@ async function codeOf(doing: () => unknown): Promise<string> {
   }
 }
 
-describe('what is blank or missing in code', () => {
+describe('a blank or missing value in code', () => {
   const host = new AgentHost();
   let agent: Agent;
   beforeAll(async () => {
@@ -89,12 +89,12 @@ describe('what is blank or missing in code', () => {
     ],
     ['a name in XML', 'AGENT_INVALID', (name) => parseAgent(`<agent name="${name}"><llm api-type="offline"/></agent>`)],
   ];
-  it.each(calls)('%s is refused when it is blank: %s', async (_what, code, use) => {
+  it.each(calls)('is refused for %s if it is blank: %s', async (_what, code, use) => {
     expect([await codeOf(() => use(BLANKS[0]!)), await codeOf(() => use(BLANKS[1]!))]).toEqual([code, code]);
   });
 
   const missing = calls.filter(([what]) => !MAY_BE_LEFT_OUT.has(what));
-  it.each(missing)('%s cannot be left out: %s', async (_what, code, use) => {
+  it.each(missing)('is refused for %s if it is missing: %s', async (_what, code, use) => {
     expect(await codeOf(() => use(undefined as unknown as string))).toBe(code);
   });
 
@@ -108,7 +108,7 @@ describe('what is blank or missing in code', () => {
       (name) => ({ mcpServers: [{ name, enabled: false, type: 'stdio', stdio: { command: 'x' } }] }),
     ],
   ];
-  it.each(boots)('%s stops the start of an application: %s', async (_what, code, options) => {
+  it.each(boots)('is refused for %s at the start of an application: %s', async (_what, code, options) => {
     for (const blank of BLANKS) {
       const imports = [
         [JackdawModule.forRoot({ config: host.environment(), ...options(blank) })],

@@ -22,25 +22,25 @@ describe('the code in docs/library.md', () => {
     folder.remove();
   });
 
-  /** @returns what it writes */
+  /** @returns the program's output */
   async function run(index: number, more: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> {
     const file = await folder.compile(SNIPPETS[index] ?? '');
     const env = { PATH: process.env['PATH'], DATA_DIR: join(folder.path, `data-${index}`), ...llm.env, ...more };
     return promisify(execFile)(process.execPath, [file], { env });
   }
 
-  it('is five programs', () => {
+  it('consists of five programs', () => {
     expect(SNIPPETS).toHaveLength(5);
   });
 
-  it('asks an agent, waiting for it and as it speaks', async () => {
+  it('calls an agent with and without a stream', async () => {
     llm.reply({ text: 'Two orders.' }, { text: 'Since Monday.' });
     expect((await run(0)).stdout).toContain('Since Monday.');
     expect(llm.requests.map(({ model }) => model)).toEqual(['gpt-4o', 'gpt-4o']);
     expect(String(llm.lastRequest.messages[0]?.content)).toContain('You help with orders.');
   });
 
-  it('makes an agent of XML, and hears what it does', async () => {
+  it('creates an agent from XML and receives its run events', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '6 * 7' } }] }, { text: '42' });
     const { stdout, stderr } = await run(1);
     expect([stdout, stderr]).toEqual([
@@ -50,7 +50,7 @@ describe('the code in docs/library.md', () => {
     expect(llm.lastRequest.model).toBe('gpt-4o');
   });
 
-  it('reads the answer of a run whose stream of text ended early', async () => {
+  it('reads the answer of a run whose text stream ended early', async () => {
     llm.reply({ text: 'Two orders', cutAfter: 2 }, { text: 'Three orders.' });
     const lines = (await run(2, { LLM_MAX_ATTEMPTS: '2' })).stdout.split('\n');
     expect(lines.slice(-3)).toEqual([expect.stringMatching(/Two$/), '(The answer changed:)', 'Three orders.']);
@@ -62,7 +62,7 @@ describe('the code in docs/library.md', () => {
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^Once/m), '']);
   });
 
-  it('has an agent in an application of one’s own', async () => {
+  it('runs an agent in a host application', async () => {
     llm.reply({ calls: [{ name: 'count', arguments: { input: 'lamps' } }] }, { text: 'Seven.' });
     expect((await run(4)).stdout).toContain('Seven.');
     expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: '7 of lamps' });

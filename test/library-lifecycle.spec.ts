@@ -7,7 +7,7 @@ import { calls, says } from './support/scripted-chat-model.js';
 const host = new AgentHost();
 afterEach(() => host.stop());
 
-/** What runs record. */
+/** Collects the types of recorded run events. */
 class Heard {
   readonly types: string[] = [];
   private readonly waiting = new Map<string, PromiseWithResolvers<string>>();
@@ -17,7 +17,7 @@ class Heard {
     this.wait(event.type).resolve(runId);
   };
 
-  /** Resolves with the id of the first run that records such an event. */
+  /** Resolves with the id of the first run that records an event of this type. */
   event(type: string): Promise<string> {
     return this.wait(type).promise;
   }
@@ -120,18 +120,18 @@ describe('the iterator of chatStream', () => {
     expect(heard.types).not.toContain('tool.started');
   });
 
-  it('cancels a run of a session that has said nothing yet', async () => {
+  it('cancels a run of a session before its first text', async () => {
     const { agent, model, heard, till } = await streaming();
     const pieces = agent.session('s').chatStream('Buy.');
     const next = pieces.next();
-    // This model does not look at its signal, and never answers.
+    // This model ignores its abort signal and never answers.
     await model.next();
     await pieces.return(undefined);
     await heard.event('run.cancelled');
     expect([await next, till.count]).toEqual([{ done: true, value: undefined }, 0]);
   });
 
-  it('cancels a run that waits for its session', async () => {
+  it('cancels a run that is queued for its session', async () => {
     const { agent, model, heard } = await streaming();
     const first = agent.session('s').chatStream('First.');
     const firstPiece = first.next();
@@ -162,7 +162,7 @@ describe('the iterator of chatStream', () => {
     expect(till.count).toBe(1);
   });
 
-  it('cancels nothing when it has ended, or when the run waits for a person', async () => {
+  it('cancels nothing after the end of its run or while the run waits for a decision', async () => {
     const heard = new Heard();
     const agent = await host.start({ telemetry: heard.listener, approvals: ['pay'] }, [
       says('Hello.'),
@@ -179,7 +179,7 @@ describe('the iterator of chatStream', () => {
     expect(till.count).toBe(0);
   });
 
-  it('starts no run when it is left before its first piece was asked for', async () => {
+  it('starts no run if it is left before its first read', async () => {
     const { agent, heard } = await streaming();
     await agent.chatStream('Buy.').return(undefined);
     await agent.close();
@@ -194,7 +194,7 @@ describe('the iterator of chatStream', () => {
 });
 
 describe('closing an agent', () => {
-  it('does not wait for a run that its caller left: it resolves while the tool continues', async () => {
+  it('does not wait for a run that its caller left: close resolves during the tool call', async () => {
     const model = new PacedChatModel();
     const heard = new Heard();
     const agent = await host.start({ chatModel: model, telemetry: heard.listener });
@@ -211,7 +211,7 @@ describe('closing an agent', () => {
     expect(till.count).toBe(1);
   });
 
-  it('gives one promise to all who close it, and a clear error to who asks afterwards', async () => {
+  it('returns one promise for all callers and a clear error for later requests', async () => {
     const agent = await host.start({}, [says('Hello.')]);
     const session = await agent.createSession({ id: 's' });
     const closing = agent.close();

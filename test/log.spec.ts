@@ -30,14 +30,14 @@ describe('the log', () => {
   });
   afterAll(() => jackdaw.stop());
 
-  /** What has been logged since the test began, once it tells of this many answered requests. */
+  /** The log lines since the test started, as soon as they contain this many answered requests. */
   async function lines(answered: number): Promise<readonly Line[]> {
     const since = () => jackdaw.log.slice(from);
     while (since().filter(({ res }) => res).length < answered) await new Promise((resolve) => setImmediate(resolve));
     return since();
   }
 
-  it('tells at info of the tools, and of the modules and routes only to who asks', () => {
+  it('lists the tools at info, and the modules and routes only at debug', () => {
     const info = jackdaw.log.filter(({ level }) => level === INFO);
     expect(info.map(({ msg }) => msg)).toEqual([
       'Registering tools from BuiltinTools',
@@ -54,7 +54,7 @@ describe('the log', () => {
     );
   });
 
-  it('gives every line of a request an id of ours, whatever the client calls it, and tells the request once', async () => {
+  it('gives each line of a request an id of the server, not of the client, and logs the request once', async () => {
     next = says('yes');
     await jackdaw.chat({ query: 'one' }, { 'x-request-id': 'evil', 'request-id': 'evil' });
     await jackdaw.chat({ query: 'two' });
@@ -72,7 +72,7 @@ describe('the log', () => {
     expect(JSON.stringify(told)).not.toContain('evil');
   });
 
-  it('tells of a run that broke in one error with its stack and ids, and none of the secrets on it', async () => {
+  it('reports a broken run in one error line with stack and ids, without secrets', async () => {
     next = Object.assign(new Error(`cannot reach it with ${KEY}`, { cause: new Error('Bearer 0123456789') }), {
       code: 'ERR_BAD_REQUEST',
       config: { headers: { Authorization: 'Bearer abcdef-private' } },
@@ -98,7 +98,7 @@ describe('the log', () => {
     expect(told.at(-1)).not.toHaveProperty('err');
   });
 
-  it('tells of a model that is down in warnings, without a stack', async () => {
+  it('reports an unreachable model in warnings without a stack', async () => {
     next = new AppError('MODEL_UNREACHABLE', 'Nobody answers.', { cause: new Error('ECONNREFUSED') });
     const { status, body } = await jackdaw.chat({ query: 'x' });
     expect(status).toBe(502);
@@ -110,7 +110,7 @@ describe('the log', () => {
     expect(JSON.stringify(told)).not.toContain('"stack"');
   });
 
-  it('tells of a failure outside of a run in one error, by the filter', async () => {
+  it('reports a failure outside of a run in one error line of the exception filter', async () => {
     const database = jackdaw.app.get(Database, { strict: false });
     const query = database.query.bind(database);
     database.query = () => Promise.reject(new Error('disk I/O error'));
@@ -125,7 +125,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('tells of a stream that broke, with its run', async () => {
+  it('reports a broken stream with its run', async () => {
     const follower = jackdaw.app.get(RunFollowService, { strict: false });
     const open = follower.open.bind(follower);
     follower.open = () => ({ items: broken }) as never;
@@ -148,7 +148,7 @@ describe('the log', () => {
       'what',
     ],
     ['without one', () => new Logger('Test').error({ err: new Error('why'), run_id: 'r', session_id: 's' }), 'why'],
-  ])('has the error and the ids at the top of a line: %s', async (_case, log, msg) => {
+  ])('puts the error and the ids at the top level of a line: %s', async (_case, log, msg) => {
     log();
     expect(jackdaw.log.at(-1)).toMatchObject({
       level: ERROR,

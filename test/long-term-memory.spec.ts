@@ -10,7 +10,7 @@ type User = keyof typeof KEYS;
 const bearer = (name: User) => ({ authorization: `Bearer ${KEYS[name]}` });
 const entry = (name: User, tenant: string, id: string = name) =>
   `${id}:${tenant}:user:${createHash('sha256').update(KEYS[name]).digest('hex')}`;
-/** Ann and Amy share a tenant; Bob is an `ann` of another one. */
+/** Ann and Amy share a tenant; Bob is a user `ann` of another tenant. */
 const API_KEYS = [entry('ann', 'a'), entry('amy', 'a'), entry('bob', 'b', 'ann')].join(',');
 
 const FACT = 'Ann likes green tea, 绿茶.';
@@ -31,7 +31,7 @@ describe('an agent with a long-term memory', () => {
   });
   afterAll(() => llm.close());
 
-  /** One call that the model makes, and what it is told. */
+  /** Executes one tool call of the model and returns the result that the model receives. */
   async function call(name: string, args: unknown, user: User, sessionId?: string): Promise<string> {
     llm.reply({ calls: [{ name, arguments: args as Record<string, unknown> }] }).reply({ text: 'done' });
     const { status } = await jackdaw.chat({ query: 'go on', ...(sessionId && { sessionId }) }, bearer(user));
@@ -41,7 +41,7 @@ describe('an agent with a long-term memory', () => {
 
   const texts = (told: string) => (JSON.parse(told) as { facts: { text: string }[] }).facts.map(({ text }) => text);
 
-  it('recalls in another session and after a restart what it was told, for this user alone', async () => {
+  it('recalls facts in another session and after a restart, for their user alone', async () => {
     await start();
     expect(await call('remember', { text: FACT }, 'ann', 'first')).toBe('Remembered.');
     await jackdaw.stop();
@@ -56,7 +56,7 @@ describe('an agent with a long-term memory', () => {
     }
   });
 
-  it('tells the model what is wrong with a call', async () => {
+  it('sends the model the reason for a refused call', async () => {
     await start();
     expect(await call('remember', { text: ' \n' }, 'ann')).toBe(
       'Error: The text to remember is blank: say something in it.',
@@ -67,7 +67,7 @@ describe('an agent with a long-term memory', () => {
     expect(texts(await call('recall', { query: '" OR 1=1; -- *' }, 'ann'))).toEqual([]);
   });
 
-  it('has the tools where they are asked for', async () => {
+  it('has its tools only if the configuration enables them', async () => {
     await start({ LONG_TERM_MEMORY: 'off' });
     llm.reply({ text: 'hello' });
     await jackdaw.chat({ query: 'hello' }, bearer('ann'));
@@ -83,7 +83,7 @@ describe('an agent with a long-term memory', () => {
     );
   });
 
-  it('recalls by meaning where there is an embedding model, and by words while it fails', async () => {
+  it('recalls by meaning with an embedding model, and by words while that model fails', async () => {
     llm.embeddings.mean('green', 'verdant');
     await start({ EMBEDDING_MODEL: 'embed-1' });
     await call('remember', { text: 'Ann has a dog.' }, 'ann');
@@ -98,7 +98,7 @@ describe('an agent with a long-term memory', () => {
 });
 
 describe('a provider without embeddings', () => {
-  it('stops the start that asks for them', async () => {
+  it('fails the start that configures an embedding model', async () => {
     await expect(startJackdaw({ env: { EMBEDDING_MODEL: 'embed-1' } })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('"offline" has no embeddings'),
@@ -106,8 +106,8 @@ describe('a provider without embeddings', () => {
   });
 });
 
-describe('an application of one’s own', () => {
-  it('has the memory without the tools, and the tools where it says so', async () => {
+describe('a host application', () => {
+  it('has the memory without the tools, and the tools only if it enables them', async () => {
     for (const longTermMemory of [undefined, true]) {
       const jackdaw = await startJackdaw({ options: { ...(longTermMemory && { longTermMemory }) } });
       const memory = jackdaw.app.get(FactMemory, { strict: false });
@@ -120,7 +120,7 @@ describe('an application of one’s own', () => {
   });
 });
 
-it('is refused beside encryption at rest: what it keeps is searched by its words', async () => {
+it('is refused together with encryption at rest, because it searches stored words', async () => {
   const env = { LONG_TERM_MEMORY: 'on', ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}` };
   await expect(startJackdaw({ env })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
 });

@@ -22,7 +22,7 @@ class Library {
 const read = (id: string, length: number) => ({ id, name: 'read', arguments: { length } });
 const past = ({ messages }: FakeRequest) => messages.slice(1, -1);
 const isSummary = ({ messages }: FakeRequest) => String(messages[0]?.content).startsWith('You keep the memory');
-/** More than any tokenizer counts. */
+/** An upper bound of the token count by any tokenizer. */
 const charactersOf = (messages: FakeRequest['messages']) =>
   messages.reduce((sum, { content, tool_calls }) => sum + JSON.stringify([content, tool_calls]).length, 0);
 
@@ -42,7 +42,7 @@ const start = async (env: Record<string, string> = {}, dataDir?: string) => {
 };
 const chat = (query: string, more: object = {}) => jackdaw.chat({ query, sessionId: 's', ...more });
 
-/** A first turn with so many rounds of calls, then a second question. */
+/** Runs a first turn with this number of call rounds, then a second question. */
 async function twoTurns(rounds: number, calls: number, length: number, pasted = '') {
   llm.reset();
   const replies = Array.from({ length: rounds }, (_, round) => ({
@@ -65,7 +65,7 @@ describe.each(['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary
       ['a long result', 1, 1, 60_000, ''],
       ['many calls', 8, 7, 600, ''],
       ['a pasted document', 0, 0, 0, 'words and words '.repeat(5000)],
-    ])('shows %s shortened, with question and answer, within the budget', async (_, rounds, calls, length, pasted) => {
+    ])('sends %s shortened, with question and answer, within the budget', async (_, rounds, calls, length, pasted) => {
       await start({ AGENT_MEMORY_POLICY: policy, AGENT_MEMORY_MAX_CONTEXT_TOKENS: '2000' });
       const state = await twoTurns(rounds, calls, length, pasted);
       const seen = past(llm.lastRequest);
@@ -76,7 +76,7 @@ describe.each(['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary
       expect(state['context_tokens']).toBeLessThanOrEqual(2000);
       expect(state['context_tokens']).toBeGreaterThan(1200);
       expect(charactersOf(seen)).toBeLessThan(2000 * 6);
-      // The stored turn is whole.
+      // The stored turn is complete.
       const stored = await jackdaw.messages('s');
       expect(stored).toHaveLength(4 + rounds * (calls + 1));
       expect(JSON.stringify(stored)).not.toContain('omitted');
@@ -84,7 +84,7 @@ describe.each(['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary
   },
 );
 
-describe('the budget', () => {
+describe('the context budget', () => {
   it.each([
     ['gpt-4o', '', 16_000],
     ['gpt-4', '', 2048],
@@ -105,7 +105,7 @@ describe('the budget', () => {
     expect(body['memory']).toMatchObject({ max_messages: 200, max_context_tokens: expected });
   });
 
-  it('is that of the model that a request names', async () => {
+  it('is that of the model in the request', async () => {
     await start({ LLM_MODEL: 'gpt-4o' });
     llm.reset();
     llm.always({ text: 'ok' });
@@ -136,8 +136,8 @@ it('reports which part of each referenced turn the model received', async () => 
   });
 });
 
-describe('a run that starts again on another node', () => {
-  /** Stops while the second question waits for its model. @returns the run and its model request */
+describe('a run that restarts on another node', () => {
+  /** Stops the server during the second question's model call. @returns the run and its model request */
   async function interrupt(dataDir: string): Promise<{ runId: string; request: FakeRequest }> {
     const never = gate();
     llm.reset();
@@ -151,13 +151,13 @@ describe('a run that starts again on another node', () => {
 
   async function finish(runId: string): Promise<FakeRequest> {
     llm.reply({ text: 'two' });
-    // Another limit, as after a change of the configuration.
+    // Another limit, as after a configuration change.
     await start({ AGENT_MEMORY_MAX_CONTEXT_TOKENS: '9000' }, jackdaw.dataDir);
     await jackdaw.events(runId);
     return llm.lastRequest;
   }
 
-  it('gives the model the same bytes', async () => {
+  it('sends the model the same bytes', async () => {
     const dataDir = newFolder();
     const { runId, request } = await interrupt(dataDir);
     expect(JSON.stringify(past(request))).toContain('characters omitted');
@@ -166,7 +166,7 @@ describe('a run that starts again on another node', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('leaves the turn out when it was recorded by version 1 of the loop', async () => {
+  it('omits the turn if version 1 of the loop recorded the run', async () => {
     const dataDir = newFolder();
     const { runId } = await interrupt(dataDir);
     await jackdaw.stop();

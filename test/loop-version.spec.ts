@@ -5,13 +5,13 @@ import { double, ForkWorld } from './support/forks.js';
 import { gate, newFolder } from './support/jackdaw.js';
 import { rmSync } from 'node:fs';
 
-/** What a deployment does that can no longer replay what an earlier one recorded. */
+/** Marks a run as recorded by a version of the loop that this version can no longer replay. */
 async function outdate(world: ForkWorld, runId: string): Promise<void> {
   const sql = 'UPDATE run SET loop_version = 0 WHERE id = ?';
   await world.jackdaw.app.get(Database).commit([{ sql, params: [runId], rows: 1 }]);
 }
 
-describe('a run of a version of the loop that is gone', () => {
+describe('a run of an unsupported version of the loop', () => {
   const dataDir = newFolder();
   let world: ForkWorld;
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('a run of a version of the loop that is gone', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('can be forked from its first step, and from no other', async () => {
+  it('can be forked only from its first step', async () => {
     const { runId } = await world.talk();
     await outdate(world, runId);
     const refused = await world.forks.post(runId, { fromStep: 'tool:1:1' });
@@ -40,7 +40,7 @@ describe('a run of a version of the loop that is gone', () => {
     expect(before.map(({ content }) => content)).toEqual(['hi', 'hello']);
   });
 
-  it('ends when it is taken up, with what it came to in its session, and can still be forked', async () => {
+  it('fails at recovery, keeps its recorded messages in the session and can still be forked', async () => {
     const never = gate();
     world.llm.reset();
     world.llm.reply({ calls: [double('a', 1)] }, { gate: never.opened });
@@ -64,7 +64,7 @@ describe('a run of a version of the loop that is gone', () => {
     world.reset();
     const fork = await world.forks.make(runId, 'model:1');
     expect(fork.events.at(-1)!.data).toMatchObject({ type: 'run.completed', result: 'the end' });
-    // The turn that the run came to is none of the fork's: it had not seen it.
+    // The fork's session does not contain the failed turn of the source run.
     expect(await world.jackdaw.messages(fork.sessionId)).toHaveLength(7);
   });
 });
