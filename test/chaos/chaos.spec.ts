@@ -8,7 +8,7 @@ import { toTable, type Totals, type Verdict } from '../support/chaos-totals.js';
 import { buildIfStale, killAll } from '../support/process.js';
 import { testServers } from '../support/test-databases.js';
 
-/** `npm run test:chaos`; without it this is the short form. */
+/** True for `npm run test:chaos`; otherwise the tests run in their short form. */
 const IS_WHOLE = process.env['CHAOS_WHOLE'] !== undefined;
 const SEED = Number(process.env['CHAOS_SEED'] ?? (IS_WHOLE ? Date.now() % 1e9 : 1));
 const RANDOM_POINTS = process.env['CHAOS_RANDOM_POINTS'] ?? (IS_WHOLE ? 1000 : undefined);
@@ -29,7 +29,7 @@ function tell(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Prints how far it is, now and then. */
+/** Prints the progress at intervals. */
 function progressOf(name: string, all: number) {
   let told = 0;
   return (totals: Totals) => {
@@ -52,7 +52,10 @@ async function endureAll(
   return outcome;
 }
 
-/** No acknowledged message lost, no `once` effect repeated, every gap shown, every run ended, history whole. */
+/**
+ * Expects all invariants: no acknowledged message lost, no `once` effect repeated, each gap visible, each run ended,
+ * history complete.
+ */
 function expectKept({ verdicts }: Outcome): void {
   expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
 }
@@ -75,7 +78,7 @@ for (const [at, store] of stores.entries()) {
       if (!IS_WHOLE) return;
     }
 
-    // In the short form each process that shares any other store is killed once, on every store at another point.
+    // In the short form each process that shares a store is killed once, at a different point per store.
     const count = Number(RANDOM_POINTS ?? store.nodes);
     const seed = IS_WHOLE ? SEED : SEED + at;
     it(`keep every promise at ${count} random points`, async () => {
@@ -84,7 +87,7 @@ for (const [at, store] of stores.entries()) {
   });
 }
 
-/** Only in the whole form: they need servers of their own, and time. */
+/** The following tests need private servers and much time, so they run in the whole form only. */
 if (IS_WHOLE && !ONLY) {
   describe('a cluster', () => {
     const expectNothing = (name: string, { totals, violations }: Verdict) => {
@@ -92,7 +95,7 @@ if (IS_WHOLE && !ONLY) {
       expect(violations).toEqual([]);
     };
 
-    it('goes on after its PostgreSQL was cut off, again and again', async () => {
+    it('recovers from repeated crashes of its PostgreSQL', async () => {
       const postgres = await startPrivatePostgres();
       const crash = () => postgres.crash();
       const store = storeOn('private postgres', { DATABASE_URL: postgres.url });
@@ -101,12 +104,12 @@ if (IS_WHOLE && !ONLY) {
       expectNothing('postgres that crashes', verdict);
     });
 
-    it.each(['postgres', 'mariadb'])('goes on after its Redis forgot everything, on %s', async (kind) => {
+    it.each(['postgres', 'mariadb'])('recovers from a Redis that lost its data, on %s', async (kind) => {
       const redis = await startPrivateRedis();
       const [flush, crash] = [() => redis.flush(), () => redis.crash()];
       const server = (await testServers()).find((one) => one.kind === kind);
       const store = storeOn(`${kind} with private redis`, { REDIS_URL: redis.url }, server);
-      // Few runs at once, so that there are always some in the queue that forgets them.
+      // A low concurrency, so that the queue always contains runs when Redis loses it.
       const verdict = await suffer(store, { RUN_CONCURRENCY: '2' }, [flush, crash, flush, crash, flush], SEED);
       await redis.stop();
       expectNothing(`${kind}, redis that forgets`, verdict);
@@ -115,7 +118,7 @@ if (IS_WHOLE && !ONLY) {
     it.each([
       ['can replay the old runs', [1, 2]],
       ['cannot replay the old runs', [2]],
-    ])('lives through a rolling deploy of a release that %s', async (what, replayed) => {
+    ])('survives a rolling deployment of a release that %s', async (what, replayed) => {
       const server = (await testServers()).find(({ kind }) => kind === 'postgres');
       const verdict = await deploy(storeOn('postgres', {}, server), replayed, SEED);
       expectNothing(`deploy that ${what}`, verdict);
@@ -123,18 +126,18 @@ if (IS_WHOLE && !ONLY) {
   });
 }
 
-describe('the checks notice', () => {
+describe('the invariant checks', () => {
   const sqlite = stores.find(({ name }) => name === 'sqlite');
   const broken = async (sabotage: string, kills: readonly Kill[]) => {
     const env = { CHAOS_SABOTAGE: sabotage };
     return endure(sqlite!, { kills, killsAWorld: kills.length, worlds: 1, seed: SEED, env });
   };
   if (!sqlite) {
-    it.todo('what is broken, when SQLite is among the databases');
+    it.todo('detect sabotage if SQLite is among the databases');
     return;
   }
 
-  it('an engine that does not record what it is about to do', async () => {
+  it('detect an engine that does not journal its intents', async () => {
     const { totals } = await broken(
       'intents',
       Array.from({ length: 2 }, () => ({ point: 'once.after', nth: 2 }) as const),
@@ -142,7 +145,7 @@ describe('the checks notice', () => {
     expect(totals.repeated).toBeGreaterThan(0);
   });
 
-  it('an engine that says that it is done before it is', async () => {
+  it('detect an engine that reports durability too early', async () => {
     const { totals } = await broken(
       'durability',
       Array.from({ length: 2 }, () => ({ point: 'event.after', nth: 9 }) as const),

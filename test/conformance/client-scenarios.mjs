@@ -1,10 +1,10 @@
 import { authFor } from './scenario-auth.mjs';
 import { Peer } from './peer.mjs';
 
-/** What is done with a server of no scenario of its own: its tools are read, and nothing else is known of it. */
+/** For a server that its scenario does not use further: the application connects and reads its tools. */
 const connectOnly = async () => undefined;
 
-/** What each scenario wants done, given the server and the scenario's context. */
+/** The actions of each scenario, given the server and the scenario's context. */
 const STEPS = {
   initialize: connectOnly,
   'request-metadata': connectOnly,
@@ -31,7 +31,7 @@ export async function runScenario(name, url, context) {
   }
 }
 
-/** Somebody accepts, and leaves everything as it was proposed. */
+/** Accepts the request for input without changes of the proposed values. */
 async function acceptDefaults(peer) {
   const asked = await peer.call('test_client_elicitation_defaults');
   await peer.answer('test_client_elicitation_defaults', asked, {});
@@ -47,7 +47,10 @@ async function readAll(peer) {
   });
 }
 
-/** A `null` is no value of these tools' parameters, and the call is refused here: it is left out, as a model would. */
+/**
+ * Omits arguments that are `null`, as a model would: these tools' parameters do not accept `null`, so the call would be
+ * refused.
+ */
 async function callAll(peer, { toolCalls }) {
   for (const { name, arguments: args } of toolCalls) {
     await peer.call(name, Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null)));
@@ -58,7 +61,7 @@ async function callWhatIsThere(peer) {
   for (const tool of peer.tools) await peer.call(tool, { region: 'us-west1' });
 }
 
-/** Two questions are open at once, and another tool is called meanwhile. */
+/** Two requests for input are pending while another tool is called. */
 async function answerQuestions(peer) {
   const echo = await peer.call('test_mrtr_echo_state');
   const plain = await peer.call('test_mrtr_no_state');

@@ -1,6 +1,6 @@
-// The conformance suite's client: our own connection to a server, its tools called as an agent's loop calls them. The
-// suite starts one for each scenario, with the scenario's name in the environment and the server's address as the last
-// argument.
+// The client of the conformance suite: Jackdaw's own MCP connection, with tools called as the agent loop calls them.
+// The suite starts one process per scenario, with the scenario's name in the environment and the server's address as
+// the last argument.
 import { enableCompileCache } from 'node:module';
 import { takeTurn } from './turn.mjs';
 

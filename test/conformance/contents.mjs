@@ -1,20 +1,20 @@
-// What the conformance suite's tools, resources and prompts hold.
+// Contents of the conformance suite's tools, resources and prompts.
 
-/** A red point. */
+/** A PNG of one red pixel. */
 export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
-/** Silence of no length. */
+/** A WAV file without samples. */
 export const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
 export const text = (value) => ({ type: 'text', text: value });
 export const image = { type: 'image', data: PNG, mimeType: 'image/png' };
 
-/** A form as a client shows it to its user. */
+/** An elicitation form, which a client shows to its user. */
 export const form = (message, properties, required = Object.keys(properties)) => ({
   method: 'elicitation/create',
   params: { mode: 'form', message, requestedSchema: { type: 'object', properties, required } },
 });
 
-/** A question to a client's model. */
+/** A sampling request to a client's model. */
 export const sample = (words, maxTokens = 100) => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: text(words) }], maxTokens },
@@ -43,7 +43,7 @@ export const ENUMS = {
   titledMulti: { type: 'array', items: { anyOf: titled('First Choice', 'Second Choice', 'Third Choice') } },
 };
 
-/** With keywords that must reach the client as they are. */
+/** A schema with keywords that must reach the client unchanged. */
 export const SCHEMA_2020 = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -63,7 +63,7 @@ export const SCHEMA_2020 = {
   },
   allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
   if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-  // Written out, an object with such a key would be taken for a promise by who checks this code.
+  // As JSON text, because the linter takes an object literal with the key `then` for a promise.
   ...JSON.parse('{"then":{"required":["phone"]}}'),
   else: { required: ['email'] },
   additionalProperties: false,

@@ -1,4 +1,4 @@
-/** An OAuth provider whose person consents at once: it follows the redirect itself. */
+/** An OAuth provider without a browser: it follows the redirect itself, as a user who consents at once. */
 export class HeadlessProvider {
   redirectUrl = 'http://localhost:3000/callback';
   clientMetadataUrl = 'https://conformance-test.local/client-metadata.json';
@@ -14,12 +14,12 @@ export class HeadlessProvider {
   #response;
   #discovery;
 
-  /** @param client one that is registered with the authorization server already */
+  /** @param client a client that is already registered with the authorization server */
   constructor(client) {
     this.#client = client;
   }
 
-  /** One whose tokens are of use to nobody else (RFC 9449). */
+  /** A provider for sender-constrained tokens (DPoP, RFC 9449). */
   static bound(session) {
     return Object.assign(new HeadlessProvider(), { dpop: () => session });
   }
@@ -41,7 +41,7 @@ export class HeadlessProvider {
     this.#discovery = undefined;
   }
 
-  /** Kept from the redirect to the way back only: the server may name another authorization server next time. */
+  /** Stored only until the redirect returns: the server may name another authorization server next time. */
   saveDiscoveryState(discovery) {
     this.#discovery = discovery;
   }

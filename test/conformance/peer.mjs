@@ -8,25 +8,25 @@ import { MemoryToolPinStore } from '../../dist/mcp/stores/memory-tool-pin-store.
 import { ToolTrust } from '../../dist/mcp/trust/tool-trust.service.js';
 import { ToolExecutor, ToolRegistry, ToolStates } from '../../dist/tool/index.js';
 
-/** The suite's authorization servers have ports of their own. */
+/** `OUTGOING_ALLOW`: the suite's authorization servers listen on other local ports. */
 const { config } = loadConfig({
   env: { LLM_PROVIDER: 'offline', DATA_DIR: join(tmpdir(), 'jackdaw-conformance'), OUTGOING_ALLOW: 'localhost' },
 });
 const NAME = 'peer';
 
-/** A server as an application declares it. */
+/** Parses a server declaration as an application does. */
 function declare(url, auth) {
   const http = { url, ...(auth && { auth }) };
   return parseMcpConfig({ name: NAME, enabled: true, type: 'http', http }, 'conformance', config.mcp);
 }
 
-/** A server of the suite whose tools are in a registry. */
+/** A connected server of the suite, with its tools in a registry. */
 export class Peer {
   #tools = new ToolRegistry();
   #executor = new ToolExecutor();
   #registry = new McpRegistry(config, this.#tools, new ToolTrust(new MemoryToolPinStore()), ToolStates.inMemory());
 
-  /** @throws Error when it cannot be connected to at the first try */
+  /** @throws Error if the first connection attempt fails */
   static async connect(url, auth) {
     const peer = new Peer();
     peer.#registry.begin();
@@ -38,7 +38,7 @@ export class Peer {
     throw new Error(error);
   }
 
-  /** The server's names of the tools that can be called. */
+  /** The server's own names of the available tools. */
   get tools() {
     return this.#tools.list().map(({ definition }) => definition.name.slice(NAME.length + 2));
   }
@@ -47,7 +47,7 @@ export class Peer {
     return this.#tools.get(`${NAME}__${tool}`).definition;
   }
 
-  /** Calls a tool; gives its result, or `{ asked }` for a question, which `answer` answers. */
+  /** Calls a tool. @returns its result, or `{ asked }` for a request for input, which `answer` answers */
   async call(tool, args = {}, answer) {
     const requested = { name: `${NAME}__${tool}`, arguments: JSON.stringify(args) };
     const named = new Map(this.#tools.list().map((each) => [each.definition.name, each]));
@@ -60,12 +60,12 @@ export class Peer {
     return done.result;
   }
 
-  /** Makes a call again with a person's answer to what it asked. */
+  /** Repeats a call with the answer to its request for input. */
   async answer(tool, { asked }, value) {
     return this.call(tool, {}, { value, by: 'local', memo: asked.memo });
   }
 
-  /** Does something by the connection itself. */
+  /** Executes a function with the connection. */
   async use(work) {
     return this.#registry.get(NAME).connection.use(work, AbortSignal.timeout(20_000));
   }

@@ -2,7 +2,7 @@ import { form, image, text } from './contents.mjs';
 
 const user = (content) => ({ role: 'user', content });
 
-/** The prompts that the suite gets. */
+/** The prompts that the conformance suite requests. */
 export const PROMPTS = [
   {
     name: 'test_simple_prompt',

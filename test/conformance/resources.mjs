@@ -1,6 +1,6 @@
 import { PNG } from './contents.mjs';
 
-/** The resources that the suite reads. */
+/** The resources that the conformance suite reads. */
 export const RESOURCES = [
   {
     uri: 'test://static-text',

@@ -1,5 +1,6 @@
-// Runs the official conformance suite against the compiled application and prints what came of every scenario. All that a
-// revision of the protocol requires must pass, without a failure and without a warning; there is no list of what may fail.
+// Runs the official conformance suite against the compiled application and prints the result of each scenario. All
+// required scenarios of a protocol revision must pass without failures and warnings; there is no list of expected
+// failures.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { createInterface } from 'node:readline';
 
 const SUITE = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 const REVISIONS = ['2025-11-25', '2026-07-28'];
-/** Is started for each scenario, with an address; on a slow machine some wait long for their turn. */
+/** The suite starts this command for each scenario with a server address; timeout in ms, generous for slow machines. */
 const CLIENT = ['--command', 'node test/conformance/client.mjs', '--timeout', '300000'];
 const HEADINGS = { server: 'Server scenarios', client: 'Client scenarios' };
 
@@ -44,7 +45,7 @@ async function startServer() {
   throw new Error('The server did not start.');
 }
 
-/** @param leg `server` or `client`: what is tried */
+/** @param leg `server` or `client`: the side under test */
 async function runLeg(leg, revision, args) {
   const out = join(folder, `${leg}-${revision}`);
   const text = await suite([leg, ...args, '--requirements', revision, '-o', out]);
@@ -62,7 +63,7 @@ async function runLeg(leg, revision, args) {
   if (rows.length === 0 || bad.length > 0) isGood = false;
 }
 
-/** Of extensions and of what came later; nothing depends on it. */
+/** Prints the results of scenarios that the revision does not require; they do not affect the exit code. */
 function tellOthers(others) {
   const lacking = others.filter(([, result]) => isBad(result)).map(([scenario]) => scenario);
   const names = lacking.length > 0 ? `, not ${lacking.join(', ')}` : '';
@@ -73,7 +74,7 @@ function isBad({ passed = 0, failed = 0, warned = 0 }) {
   return passed === 0 || failed > 0 || warned > 0;
 }
 
-/** What the suite prints. Its exit code counts what is not required, too. */
+/** The suite's output. Its exit code is not used, because it counts scenarios that are not required, too. */
 async function suite(args) {
   const child = spawn(process.execPath, [SUITE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const pieces = [];
@@ -87,7 +88,7 @@ function requiredScenarios(list, heading) {
   return section.split('\n').flatMap((line) => /^ {2}- (\S+)$/.exec(line)?.[1] ?? []);
 }
 
-/** By scenario; its folder is named for it and for when it was run. */
+/** Check results by scenario; the suite names a result folder after the scenario and the time of its run. */
 function resultsIn(out) {
   const folders = readdirSync(out, { recursive: true }).filter((path) => path.endsWith('checks.json'));
   return new Map(

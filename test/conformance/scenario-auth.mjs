@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { HeadlessProvider } from './headless-provider.mjs';
 
-/** Who calls in scenarios that give a client its credentials; in all others a person consents. */
+/** Client credentials by scenario; in all other scenarios a user consents. */
 const PROVIDERS = {
   'auth/pre-registration': ({ client_id, client_secret, issuer }) =>
     new HeadlessProvider({ client_id, client_secret, issuer }),
@@ -19,7 +19,7 @@ const PROVIDERS = {
   'auth/dpop-nonce': bound,
 };
 
-/** What is declared of a server for a scenario. */
+/** The `auth` declaration of a server for a scenario. */
 export async function authFor(name, context) {
   if (name === 'auth/client-credentials-basic') {
     return { type: 'client_credentials', clientId: context.client_id, clientSecret: context.client_secret };
@@ -32,7 +32,7 @@ async function bound() {
   return HeadlessProvider.bound(await DpopSession.create());
 }
 
-/** A token of the enterprise's identity provider becomes one for the server (SEP-990). */
+/** Exchanges a token of the enterprise's identity provider for a token of the server (SEP-990). */
 function crossApplication(context) {
   const { client_id: clientId, client_secret: clientSecret, idp_client_id, idp_id_token, idp_token_endpoint } = context;
   return new CrossAppAccessProvider({
@@ -46,7 +46,7 @@ function crossApplication(context) {
   });
 }
 
-/** The platform says who the workload is (SEP-1933). */
+/** Authenticates with the platform's token of the workload's identity (SEP-1933). */
 function workload({ client_id: clientId, valid_jwt }) {
   const provider = new ClientCredentialsProvider({ clientId, clientSecret: '' });
   return Object.assign(provider, {

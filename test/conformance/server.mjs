@@ -1,4 +1,5 @@
-// The compiled application with what the conformance suite's server scenarios need: `ready <url>` on standard output.
+// Starts the compiled application for the server scenarios of the conformance suite; prints `ready <url>` to standard
+// output.
 import { createApp } from '../../dist/bootstrap.js';
 import { McpClients, McpPrompts, McpResources, ToolRegistry } from '../../dist/index.js';
 import { PROMPTS } from './prompts.mjs';

@@ -4,12 +4,12 @@ import { DEFAULTS, ENUMS, form, image, roots, sample, SCHEMA_2020, text, WAV } f
 
 const NAME = { name: { type: 'string' } };
 const OK = { ok: { type: 'boolean' } };
-/** Between two signs of life of a tool, in ms: a client must be able to tell them apart. */
+/** Interval between two progress notifications of a tool, in ms: long enough for a client to distinguish them. */
 const STEP_MS = 50;
 
-/** The tools that the suite calls; what each must do, the suite's descriptions of its scenarios say. */
+/** The tools that the conformance suite calls; the suite's scenario descriptions define their behaviour. */
 export class ConformanceTools {
-  /** Set once there is an application: who has called (`McpClients`), and what comes and goes. */
+  /** Set after the application started: the connected clients (`McpClients`) and the contents that scenarios change. */
   services;
 
   test_simple_text() {
@@ -146,7 +146,7 @@ const INPUTS = {
   json_schema_2020_12_tool: SCHEMA_2020,
 };
 
-// Plain JavaScript has no decorators: they are called as the compiler would.
+// Plain JavaScript has no decorators: this loop calls `Tool` as the compiler would.
 for (const name of Object.getOwnPropertyNames(ConformanceTools.prototype)) {
   if (name === 'constructor') continue;
   const { [name]: input = { type: 'object', properties: {} } } = INPUTS;

@@ -4,9 +4,9 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The suite starts all clients at once, on a machine that may have two processors: as many as it has are busy at a time,
- * so that none is late for what the others do. A place belongs to whoever listens on its socket, and the system frees it
- * when the process ends.
+ * The suite starts all clients at once, even on a machine with two processors. At most one client per processor runs at
+ * a time, so that no client times out because of the others. A slot belongs to the process that listens on its socket;
+ * the operating system releases the slot when the process ends.
  */
 export async function takeTurn() {
   const places = Array.from({ length: availableParallelism() }, (_, place) => addressOf(place));
@@ -16,14 +16,14 @@ export async function takeTurn() {
   }
 }
 
-/** A name without a file, where there are such (unix(7), abstract sockets). */
+/** A socket address without a file where the system supports it (unix(7), abstract sockets). */
 function addressOf(place) {
   const name = `jackdaw-conformance-${process.getuid?.() ?? 0}-${place}`;
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}-${process.ppid}`);
 }
 
 async function isTaken(address) {
-  // Those that wait are connected: they must not keep this process from its end.
+  // Waiting clients are connected to this server; `unref` lets the process end nevertheless.
   const server = createServer((waiting) => waiting.unref()).unref();
   server.listen(address);
   return once(server, 'listening').then(

@@ -12,9 +12,9 @@ import {
 } from '../support/mcp/hostile-servers.js';
 import { untilStatus } from '../support/mcp/scripted-servers.js';
 
-/** What is too long is soon told. */
+/** A low message limit, so that an oversized message is detected soon. */
 const SHORT_MESSAGES = { MCP_MAX_MESSAGE_BYTES: '1048576' };
-/** How a call fails, and why, as far as it is told. */
+/** By failure mode: the error code of a call and a pattern of its message. */
 const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] = [
   ['exit', 'TOOL_FAILED', /it closed the connection/],
   ['hang', 'TOOL_TIMEOUT', /./],
@@ -48,7 +48,7 @@ const GIVEN_UP = new Set(STRIKES.flatMap(([mode, code]) => (code === 'TOOL_TIMEO
 const timed = (server: Declared) => (GIVEN_UP.has(server.name) ? { ...server, timeoutMs: SHORT_TIMEOUT_MS } : server);
 const MODES = STRIKES.map(([mode]) => mode);
 
-describe.each<Era>(['legacy', 'modern'])('a server over HTTP that does wrong in the %s protocol', (era) => {
+describe.each<Era>(['legacy', 'modern'])('a misbehaving HTTP server in the %s protocol', (era) => {
   let jackdaw: Jackdaw;
   let struck: ReturnType<typeof striker>;
   let web: HostileWeb;
@@ -64,7 +64,7 @@ describe.each<Era>(['legacy', 'modern'])('a server over HTTP that does wrong in 
   });
   afterAll(() => web.stop());
 
-  it.each(STRIKES)('fails alone, and in time: %s', async (mode, code, why) => {
+  it.each(STRIKES)('fails alone and within the time limit: %s', async (mode, code, why) => {
     const { body, took, others } = await struck(mode);
     expect(body).toMatchObject({ code, error: expect.stringMatching(why) });
     expect(String(body['error']).length).toBeLessThan(5000);
@@ -72,24 +72,24 @@ describe.each<Era>(['legacy', 'modern'])('a server over HTTP that does wrong in 
     expect(others).not.toContain(false);
   });
 
-  it('answers each call once, however often it answers: duplicates', async () => {
+  it('answers each call once despite duplicate responses: duplicates', async () => {
     expect((await strike(jackdaw, 'duplicates')).body).toMatchObject({ success: true, result: '' });
     const { body } = await callTool(jackdaw, 'duplicates__echo', { arguments: { text: 'own' } });
     expect(body).toMatchObject({ result: 'own' });
   });
 
-  it('has answered when it has, though its stream never ends: never-ends', async () => {
+  it('completes a call although its stream never ends: never-ends', async () => {
     for (let n = 0; n < 3; n++) expect((await strike(jackdaw, 'never-ends')).body).toMatchObject({ success: true });
   });
 
-  it('has no connection for a call that is over, and is not asked again and again for its rest', async () => {
+  it('has no connection for a finished call and gets a limited number of resumptions', async () => {
     const busy = ['drip', 'drip-events', 'never-ends', 'resume', 'hang', 'progress'];
     await web.until((sockets) => busy.every((mode) => (sockets[mode] ?? 0) <= 1));
-    // Once a second at most, though the server has said that it may be at once.
+    // At most one resumption per second, although the server permits an immediate one.
     expect((await web.sockets())['resumptions'] ?? 0).toBeLessThan(PATIENCE_MS / 100);
   });
 
-  it('has none when the application has ended', async () => {
+  it('has no connection after the end of the application', async () => {
     await jackdaw.stop();
     expect(await web.until((sockets) => MODES.every((mode) => (sockets[mode] ?? 0) === 0))).toMatchObject({ hang: 0 });
   });

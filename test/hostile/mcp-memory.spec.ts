@@ -9,9 +9,9 @@ import type { ServerProcess } from '../support/process.js';
 import { ProcessWorld } from '../support/process-world.js';
 
 const MIB = 1024 * 1024;
-/** How much the whole process may grow, in bytes. */
+/** Maximum growth of the process, in bytes. */
 const MAX_GROWTH = 200 * MIB;
-/** How long each flood is listened to, in ms. */
+/** Timeout of a call that floods, in ms. */
 const FLOOD_TIMEOUT_MS = IS_WHOLE ? 3000 : 1500;
 const world = ProcessWorld.prepare();
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => web.stop());
 
-/** A server that has these, by the file of MCP servers. */
+/** Starts a server process with these MCP servers in its `mcp.json`. */
 function start(servers: readonly Declared[]): Promise<ServerProcess> {
   const path = join(world.folder, 'mcp.json');
   const mcpServers = Object.fromEntries(
@@ -62,7 +62,7 @@ function declared(kind: 'stdio' | 'http', mode: string): Declared {
   return { ...server, timeoutMs: FLOOD_TIMEOUT_MS };
 }
 
-/** @param field `VmRSS` as it is now, `VmHWM` the most since `forgetPeak`; in bytes */
+/** @param field `VmRSS`: current memory; `VmHWM`: peak memory since `forgetPeak`; in bytes */
 function memoryOf({ pid }: ServerProcess, field: 'VmRSS' | 'VmHWM'): number {
   const [, kib] = new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
   return Number(kib) * 1024;
@@ -76,8 +76,8 @@ async function untilItAnswers(server: ServerProcess, name: string): Promise<void
   while ((await callTool(server, `${name}__echo`, { arguments: { text: 'x' } })).body['success'] !== true);
 }
 
-describe.each(['stdio', 'http'] as const)('what servers send over %s that never stop', (kind) => {
-  it('is not kept', async () => {
+describe.each(['stdio', 'http'] as const)('endless data of servers over %s', (kind) => {
+  it('does not accumulate in memory', async () => {
     const modes = ['steady', ...CALLS[kind]];
     const server = await start(modes.map((mode) => declared(kind, mode)));
     for (const mode of modes) await untilItAnswers(server, mode);
@@ -92,7 +92,7 @@ describe.each(['stdio', 'http'] as const)('what servers send over %s that never 
     expect(processesWith(world.folder)).toEqual([]);
   });
 
-  it('is not taken for a list of tools', async () => {
+  it('is not accepted as a tool list', async () => {
     const calm = await start([declared(kind, 'steady')]);
     await untilItAnswers(calm, 'steady');
     const before = memoryOf(calm, 'VmRSS');

@@ -13,9 +13,9 @@ import { processesWith } from '../support/mcp/process-list.js';
 import { untilStatus } from '../support/mcp/scripted-servers.js';
 import { callTool } from '../support/direct-calls.js';
 
-/** What is too long is soon told. */
+/** A low message limit, so that an oversized message is detected soon. */
 const SHORT_MESSAGES = { MCP_MAX_MESSAGE_BYTES: '1048576' };
-/** How a call fails, and why, as far as it is told. */
+/** By failure mode: the error code of a call and a pattern of its message. */
 const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] = [
   ['exit', 'TOOL_FAILED', /it exited with 7/],
   ['hang', 'TOOL_TIMEOUT', /./],
@@ -39,8 +39,8 @@ const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] =
 const GIVEN_UP = new Set(STRIKES.flatMap(([mode, code]) => (code === 'TOOL_TIMEOUT' ? [mode] : [])));
 const timed = (server: Declared) => (GIVEN_UP.has(server.name) ? { ...server, timeoutMs: SHORT_TIMEOUT_MS } : server);
 
-describe.each<Era>(['legacy', 'modern'])('a program that does wrong in the %s protocol', (era) => {
-  /** By which its processes are known. */
+describe.each<Era>(['legacy', 'modern'])('a misbehaving MCP program in the %s protocol', (era) => {
+  /** Marker by which the list of processes shows the processes of this server. */
   const place = `hostile-${era}-${process.pid}`;
   let jackdaw: Jackdaw;
   let struck: ReturnType<typeof striker>;
@@ -54,26 +54,26 @@ describe.each<Era>(['legacy', 'modern'])('a program that does wrong in the %s pr
     struck = striker(jackdaw, GIVEN_UP);
   });
 
-  it.each(STRIKES)('fails alone, and in time: %s', async (mode, code, why) => {
+  it.each(STRIKES)('fails alone and within the time limit: %s', async (mode, code, why) => {
     const { body, took, others } = await struck(mode);
     expect(body).toMatchObject({ code, error: expect.stringMatching(why) });
     expect(took).toBeLessThan(GIVEN_UP.has(mode) ? PATIENCE_MS : 2 * PATIENCE_MS);
     expect(others).not.toContain(false);
   });
 
-  it('is listened to, however much it writes beside its answer: stderr-flood', async () => {
+  it('can still answer while it floods stderr: stderr-flood', async () => {
     const { body, others } = await strike(jackdaw, 'stderr-flood');
     expect(body).toEqual(expect.objectContaining({ success: true, result: '' }));
     expect(others).not.toContain(false);
   });
 
-  it('answers each call once, however often it answers: duplicates', async () => {
+  it('answers each call once despite duplicate responses: duplicates', async () => {
     expect((await strike(jackdaw, 'duplicates')).body).toMatchObject({ success: true, result: '' });
     const { body } = await callTool(jackdaw, 'duplicates__echo', { arguments: { text: 'own' } });
     expect(body).toMatchObject({ result: 'own' });
   });
 
-  it('is gone when the application has ended, with all that it has started', async () => {
+  it('ends with the application, including its child processes', async () => {
     expect(processesWith(place)).not.toEqual([]);
     await jackdaw.stop();
     expect(processesWith(place)).toEqual([]);

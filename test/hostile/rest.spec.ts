@@ -13,19 +13,19 @@ import { fieldsOf, type RouteField } from '../support/route-fields.js';
 import { shown, strike } from '../support/route-strike.js';
 import { describeDatabases } from '../support/test-databases.js';
 
-/** How many naughty strings, how much of any JSON and how many extremes a field is sent in the short form, by database. */
+/** Short form: number of naughty strings, of random JSON values and of extremes per field, by database. */
 const SHORT = { sqlite: [2, 2, 2], postgres: [0, 0, 2], mariadb: [0, 0, 1] } as const;
-/** How many values of one field are on their way at a time. */
+/** Number of concurrent values of one field. */
 const AT_ONCE = IS_WHOLE ? 16 : 2;
 const TIMEOUT_MS = IS_WHOLE ? 14_400_000 : 300_000;
 
 async function expectAlive(world: HostileWorld): Promise<void> {
   expect((await world.chat('still there?')).body['result']).toBe('fine');
-  // Whatever was sent, nothing went wrong inside.
+  // No value caused an internal error.
   expect(world.jackdaw.log).toEqual([]);
 }
 
-/** What looks through all that there is goes first, what adds to it last. */
+/** Sort key: routes that delete go first, routes that create data last. */
 function weight({ route }: RouteField): number {
   if (route.startsWith('DELETE')) return 0;
   return route.startsWith('POST') ? 2 : 1;
@@ -40,11 +40,11 @@ describeDatabases('every field of every route', await hostileServers(), (databas
   afterAll(() => world.stop());
 
   it(
-    'takes naughty strings and any JSON, or refuses them as the client’s mistake',
+    'accepts naughty strings and any JSON, or refuses them as a client error',
     async () => {
       const fields = fieldsOf(await world.document(), world.samples()).toSorted((a, b) => weight(a) - weight(b));
       const names = fields.map(({ route, name }) => `${route} ${name}`);
-      // The walk finds what there is to find.
+      // The list of fields contains these known fields.
       expect(names).toEqual(
         expect.arrayContaining([
           'POST /api/agent/chat body.query',

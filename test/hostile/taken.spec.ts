@@ -4,30 +4,30 @@ import { EXTREMES, FIELDS, hostileServers, IS_WHOLE, jsonFor, NAUGHTY, report } 
 import { PLACES } from '../support/taken-places.js';
 import { describeDatabases } from '../support/test-databases.js';
 
-/** How much of any JSON a place is given in the short form, beside every so many-th naughty string, by database. */
+/** Short form: number of random JSON values per field, beside every n-th naughty string, by database. */
 const SHORT = { sqlite: 20, postgres: 5, mariadb: 5 } as const;
 const EVERY = { sqlite: 20, postgres: 100, mariadb: 100 } as const;
 const AT_ONCE = 16;
 const TIMEOUT_MS = IS_WHOLE ? 14_400_000 : 300_000;
 
-/** Names that libraries look out for. */
+/** Property names with a special meaning in libraries. */
 const AWKWARD = { ...(EXTREMES.at(-1) as object), toJSON: 3, '': { $ref: '#', $schema: 'x', '~standard': {} } };
 
-/** What nothing may have, in the midst of what anything may. */
+/** The one forbidden key inside an otherwise valid value. */
 const PROTO: unknown = JSON.parse('{"a": [{"__proto__": {"polluted": true}}]}');
 
-/** As JSON has it. */
+/** The value after a JSON round trip. */
 function sent(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Whether it has the one key that nothing may have. */
+/** Whether the value contains the forbidden key `__proto__`. */
 function hasProto(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto);
 }
 
-/** Gives a value and asks it back. @returns what is wrong with that */
+/** Sends a value and reads it back. @returns a description of the difference, or undefined */
 async function fault(world: HostileWorld, place: string, value: unknown): Promise<string | undefined> {
   const wanted = hasProto(value) ? 'refused' : sent(value);
   try {
@@ -39,7 +39,7 @@ async function fault(world: HostileWorld, place: string, value: unknown): Promis
   }
 }
 
-/** @throws unless it was the value's own fault */
+/** @throws the error, unless the server refused the value for its forbidden key */
 function refusal(error: unknown, value: unknown): string {
   if (hasProto(value) && /^Error: 400 .*"isAllowedKey"/.test(String(error))) return 'refused';
   throw error;
@@ -53,7 +53,7 @@ describeDatabases('what is taken', await hostileServers(), (database, kind) => {
   afterAll(() => world.stop());
 
   it.each(Object.keys(PLACES).map((place, index) => ({ place, index })))(
-    'comes back as it was, any JSON: $place',
+    'is returned unchanged for any JSON: $place',
     async ({ place, index }) => {
       const strings = NAUGHTY.filter((_, at) => IS_WHOLE || (at + index) % EVERY[kind] === 0);
       const values = [AWKWARD, PROTO, ...EXTREMES, ...strings, ...jsonFor(1000 + index, SHORT[kind])].filter(() =>
@@ -72,14 +72,14 @@ describeDatabases('what is taken', await hostileServers(), (database, kind) => {
       const ms = Math.round(performance.now() - from);
       report(`asked back: ${place}: ${values.length} sent, ${faults.length} faults, ${ms} ms`);
       expect(faults.slice(0, 5)).toEqual([]);
-      // Whatever was sent, nothing went wrong inside.
+      // No value caused an internal error.
       expect(world.jackdaw.log).toEqual([]);
     },
     TIMEOUT_MS,
   );
 
   it(
-    'comes back as it was, unless it is blank: what is said',
+    'is returned unchanged in a message unless it is blank',
     async () => {
       const strings = NAUGHTY.filter((_, at) => IS_WHOLE || at % EVERY[kind] === 0);
       for (const value of strings) {

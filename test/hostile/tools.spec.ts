@@ -4,7 +4,7 @@ import { callSite } from '../support/call-site.js';
 import { IS_WHOLE, jsonFor, NAUGHTY } from '../support/hostile-values.js';
 import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 
-/** How much of any JSON a field is given in the short form. */
+/** Number of random JSON values per field in the short form. */
 const SHORT = 150;
 const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 120_000;
 const TOOLS = ['calculator', 'get_timestamp', 'recall', 'remember', 'sequentialthinking', 'string_tools'];
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => jackdaw.stop());
 
-/** Calls as a model does, with its raw text. */
+/** Calls the tool as a model does, with its arguments as raw JSON text. */
 async function result(name: string, args: unknown): Promise<ToolResult> {
   const executor = jackdaw.app.get(ToolExecutor, { strict: false });
   const tool = jackdaw.app.get(ToolRegistry, { strict: false }).get(name);
@@ -35,7 +35,7 @@ describe('every built-in tool', () => {
   });
 
   it.each(TOOLS)(
-    'answers with a result, or an error that a model can read: %s',
+    'answers with a result or an error that a model can read: %s',
     async (name) => {
       const { inputSchema } = jackdaw.app.get(ToolRegistry, { strict: false }).get(name).definition;
       const { properties, required = [] } = inputSchema as {
@@ -59,6 +59,6 @@ function expectReadable(name: string, done: ToolResult): void {
   if (done.success) return;
   expect(['TOOL_INVALID_ARGUMENTS', 'TOOL_FAILED']).toContain(done.code);
   expect(done.error).toMatch(/\w/);
-  // Nothing of our inside: no stack, and no fault of the language's.
+  // The error contains no internals: neither a stack trace nor a JavaScript error.
   expect(done.error).not.toMatch(/\n\s+at |is not a function|Cannot read propert|is not iterable|Maximum call stack/);
 }
