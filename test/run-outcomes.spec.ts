@@ -214,7 +214,7 @@ describe('a run that waits', () => {
 
     const messages = await jackdaw.messages('s');
     expect(messages.slice(2)).toMatchObject([
-      { role: 'tool', tool_call_id: 'a', content: expect.stringMatching(/^Error: Nobody knows whether it happened/) },
+      { role: 'tool', tool_call_id: 'a', content: expect.stringMatching(/^Error: The outcome is unknown/) },
       { role: 'tool', tool_call_id: 'b', content: 'b done' },
     ]);
     expect((await jackdaw.get(`/api/runs/${runId}`)).body).toMatchObject({

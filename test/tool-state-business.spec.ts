@@ -40,7 +40,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     expect(await states.getHistory(id, 9)).toMatchObject([
       { n: 1, kind: 'rollback', by: 'me', detail: { from: 4, to: 2 } },
     ]);
-    const gone = { code: 'TOOL_STATE_NOT_FOUND', message: expect.stringContaining('Kept are 5, 4, 3') };
+    const gone = { code: 'TOOL_STATE_NOT_FOUND', message: expect.stringContaining('Stored versions: 5, 4, 3') };
     await expect(states.rollback(id, 1)).rejects.toMatchObject(gone);
     expect(await states.getState(id, 'business')).toMatchObject({ version: 5, data: { n: 2 } });
   });

@@ -107,7 +107,7 @@ describe('a tool with a state', () => {
     expect(await call('fill', { size: 10 }, session)).toBe('filled');
     expect(await call('fill', { size: 100 }, session)).toEqual([
       'TOOL_STATE_TOO_LARGE',
-      expect.stringMatching(/^The business state of tool "fill" would have 111 bytes, and at most 100 are kept/),
+      expect.stringMatching(/^The business state of tool "fill" would have 111 bytes, above the maximum of 100/),
     ]);
     expect(await state(session, 'fill')).toEqual({ text: 'xxxxxxxxxx' });
   });

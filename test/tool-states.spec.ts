@@ -139,7 +139,7 @@ describe.each([
     expect([gone.status, gone.body['code'], gone.body['detail']]).toEqual([
       404,
       'TOOL_STATE_NOT_FOUND',
-      expect.stringContaining('Kept are 6, 5, 4.'),
+      expect.stringContaining('Stored versions: 6, 5, 4.'),
     ]);
   });
 

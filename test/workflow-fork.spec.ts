@@ -76,7 +76,7 @@ describe('a fork of a workflow’s run', () => {
     expect(refused.map(({ status, body }) => [status, body['detail']])).toEqual([
       [400, expect.stringContaining('edit.output: of a branch it is { "to": … } with one of pay, ask, or null')],
       [400, expect.stringContaining('of a branch it is')],
-      [400, expect.stringContaining('what a person says is not made up: fork from "node:ask" without it, and answer')],
+      [400, expect.stringContaining('answer cannot be edited: fork from "node:ask" without it')],
       [400, expect.stringContaining('only in a fork from a node')],
       [400, expect.stringContaining('it has 93 bytes, and limits.maxOutputBytes is 64')],
     ]);

@@ -101,7 +101,7 @@ export class AgentForkService {
 
   private editsOf(edit: ForkEdit, { call, fromStep }: ForkPlan, definition: AgentDefinition): ForkEdits {
     if (edit.toolResult !== undefined && !call) {
-      throw invalid('fromStep', 'the run has told no call at this step', fromStep);
+      throw invalid('fromStep', 'the run has no recorded call at this step', fromStep);
     }
     const isOtherModel = edit.model !== undefined || edit.agent !== undefined;
     return {

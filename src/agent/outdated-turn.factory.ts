@@ -43,10 +43,6 @@ export function outdatedTurn(question: Message, told: readonly RunEvent[], maxRe
 
 function openResult(tool: string, isStarted: boolean): ReturnType<typeof failedResult> {
   return isStarted
-    ? failedResult(
-        tool,
-        'TOOL_OUTCOME_UNKNOWN',
-        'Nobody knows whether it happened: the run was cut off and cannot go on.',
-      )
-    : failedResult(tool, 'TOOL_CANCELLED', 'Not executed: the run was cut off and cannot go on.');
+    ? failedResult(tool, 'TOOL_OUTCOME_UNKNOWN', 'The outcome is unknown: the run was interrupted and cannot resume.')
+    : failedResult(tool, 'TOOL_CANCELLED', 'Not executed: the run was interrupted and cannot resume.');
 }

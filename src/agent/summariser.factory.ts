@@ -37,8 +37,8 @@ export function summariser({ model, context, budgets, countTokens, onUsage }: Su
       return { text, tokens: countTokens([{ role: 'user', content: text }]) };
     } catch (err) {
       if (isGivenUp(context.signal)) throw context.signal.reason;
-      const told = { err, run_id: context.runId, session_id: context.sessionId };
-      if (!context.signal.aborted) logger.warn(told, 'The past could not be summed up; the run goes on without');
+      const fields = { err, run_id: context.runId, session_id: context.sessionId };
+      if (!context.signal.aborted) logger.warn(fields, 'Summary of the history failed; the run continues without it');
       return null;
     }
   };

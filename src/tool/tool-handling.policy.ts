@@ -60,7 +60,7 @@ export function handlingProblems(handling: ToolHandling): string[] {
   );
   refuse(
     cacheTtlMs !== undefined && effect !== 'read',
-    'it has a cacheTtlMs, and only results of the effect "read" are kept',
+    'it has a cacheTtlMs, but only results of the effect "read" are cached',
   );
   refuse(!isWhole(concurrency, 1, MAX_MS), `its concurrency is ${concurrency}: use a whole number from 1 on`);
   problems.push(...queueProblems(handling));

@@ -121,7 +121,7 @@ export class ToolExecutor {
     try {
       return { names: resources(checked.input as never), isChanging };
     } catch (error) {
-      this.logger.warn(`Tool "${definition.name}" cannot say what a call works on: ${messageOf(error)}`);
+      this.logger.warn(`The resources function of tool "${definition.name}" threw: ${messageOf(error)}`);
       return { names: [definition.name], isChanging };
     }
   }
@@ -258,7 +258,7 @@ export class ToolExecutor {
     const told = outcome.kind === 'returned' ? parseReconciliation(outcome.value) : undefined;
     if (told) return this.toReconciled(tool, told, maxBytesOf(options), held);
     if (outcome.kind !== 'cancelled')
-      this.logger.warn(`The reconcile of tool "${tool.definition.name}" told nothing: ${whyNot(outcome)}`);
+      this.logger.warn(`The reconcile of tool "${tool.definition.name}" returned no outcome: ${whyNot(outcome)}`);
     return { kind: 'unknown' };
   }
 

@@ -33,7 +33,7 @@ function doneAs(node: NodeDefinition, output: JsonValue): NodeDone | string {
     case 'branch':
       return goneTo(node, output);
     case 'human':
-      return `what a person says is not made up: fork from "node:${node.id}" without it, and answer`;
+      return `a person's answer cannot be edited: fork from "node:${node.id}" without it, and answer again`;
     case 'llm':
     case 'agent':
     case 'tool':

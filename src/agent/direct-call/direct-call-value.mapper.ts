@@ -19,13 +19,13 @@ export function toCallValue({ tool, run_id, status, ...answer }: DirectCallAnswe
       const what = answer.waiting?.map(({ kind }) => kind).join(', ') ?? 'an answer';
       throw new AppError(
         'RUN_WAITING',
-        `The call of tool "${tool}" waits for a person (${what}): decide on run ${run_id}, it goes on then.`,
+        `The call of tool "${tool}" waits for a person (${what}): it resumes after a decision on run ${run_id}.`,
         { details: { ...details, waiting: answer.waiting } },
       );
     }
     case 'queued':
     case 'running':
-      throw new AppError('SHUTTING_DOWN', `The call of tool "${tool}" goes on at the next start, as run ${run_id}.`, {
+      throw new AppError('SHUTTING_DOWN', `The call of tool "${tool}" resumes at the next start, as run ${run_id}.`, {
         isRetryable: false,
         details,
       });

@@ -83,7 +83,7 @@ function subAgentTool(
     },
     validate: check,
     invoke: () => {
-      throw new AppError('TOOL_FAILED', 'An agent can be asked in a run only: there is none here to call it.');
+      throw new AppError('TOOL_FAILED', 'An agent can be called only inside a run.');
     },
     child,
   };

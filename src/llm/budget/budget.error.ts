@@ -18,7 +18,7 @@ export function budgetExceeded({ name, agent, limit, resetsAt }: BudgetScope, su
   const message =
     `The budget of this ${what} (${whose}) does not allow another model call: ${counts.spent} of ${counts.limit} ` +
     `(${unit}) are spent or reserved, and the call may take ${counts.wanted}; ` +
-    (until === null ? `raise it, or begin another ${what}.` : `it is whole again at ${until}.`);
+    (until === null ? `raise it, or start another ${what}.` : `it resets at ${until}.`);
   return new AppError('BUDGET_EXCEEDED', message, {
     details: { budget: name, ...(agent !== undefined && { agent }), unit, ...counts, resets_at: until },
   });
@@ -44,6 +44,6 @@ export function replyUsedUp({ name, agent, limit, resetsAt }: BudgetScope, token
 /** Error of a rebuild of the totals while calls are in progress. */
 export function budgetInUse(): AppError {
   const message =
-    'Runs go on, and what they spend is not yet told: the budgets can be counted anew when none does. Nothing was changed; try again then.';
+    'Budgets cannot be rebuilt while runs execute, since their usage is not recorded yet. Nothing was changed; try again later.';
   return new AppError('BUDGET_IN_USE', message, { isRetryable: true });
 }

@@ -49,8 +49,7 @@ export class ModelFlight {
       }
     } finally {
       this.readers--;
-      if (this.readers === 0 && this.state === 'open')
-        this.controller.abort(new Error('Nobody waits for it any more.'));
+      if (this.readers === 0 && this.state === 'open') this.controller.abort(new Error('All callers have left.'));
     }
   }
 

@@ -22,9 +22,9 @@ export function decidedResult(tool: string, about: WaitingKind, decision: Decisi
   }
 }
 
-/** A call that may have happened, and that nobody settled. */
+/** The result of a call with an unknown outcome that was not settled. */
 export function outcomeUnknown(tool: string): ToolResult {
-  const error = 'Nobody knows whether it happened: it was begun before the server was cut off.';
+  const error = 'The outcome is unknown: the server stopped while the call was in progress.';
   return failedResult(tool, 'TOOL_OUTCOME_UNKNOWN', error);
 }
 

@@ -65,7 +65,7 @@ export class CallResults {
         return this.tellLeftOut(
           illustrated(succeededCall(name, json, maxBytes, elapsedMs), images, this.maxImageBytes),
         );
-      const message = `The tool's result is not what it says of its results: ${checked.reason}`;
+      const message = `The tool's result does not match its output schema: ${checked.reason}`;
       this.logger.warn(`Tool "${name}" failed: ${masked(message, filter)}`);
       return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
     } catch (error) {

@@ -81,6 +81,6 @@ function asksInVain(tool: string): AppError {
 }
 
 function unknownOutcome(tool: string, { reason }: UnknownOutcome): AppError {
-  const message = `Tool "${tool}" cannot tell whether its call has happened: ${reason}`;
+  const message = `Tool "${tool}" does not know whether its call took effect: ${reason}`;
   return new AppError('TOOL_OUTCOME_UNKNOWN', message, { details: { tool } });
 }

@@ -104,7 +104,7 @@ function choiceProblem(choice: ErrorObject, all: readonly ErrorObject[]): string
 function unknownArgument(path: string, error: ErrorObject): string {
   const parent = error.parentSchema as { properties?: object } | undefined;
   const known = Object.keys(parent?.properties ?? {});
-  return `unknown argument ${quoted(path)} (${known.length > 0 ? `known: ${known.join(', ')}` : 'there are none'})`;
+  return `unknown argument ${quoted(path)} (${known.length > 0 ? `known: ${known.join(', ')}` : 'the tool has no arguments'})`;
 }
 
 /** Converts a JSON pointer to `items[0].name`. */

@@ -19,7 +19,9 @@ describe('createSchemaInput', () => {
     expect(reasonOf(EXPRESSION, { expr: '1' })).toBe(
       '"expression" is required; unknown argument "expr" (known: expression)',
     );
-    expect(reasonOf({ type: 'object', properties: {} }, { x: 1 })).toBe('unknown argument "x" (there are none)');
+    expect(reasonOf({ type: 'object', properties: {} }, { x: 1 })).toBe(
+      'unknown argument "x" (the tool has no arguments)',
+    );
   });
 
   it.each<[JsonSchema, unknown, string]>([

@@ -237,7 +237,7 @@ describe('createMethodTool', () => {
   it('serves a method without parameters', async () => {
     expect(await schemaOf('bare')).toEqual({ type: 'object', properties: {}, additionalProperties: false });
     expect(await call('bare', {})).toBe(42);
-    expect(await call('bare', { x: 1 })).toBe('unknown argument "x" (there are none)');
+    expect(await call('bare', { x: 1 })).toBe('unknown argument "x" (the tool has no arguments)');
   });
 
   it('reads name and metadata', async () => {

@@ -22,7 +22,7 @@ export class ContextClosings {
       try {
         listener(contextId);
       } catch (error) {
-        this.logger.warn(`What is held for tool state ${contextId} could not be closed: ${messageOf(error)}`);
+        this.logger.warn(`Failed to close the resources of tool state ${contextId}: ${messageOf(error)}`);
       }
     }
   }

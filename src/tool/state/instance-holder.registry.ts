@@ -59,7 +59,7 @@ export class InstanceHolder<Instance> implements ContextHolder {
     if (!held) return;
     this.held.delete(contextId);
     const ending = this.dispose(held.instance).catch((error: unknown) =>
-      this.logger.warn(`What a tool held for state ${contextId} could not be disposed of: ${messageOf(error)}`),
+      this.logger.warn(`Failed to dispose of the tool instance of state ${contextId}: ${messageOf(error)}`),
     );
     this.endings.add(ending);
     await ending.finally(() => this.endings.delete(ending));

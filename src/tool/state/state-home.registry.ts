@@ -101,5 +101,5 @@ function ofOneProcess(name: string): AppError {
 }
 
 function withoutDatabase(name: string): AppError {
-  return new AppError('CONFIG_INVALID', `The state manager \`${name}\` needs a database, and here is none.`);
+  return new AppError('CONFIG_INVALID', `The state manager \`${name}\` needs a database, but none is configured.`);
 }

@@ -102,7 +102,7 @@ function assertAdaptable<Instance>(adapter: StatefulAdapter<Instance>): void {
   );
   refuse(
     maxInstances !== undefined && !isFunction('snapshot'),
-    'it has maxInstances, and without snapshot none can be let go',
+    'it has maxInstances, but without snapshot no instance can be evicted',
   );
   refuse(
     maxInstances !== undefined && !(Number.isInteger(maxInstances) && maxInstances > 0),
@@ -116,7 +116,8 @@ function assertAdaptable<Instance>(adapter: StatefulAdapter<Instance>): void {
 function idleOptions(stateful: unknown, isKept: boolean): string[] {
   if (typeof stateful === 'boolean') return [`its stateful is ${stateful}: it keeps state in any case, give options`];
   return Object.keys(stateful ?? {}).flatMap((key) => {
-    if (FIXED.has(key)) return [`its stateful.${key} has no effect: what an instance knows is kept after each call`];
+    if (FIXED.has(key))
+      return [`its stateful.${key} has no effect: the state of an instance is stored after each call`];
     return isKept || !OF_SNAPSHOTS.has(key) ? [] : [`its stateful.${key} has no effect without snapshot`];
   });
 }

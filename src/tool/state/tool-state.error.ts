@@ -6,8 +6,8 @@ export function contextNotFound(id: string): AppError {
 }
 
 export function versionNotFound(id: string, version: number, kept: readonly number[]): AppError {
-  const which = kept.length > 0 ? `Kept are ${kept.join(', ')}.` : 'No version is kept.';
-  return new AppError('TOOL_STATE_NOT_FOUND', `Version ${version} of tool state "${id}" is not kept. ${which}`, {
+  const which = kept.length > 0 ? `Stored versions: ${kept.join(', ')}.` : 'No version is stored.';
+  return new AppError('TOOL_STATE_NOT_FOUND', `Version ${version} of tool state "${id}" is not stored. ${which}`, {
     details: { context_id: id, version, kept },
   });
 }
@@ -15,7 +15,7 @@ export function versionNotFound(id: string, version: number, kept: readonly numb
 export function stateTooLarge({ tool }: ContextKey, type: StateType, bytes: number, most: number): AppError {
   return new AppError(
     'TOOL_STATE_TOO_LARGE',
-    `The ${type} state of tool "${tool}" would have ${bytes} bytes, and at most ${most} are kept: what was there stays. Keep less in it, or raise maxStateBytes.`,
+    `The ${type} state of tool "${tool}" would have ${bytes} bytes, above the maximum of ${most}: the previous state is unchanged. Store less in it, or raise maxStateBytes.`,
     { details: { tool, type, bytes, max_bytes: most } },
   );
 }
@@ -38,7 +38,7 @@ export function isRefusedChange(error: unknown): error is AppError {
 export function tooManyContexts({ session, tool }: ContextKey, most: number): AppError {
   return new AppError(
     'TOOL_STATE_LIMIT',
-    `Tool "${tool}" cannot keep a state in "${session}": ${most} tools do already, which is the limit. Clean one up, or raise it.`,
+    `Tool "${tool}" cannot store a state in "${session}": ${most} tools have one already, which is the limit. Delete one, or raise the limit.`,
     { details: { tool, session, max: most } },
   );
 }
@@ -46,13 +46,13 @@ export function tooManyContexts({ session, tool }: ContextKey, most: number): Ap
 export function contended(id: string): AppError {
   return new AppError(
     'TOOL_STATE_CONFLICT',
-    `Tool state "${id}" is changed by others without a pause: nothing was changed; try again.`,
+    `Tool state "${id}" has too many concurrent changes: nothing was changed; try again.`,
     { isRetryable: true, details: { context_id: id } },
   );
 }
 
 export function stateDamaged(cause: unknown): AppError {
-  const message = `What is stored of a tool's state is not what was stored: ${messageOf(cause)}. Forget it, or restore a backup of it.`;
+  const message = `The stored state of a tool is damaged: ${messageOf(cause)}. Delete it, or restore it from a backup.`;
   return new AppError('TOOL_STATE_UNAVAILABLE', message, { cause });
 }
 

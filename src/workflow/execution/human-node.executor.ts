@@ -46,10 +46,13 @@ function decided({ onDenied }: Work<'human'>, decision: Decision): NodeOutcome {
     case 'deny': {
       const reason = decision.reason ?? null;
       if (onDenied === 'continue') return done({ approved: false, reason, by, at });
-      return failedNode('TOOL_DENIED', `Denied by ${by ?? 'nobody'}${reason === null ? '.' : `: ${reason}`}`);
+      return failedNode(
+        'TOOL_DENIED',
+        `Denied by ${by ?? 'an unknown person'}${reason === null ? '.' : `: ${reason}`}`,
+      );
     }
     case 'expire':
-      return failedNode('TOOL_EXPIRED', 'Nobody answered in time.');
+      return failedNode('TOOL_EXPIRED', 'The request expired without an answer.');
     case 'settle':
     case 'join':
       throw new AppError('INTERNAL', `A question to a person is not answered by "${decision.kind}".`);

@@ -34,7 +34,9 @@ export class AgentNode<const Id extends string> extends AnsweredNode<Id, AgentIn
   private own(method: string): { readonly [field: string]: unknown } {
     const { agent } = this.definition;
     if (typeof agent === 'object') return agent;
-    throw new TypeError(`${method}: node "${this.id}" asks the agent "${agent}", who is what it is.`);
+    throw new TypeError(
+      `${method}: node "${this.id}" calls the registered agent "${agent}", whose definition a node cannot change.`,
+    );
   }
 }
 

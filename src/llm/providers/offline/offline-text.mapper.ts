@@ -35,7 +35,7 @@ export function beyondMeans(isChinese: boolean): string {
 export function lacksPrevious(isChinese: boolean): string {
   return isChinese
     ? '这句话要接着前面的结果算，但这个会话里还没有结果。请写出完整的算式，例如 100 * 3。'
-    : 'That goes on with an earlier result, and there is none in this session yet. Write the whole sum, for example 100 * 3.';
+    : 'That refers to an earlier result, but this session has no result yet. Write the whole sum, for example 100 * 3.';
 }
 
 export function unknownPlace(place: string, isChinese: boolean): string {

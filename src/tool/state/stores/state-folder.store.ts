@@ -61,7 +61,7 @@ export class StateFolder {
     try {
       return (await expand(data)).toString('utf8');
     } catch (error) {
-      throw stateFileDamaged(path, 'it is not what was compressed', error);
+      throw stateFileDamaged(path, 'it cannot be decompressed', error);
     }
   }
 

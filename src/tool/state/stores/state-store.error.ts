@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../../common/index.js';
 export function storeUnavailable(what: string, cause: unknown): AppError {
   return new AppError(
     'TOOL_STATE_UNAVAILABLE',
-    `${what} that keeps the states of tools cannot be used: ${messageOf(cause)}. Nobody knows whether the last change was kept; see that it is there, then try again.`,
+    `${what} that stores the states of tools is unavailable: ${messageOf(cause)}. The last change may or may not be stored; make sure that it is available, then try again.`,
     { isRetryable: true, cause },
   );
 }
