@@ -1,12 +1,12 @@
 import type { RunFailure, RunFinishReason } from '../run/index.js';
 
-/** The decision of a consumer about an outcome that has ended and is not whole. */
+/** How a consumer handles an incomplete outcome. */
 export type OnIncomplete = 'fail' | 'accept';
 
-/** Why an outcome is not whole. */
+/** Why an outcome is incomplete. */
 export type IncompleteReason = Exclude<RunFinishReason, 'stop'>;
 
-/** An outcome, with the words that its consumer has for it. */
+/** An outcome, with the consumer's words for error messages. */
 export interface ConsumedOutcome {
   readonly finish_reason: RunFinishReason;
   /** The subject of the error message: `The agent "support"`. */
@@ -15,7 +15,7 @@ export interface ConsumedOutcome {
   readonly remedies?: Partial<Record<IncompleteReason, string>>;
 }
 
-/** The use of an outcome: as whole; marked, so that the consumer is not whole either; or as a failure. */
+/** The use of an outcome: complete; marked, so that the consumer's outcome is incomplete too; or a failure. */
 export type OutcomeUse =
   | { readonly kind: 'whole' }
   | { readonly kind: 'marked'; readonly finish_reason: IncompleteReason }
@@ -31,8 +31,8 @@ const CAUSES: Readonly<Record<IncompleteReason, string>> = {
 };
 
 /**
- * The one rule for every consumer of an answer: questions to agents, hand-offs, nodes of workflows and items of maps. Only the
- * finish reason `stop` is a whole answer.
+ * The one rule for every consumer of an answer: questions to agents, hand-offs, workflow nodes and map items. Only the
+ * finish reason `stop` marks a complete answer.
  */
 export function useOutcome(outcome: ConsumedOutcome, onIncomplete: OnIncomplete): OutcomeUse {
   const { finish_reason, subject, remedies } = outcome;

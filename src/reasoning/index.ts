@@ -1,4 +1,4 @@
-/** How an agent thinks: one loop over a pipeline of named stages, and the protocols that models speak. */
+/** The reasoning loop of agents: a pipeline of named stages, and the protocols for tools and calls. */
 export { enhance } from './enhance/enhance.factory.js';
 export type { EnhanceOptions } from './enhance/enhance.factory.js';
 export type { EnhancingTools } from './enhance/offered-tools.factory.js';

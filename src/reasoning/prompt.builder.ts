@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Tool } from '../tool/index.js';
 import type { Protocol } from './protocols/protocol.js';
 
-/** Builds the system prompt: instructions, then what the protocol says about tools and format. Extend it and give it as `promptBuilder` to build another one. */
+/**
+ * Builds the system prompt: instructions, then the protocol's description of tools and format. To customize it, extend
+ * this class and pass it as `promptBuilder`.
+ */
 @Injectable()
 export class PromptBuilder {
   build(instructions: string, tools: readonly Tool[], protocol: Protocol): string {

@@ -28,7 +28,7 @@ beforeAll(() => {
   );
 });
 
-/** Counts what can be seen from outside, and does something at one of these points. */
+/** Counts observable points of a run and acts at one of them. */
 class Watch {
   points = 0;
   constructor(private readonly act: (point: number) => void = () => undefined) {}
@@ -163,7 +163,7 @@ describe('whatever the model does, and whenever it is stopped', () => {
         fc.boolean(),
         async (script, abort, isStreaming) => {
           const { outcome, model, context, requestsAtAbort } = await play(script, abort, { isStreaming });
-          // Each turn of the loop may ask once more after an empty reply.
+          // An iteration may retry once after an empty reply.
           expect(model.requests.length).toBeLessThanOrEqual(2 * MAX_ITERATIONS);
           expect(model.requests).toHaveLength(requestsAtAbort ?? model.requests.length);
           const rejection = outcome.kind === 'rejected' ? outcome.error.code : null;
@@ -172,7 +172,7 @@ describe('whatever the model does, and whenever it is stopped', () => {
           if (outcome.kind !== 'ended') throw new Error('Nothing here waits for anybody.');
           expectPairSafe(outcome.messages, INPUT);
           expect(outcome.iterations).toBe(model.requests.length);
-          // An answer that comes together with the stop is not waited for.
+          // The loop does not wait for an answer that arrives together with the abort.
           const heard = [model.answers, ...(requestsAtAbort === null ? [] : [model.answers.slice(0, -1)])];
           expect(heard.map(usageOf)).toContainEqual(outcome.usage);
           for (const { messages } of model.requests) expectPairSafe(messages.slice(1), INPUT);
@@ -186,7 +186,7 @@ describe('whatever the model does, and whenever it is stopped', () => {
   });
 });
 
-/** Whoever folds the events sees what is in the turn. */
+/** The fold of the events has the same results as the turn. */
 function expectToldOnce(events: readonly RunEvent[], messages: readonly Message[]): void {
   const told = events.filter(({ type }) => type === 'tool.completed').length;
   expect(told).toBe(messages.filter(({ role }) => role === 'tool').length);

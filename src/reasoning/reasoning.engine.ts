@@ -19,16 +19,16 @@ import { toFailure } from './run-failure.mapper.js';
 
 /**
  * The version of new runs, raised when a recorded run would no longer replay the same way. Version 2 keeps the model's
- * own call in the history when a person edited its arguments, and shortens turns of the past instead of leaving them out.
+ * own call in the history after a person edited its arguments. It also shortens old turns instead of omitting them.
  * Version 3 counts the corrections of a structured answer within `maxIterations`.
  */
 export const LOOP_VERSION = 3;
-/** The versions whose runs this loop replays as they were recorded. */
+/** The versions that this loop can replay. */
 export const LOOP_VERSIONS: readonly number[] = [1, 2, LOOP_VERSION];
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
-/** The one loop: asks the model, carries out its calls, asks again, until it answers or a limit is reached. */
+/** The reasoning loop: calls the model and executes its tool calls, until it answers or reaches a limit. */
 @Injectable()
 export class ReasoningEngine {
   private readonly logger = new Logger(ReasoningEngine.name);
@@ -45,14 +45,16 @@ export class ReasoningEngine {
     this.pipeline = createPipeline(prompts, { tools, policies, rates: rates ?? null }, processors.placed);
   }
 
-  /** Puts one more processor into the pipeline; an iteration that is under way goes on without it. @throws AppError `CONFIG_INVALID` */
+  /**
+   * Adds a processor to the pipeline; an iteration in progress continues without it. @throws AppError `CONFIG_INVALID`
+   */
   place(placed: PlacedProcessor): void {
     this.pipeline = withProcessor(this.pipeline, placed);
   }
 
   /**
-   * Reasons until there is an outcome; a failure, a cancel and a timeout are outcomes too, with a consistent turn.
-   * It rejects only when the run goes on elsewhere (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
+   * Reasons until there is an outcome; failure, cancellation and timeout are outcomes too, with a consistent turn. It
+   * rejects only if the run continues in another execution (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
    */
   async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
     const loop = this.begin(request, run);
@@ -107,7 +109,7 @@ export class ReasoningEngine {
     };
   }
 
-  /** A run that is being cancelled does not wait for anybody. */
+  /** An aborted run does not wait for a decision. */
   private hold(loop: Loop, waiting: Extract<ReasoningOutcome, { kind: 'waiting' }>): ReasoningOutcome {
     return loop.run.signal.aborted ? this.close(loop, loop.run.signal.reason) : waiting;
   }
@@ -124,14 +126,14 @@ export class ReasoningEngine {
     return { ...ended(loop, finishReason), failure: toFailure(failure) };
   }
 
-  /** An error of ours says all in its message; of another one the stack is wanted. */
+  /** The message of an expected error is sufficient; an unexpected one is logged with its stack. */
   private tell({ run }: Loop, failure: AppError): void {
     const { runId: run_id, sessionId: session_id } = run;
     if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
     else this.logger.warn({ run_id, session_id, code: failure.code }, `A run failed: ${failure.message}`);
   }
 
-  /** Calls of the last reply that have no result get one that says why. */
+  /** Gives each call of the last reply without a result an error result. */
   private settle(loop: Loop, failure: AppError): void {
     if (!isOpen(loop)) return;
     pairResults(loop, (tool, index) => {
@@ -181,7 +183,7 @@ function answer(
   return { text: decoded!.text, ...(output && { output: output.value }) };
 }
 
-/** What was said last, when the run ended before its answer. */
+/** The last text of the model, for a run that ended before its answer. */
 function reached(turn: readonly Message[]): string {
   const message = turn.findLast(({ role, content }) => role === 'assistant' && content !== '');
   return message?.role === 'assistant' ? message.content : '';

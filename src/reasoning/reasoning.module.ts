@@ -7,16 +7,16 @@ import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import { ReasoningEngine } from './reasoning.engine.js';
 import { ToolCallEngine } from './tool-call.engine.js';
 
-/** Right before or right after the processor of a name. */
+/** Directly before or after the named processor. */
 export type ProcessorPlace = { readonly before: string } | { readonly after: string };
 
-/** Puts a processor right before or right after the one of a name: `{ use: Redact, before: 'format-results' }`. */
+/** Places a custom processor directly before or after the named one: `{ use: Redact, before: 'format-results' }`. */
 export type ProcessorPlacement = { readonly use: Type<Processor> } & ProcessorPlace;
 
 export interface ReasoningModuleOptions {
-  /** Builds the system prompt in one's own way. */
+  /** Custom builder of the system prompt. */
   readonly promptBuilder?: Type<PromptBuilder>;
-  /** Stages of one's own in the pipeline. */
+  /** Custom stages of the pipeline. */
   readonly processors?: readonly ProcessorPlacement[];
 }
 
@@ -45,7 +45,7 @@ export class ReasoningModule {
   }
 }
 
-/** A place as the pipeline takes it. */
+/** Maps a placement to the pipeline's form. */
 export function toPlace(placement: ProcessorPlace): { side: 'before' | 'after'; name: string } {
   return 'before' in placement ? { side: 'before', name: placement.before } : { side: 'after', name: placement.after };
 }

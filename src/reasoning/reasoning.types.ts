@@ -14,26 +14,26 @@ import type { ReplyPlan } from './pipeline/reply-plan.policy.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
 export interface ReasoningLimits {
-  /** Model calls a run may make. */
+  /** Maximum model calls of a run. */
   readonly maxIterations: number;
-  /** UTF-8 bytes of one tool result that are kept. */
+  /** Maximum size of one tool result, in UTF-8 bytes. */
   readonly maxResultBytes: number;
-  /** How deep agents may ask one another; 3 when left out. */
+  /** Maximum depth of nested agent calls; 3 by default. */
   readonly maxDepth?: number;
 }
 
-/** A run that a call was, once it has ended; as the journal holds it. */
+/** A finished run that executed a call, as recorded in the journal. */
 export interface CalledRun {
   readonly run_id: string;
-  /** What it took, with the runs that it called. */
+  /** Usage of the run and of the runs below it. */
   readonly usage: RunUsage;
-  /** Whether it has read what strangers wrote. */
+  /** Whether it has read untrusted content. */
   readonly is_tainted?: true;
-  /** Its answer, when the conversation was handed over to it: it is this run's answer then. */
+  /** Its answer after a hand-off, which becomes the answer of the calling run. */
   readonly answer?: HandedAnswer;
 }
 
-/** An answer that another agent gave. */
+/** The answer of another agent. */
 export interface HandedAnswer {
   readonly agent: string;
   readonly text: string;
@@ -42,132 +42,132 @@ export interface HandedAnswer {
   readonly model: string;
 }
 
-/** What becomes of calls that wait for a person. */
+/** Rules for calls that wait for a person. */
 export interface WaitingRules {
-  /** How long a request stays open, in ms; `null` for ever. */
+  /** Time until a request expires, in ms; `null` if it never expires. */
   readonly expiresMs: number | null;
-  /** Whether the loop goes on with a denied call's error, or the run ends with it. */
+  /** Whether the loop continues with the error of a denied call, or the run ends with that error. */
   readonly onDenied: 'continue' | 'end';
   readonly onExpired: 'continue' | 'end';
 }
 
-/** What the loop works on. */
+/** Input of the loop. */
 export interface ReasoningRequest {
-  /** The agent's name; `null` when a loop runs for none. */
+  /** The agent's name; `null` for a loop without an agent. */
   readonly agent: string | null;
-  /** What that agent may not do, beside what no agent may. */
+  /** Restrictions of that agent, in addition to the global ones. */
   readonly rules?: AgentRules | undefined;
   readonly instructions: string;
   /** Earlier turns, oldest first. */
   readonly history: readonly Message[];
-  /** What the user says now. */
+  /** The user's new message. */
   readonly input: Message;
   readonly model: ChatModel;
   readonly parameters?: ModelParameters;
   readonly protocol: string;
   readonly tools: readonly Tool[];
-  /** Tools that it has and that are denied: the model is not told of them, and a call of one is refused. */
+  /** Denied tools of the agent: not described to the model; a call of one is refused. */
   readonly deniedTools?: readonly Tool[];
-  /** Whether the history or the input holds what strangers wrote. */
+  /** Whether the history or the input contains untrusted content. */
   readonly isTainted?: boolean;
-  /** What the first reply must call, if anything; by default nothing. */
+  /** Tool that the first reply must call; none by default. */
   readonly toolChoice?: ToolChoice;
-  /** What the final answer must be; any text when left out. */
+  /** Format of the final answer; any text by default. */
   readonly responseFormat?: ResponseFormat;
   readonly limits: ReasoningLimits;
-  /** Budgets that its model calls count in, beside those of the server. */
+  /** Budgets that its model calls count against, in addition to those of the server. */
   readonly budgets?: readonly OwnBudget[];
-  /** By default requests stay open for ever, and the loop goes on whatever the answer. */
+  /** By default requests never expire, and the loop continues after every decision. */
   readonly waiting?: WaitingRules;
-  /** Whether the model is asked to stream, so that followers see its message as it comes. */
+  /** Whether replies are streamed, so that clients receive the text while the model writes it. */
   readonly isStreaming: boolean;
-  /** The version of the loop that the run was started with, one of `LOOP_VERSIONS`; the current one when left out. */
+  /** The loop version of the recorded run, one of `LOOP_VERSIONS`; the current one by default. */
   readonly loopVersion?: number;
 }
 
-/** How the loop ended. The messages are this run's turn: the input first, every call with exactly one result. */
+/** Outcome of the loop. The messages are this run's turn: the input first, every call with exactly one result. */
 export type ReasoningOutcome =
   | {
       readonly kind: 'ended';
       readonly finishReason: RunFinishReason;
       readonly text: string;
-      /** The answer's value, where it has a format; only with the finish reason `stop`. */
+      /** The parsed answer, if a format is required; only with the finish reason `stop`. */
       readonly output?: unknown;
       readonly iterations: number;
       readonly usage: RunUsage;
       readonly model: string;
       readonly messages: readonly Message[];
-      /** What the runs took that it called; not in `usage`. */
+      /** Usage of its child runs; not included in `usage`. */
       readonly childrenUsage?: RunUsage;
-      /** Who gave the answer, when the run was handed over. */
+      /** The agent that answered, after a hand-off. */
       readonly answeredBy?: AnsweredBy;
-      /** Whether the turn, or what the run saw before, holds what strangers wrote. */
+      /** Whether the turn or the earlier context contains untrusted content. */
       readonly isTainted: boolean;
-      /** Why it failed; only with the finish reasons `timeout` and `error`. */
+      /** Reason of the failure; only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
-      /** The stateful tools that it called. */
+      /** The stateful tools that the run called. */
       readonly stateful: Iterable<Tool>;
     }
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
-/** Who hears a streamed message as it comes. */
+/** Receives the pieces of a streamed message. */
 export interface ReplyListener {
-  /** @returns what to wait for before more of the reply is read; `null` when nothing holds it up */
+  /** @returns a promise that delays reading the rest of the reply; `null` to continue at once */
   readonly onText: (text: string) => Promise<void> | null;
-  /** What came so far is void: the message begins anew. */
+  /** The earlier text is void: the message restarts. */
   readonly onRestart: () => void;
 }
 
-/** Which replies a cache may give and store. */
+/** Conditions for reading and storing replies in a cache. */
 export type CacheOptions = Pick<CallOptions, 'isFresh' | 'accepts'>;
 
-/** How a loop that still runs may end. */
+/** Possible ends of a loop that has not failed. */
 export type LoopEnd =
   | { readonly kind: 'answered'; readonly finishReason: RunFinishReason }
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
-/** The loop's state; each processor reads what the ones before it wrote. */
+/** State of the loop; each processor reads the fields that earlier processors wrote. */
 export interface Loop {
   readonly request: ReasoningRequest;
-  /** The version of the loop that the run was started with: it replays in the form of that version. */
+  /** The version of the loop that the run was started with; a replay uses the format of that version. */
   readonly version: number;
   readonly protocol: Protocol;
   readonly run: RunContext;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Those that the model is not told of. */
+  /** Tools that are not described to the model. */
   readonly deniedTools: ReadonlyMap<string, Tool>;
-  /** Whether the model has read what strangers wrote. */
+  /** Whether the model has read untrusted content. */
   isTainted: boolean;
-  /** Whether it will have, once it sees the results of the current reply's calls; set by execute-tools. */
+  /** Whether the results of the current reply's calls contain untrusted content; set by execute-tools. */
   isReadingStrangers: boolean;
-  /** This run's messages; grows. */
+  /** The messages of this run so far. */
   readonly turn: Message[];
   /** The number of messages of the turn that a model has accepted in a request; set by tee-stream. */
   acceptedMessages: number;
   /** Whether the provider has refused images of the history in this run; set by tee-stream. */
   areEarlierImagesRefused: boolean;
-  /** Of what tools show in the turn, together. */
+  /** Maximum total size of the turn's tool images, in bytes. */
   readonly maxImageBytes: number;
   usage: RunUsage;
-  /** The turn of the loop, counted from 1. */
+  /** The current iteration, counted from 1. */
   iteration: number;
   /** Model calls so far, set by tee-stream. */
   modelCalls: number;
-  /** The model that answered last. */
+  /** The model of the latest reply. */
   model: string;
   /** Set by prepare-tools. */
   instructions: string;
-  /** Set by ask-model: asks, when called, for the model step at this place. */
+  /** The deferred model call of the step at this place, set by ask-model. */
   ask: ((listener: ReplyListener, place: string, cache: CacheOptions) => Promise<ChatResult>) | null;
-  /** What was wrong with the answers to the current request, for the model: its words and ours; set by tee-stream. */
+  /** Faulty answers to the current request, each with our correction for the model; set by tee-stream. */
   corrections: readonly Message[];
   /** Corrections of the answer's format so far; each is a model call within `maxIterations`. */
   repairs: number;
-  /** The value of the current reply, where it is the answer and has a format; set by tee-stream. */
+  /** The parsed value of the current reply, if it is an answer with a required format; set by tee-stream. */
   output: { readonly value: unknown } | null;
   /** Set by tee-stream. */
   reply: ChatResult | null;
-  /** The reply as the protocol reads it, set by tee-stream; extract-calls puts a person's edits into its `calls`. */
+  /** The reply as decoded by the protocol, set by tee-stream; extract-calls applies a person's edits to its `calls`. */
   decoded: DecodedReply | null;
   /** Set by execute-tools. */
   replyPlan: ReplyPlan;
@@ -177,21 +177,21 @@ export interface Loop {
   started: Set<number>;
   /** Results of the current reply's calls so far, by the calls' index. */
   results: Map<number, ToolResult>;
-  /** What the runs took that were calls of this one, set by execute-tools. */
+  /** Usage of the child runs, set by execute-tools. */
   childrenUsage: RunUsage | null;
-  /** The run that the conversation was handed over to, once it has answered, set by execute-tools. */
+  /** The run that answered after a hand-off, set by execute-tools. */
   handedTo: (CalledRun & { readonly answer: HandedAnswer }) | null;
   /** Stateful tools that this run has called, set by execute-tools. */
   readonly stateful: Set<Tool>;
   /** Calls of this run that failed, by name and arguments, set by execute-tools. */
   readonly failed: Set<string>;
-  /** What calls of the current reply wait for, by the calls' index, set by execute-tools. */
+  /** Pending requests of the current reply's calls, by the calls' index, set by execute-tools. */
   waiting: ReadonlyMap<number, WaitingRequest>;
   /** Set by the processor that ends the loop. */
   end: LoopEnd | null;
 }
 
-/** What a call must know of the loop that makes it; a loop around one call has no more than this. */
+/** The parts of a loop that a call needs; a direct tool call has no others. */
 export type CallLoop = Pick<
   Loop,
   | 'run'

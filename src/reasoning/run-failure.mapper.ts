@@ -1,7 +1,7 @@
 import type { AppError } from '../common/index.js';
 import type { RunFailure } from '../run/index.js';
 
-/** An error as the end of a run tells it. */
+/** Maps an error to the failure in the terminal event of a run. */
 export function toFailure({ code, message, isRetryable, details }: AppError): RunFailure {
   return { code, message, is_retryable: isRetryable, ...(details && { details }) };
 }

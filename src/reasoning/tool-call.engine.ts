@@ -15,31 +15,31 @@ import { toFailure } from './run-failure.mapper.js';
 /** Raised when a recorded direct call would no longer replay the same way. */
 export const TOOL_CALL_VERSION = 1;
 
-/** A call that nobody's model asks for. */
+/** A direct tool call, not requested by a model. */
 export interface ToolCallRequest {
   readonly call: ToolCall;
-  /** The tool, if it is there. */
+  /** The tool, if it exists. */
   readonly tool: Tool | undefined;
-  /** UTF-8 bytes of the result that are kept. */
+  /** Maximum size of the result, in UTF-8 bytes. */
   readonly maxResultBytes: number;
   readonly waiting: Pick<WaitingRules, 'expiresMs'>;
-  /** Whether its arguments hold what strangers wrote. */
+  /** Whether its arguments contain untrusted content. */
   readonly isTainted?: boolean;
 }
 
-/** How the call ended, always with a result; or what it waits for. */
+/** Outcome of the call: its result, or the requests that it waits for. */
 export type ToolCallOutcome =
   | {
       readonly kind: 'ended';
       readonly finishReason: 'stop' | 'cancelled' | 'timeout' | 'error';
       readonly result: ToolResult;
-      /** What the models took that the tool asked. */
+      /** Usage of the models that the tool invoked. */
       readonly usage?: RunUsage;
-      /** What the run took that the call was, if it was one, with those that it called. */
+      /** Usage of the child run of the call, if any, and of the runs below it. */
       readonly childrenUsage?: RunUsage;
-      /** Whether the result holds what strangers wrote. */
+      /** Whether the result contains untrusted content. */
       readonly isTainted?: true;
-      /** With the finish reasons `timeout` and `error`. */
+      /** Only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
@@ -48,12 +48,12 @@ type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
 
 const ITERATION = 1;
 const PLACE = `${ITERATION}:1`;
-/** The step in which the journal of a direct call has its result. */
+/** The step that records the result of a direct call. */
 export const TOOL_CALL_STEP = `tool:${PLACE}`;
 
 /**
- * One call with no model around it, on the way that an agent's calls take: planned, approved, claimed, invoked and
- * recorded, as the first call of the first iteration.
+ * One call without a model. It takes the path of an agent's calls: planned, approved, claimed, invoked and recorded, as
+ * the first call of the first iteration.
  */
 @Injectable()
 export class ToolCallEngine {
@@ -65,8 +65,8 @@ export class ToolCallEngine {
   }
 
   /**
-   * Makes the call; a failure, a cancel and a timeout are outcomes too. It rejects only when the run goes on elsewhere
-   * (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
+   * Makes the call; failure, cancellation and timeout are outcomes too. It rejects only if the run continues in another
+   * execution (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
    */
   async run(request: ToolCallRequest, run: RunContext): Promise<ToolCallOutcome> {
     const loop = toLoop(request, run);
@@ -81,7 +81,7 @@ export class ToolCallEngine {
     }
   }
 
-  /** A call that came to its result did so, whatever was wanted of the run meanwhile. */
+  /** A successful call keeps its result, even if the run was aborted meanwhile. */
   private finish(result: ToolResult, { signal }: RunContext): Ended {
     if (result.success) return { kind: 'ended', finishReason: 'stop', result };
     if (signal.aborted && result.code === 'TOOL_CANCELLED') return stopped(signal, result);
@@ -89,7 +89,7 @@ export class ToolCallEngine {
     return { kind: 'ended', finishReason: 'error', result, failure };
   }
 
-  /** A run that is being cancelled does not wait for anybody. */
+  /** An aborted run does not wait for a decision. */
   private hold(
     { request }: Extract<CallOutcome, { kind: 'waiting' }>,
     call: ToolCall,
@@ -127,7 +127,7 @@ function toLoop(
     repairs: 0,
     failed: new Set(),
     stateful: new Set(),
-    // A person who asks for it has read nothing here; lists of the policy are asked when it is planned.
+    // No model has read anything in this run. Planning applies the lists of the policies.
     isTainted,
     isReadingStrangers: false,
     deniedTools: new Map(),
@@ -136,14 +136,14 @@ function toLoop(
     started: new Set(),
     request: {
       agent: null,
-      // No iteration is the last one: there is no model to answer after it.
+      // No iteration is the last one, since no model answers after the call.
       limits: { maxIterations: Number.POSITIVE_INFINITY, maxResultBytes },
       waiting: { ...waiting, onDenied: 'end', onExpired: 'end' },
     },
   };
 }
 
-/** What a chat's loop sums up of its calls. */
+/** The totals that an agent's loop collects from its calls. */
 function originOf(
   { child, usage }: Extract<CallOutcome, { kind: 'result' }>,
   { isReadingStrangers }: CallLoop,
