@@ -8,10 +8,12 @@ import {
 } from '../../llm/index.js';
 import type { SideBand } from './side-band.builder.js';
 
-/** The model as one call of an enhanced one asks it: with the options of that call, remembering what it said. */
+/**
+ * The inner model during one call of an enhanced model: it applies the options of that call and records the replies.
+ */
 export class AskedChatModel extends ModelWrapper {
   readonly replies: ChatResult[] = [];
-  /** What it failed with. */
+  /** Error of the last model call, if it failed. */
   failure: { readonly error: unknown } | null = null;
   private asked = 0;
 
@@ -55,7 +57,7 @@ export class AskedChatModel extends ModelWrapper {
     else if (part.type === 'restart') this.sideBand?.restart();
   }
 
-  /** What several calls take in one step is counted apart, or each would take the place of the one before it. */
+  /** Each model call has an account step of its own; with the same step it would replace the previous one. */
   private nextOptions({ isFresh, accepts }: CallOptions): CallOptions {
     const { account, ...given } = this.options;
     const options = { ...given, ...(isFresh && { isFresh }), ...(accepts && { accepts }) };

@@ -11,15 +11,17 @@ import { offeredTools, type EnhancingTools } from './offered-tools.factory.js';
 import { UnattendedToolExecutor } from './unattended-tool.executor.js';
 
 export interface EnhanceOptions {
-  /** How many rounds of tool calls one call of the model may make, from 1 on; 5 when left out. */
+  /** Maximum rounds of tool calls in one call of the model, at least 1; 5 by default. */
   readonly maxDepth?: number;
-  /** How the model is told of tools and calls them; by default (`auto`) `native` where it can, else `xml`. */
+  /** Format of tools and calls for the model; by default (`auto`) `native` if the model supports it, else `xml`. */
   readonly protocol?: 'auto' | 'native' | 'react' | 'xml';
-  /** For whom tools are called; by default `local` of the tenant `default`. The `tenant` of a call wins. */
+  /**
+   * Principal of the tool calls; by default `local` of the tenant `default`. The `tenant` of a call takes precedence.
+   */
   readonly principal?: Principal;
-  /** Where stateful tools of a function keep what they keep; by default in memory. */
+  /** Storage of stateful tools; by default that of the registry or server, in memory for a function. */
   readonly states?: ToolStates;
-  /** Where a name is looked up that is given for the tools; by default among what `registerMcp` declared. */
+  /** Registry that resolves the name of an MCP server; by default the servers declared with `registerMcp`. */
   readonly servers?: McpRegistry;
 }
 
@@ -35,14 +37,14 @@ const DEFAULT_MAX_DEPTH = 5;
 const LOCAL: Principal = { id: 'local', tenant: 'default', roles: [] };
 
 /**
- * A model that calls these tools by itself: `generate` and `stream` go through the same seven processors as an agent's
- * run, without a journal. Each call stands alone; several at once do not know of each other.
+ * A model that calls these tools by itself. `generate` and `stream` use the seven processors of an agent's run, without
+ * a journal. Calls are independent, also concurrent ones.
  *
- * `generate` gives the answer, with what all replies took. `stream` gives the text of every reply as it comes, with a
- * `restart` where the next one begins, then the answer. Where the rounds are used up, the answer says so, with the finish
- * reason `length`. What a tool throws goes back to the model; a tool that wants a person is an error, as nobody waits.
- * What the model throws comes through, and of an aborted signal its reason.
- * @param tools what it may call; of a name, the tools of the MCP server that is called so
+ * `generate` returns the answer, with the usage of all replies. `stream` yields the text of every reply, with a
+ * `restart` before the next one, then the answer. After the last round the answer is a note about the limit, with the
+ * finish reason `length`. Errors of tools go to the model. A tool that needs a person's decision fails. Errors of the
+ * model and the reason of an aborted signal are thrown unchanged.
+ * @param tools tools that the model may call; a string names an MCP server, whose tools are used
  * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE`, `CONFIG_INVALID`, `MCP_SERVER_NOT_FOUND`
  */
 export function enhance(model: ChatModel, tools: EnhancingTools, options: EnhanceOptions = {}): ChatModel {

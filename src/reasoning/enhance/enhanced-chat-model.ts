@@ -20,21 +20,21 @@ import { EnhancedRunContext } from './enhanced-run-context.js';
 import type { OfferedTools } from './offered-tools.factory.js';
 import { SideBand } from './side-band.builder.js';
 
-/** UTF-8 bytes of one tool result that the model is given. */
+/** Maximum size of one tool result for the model, in UTF-8 bytes. */
 const MAX_RESULT_BYTES = 65_536;
 
-/** What an enhanced model works with. */
+/** Dependencies and settings of an enhanced model. */
 export interface Enhancement {
   readonly engine: ReasoningEngine;
   readonly tools: OfferedTools;
   readonly states: ToolStates;
   readonly protocol: string;
   readonly principal: Principal;
-  /** Rounds of tool calls in one call of the model. */
+  /** Maximum rounds of tool calls in one call of the model. */
   readonly maxDepth: number;
 }
 
-/** A model that calls tools by itself: each call of it is a loop of its own, of which nothing stays. */
+/** A model that calls tools by itself: each call of it runs a loop of its own, which is not persisted. */
 export class EnhancedChatModel extends ModelWrapper {
   constructor(
     inner: ChatModel,
@@ -43,7 +43,7 @@ export class EnhancedChatModel extends ModelWrapper {
     super(inner);
   }
 
-  /** Whoever asks cannot bring tools: where an agent does, its calls are written as text, and pass through. */
+  /** Callers cannot add tools. An agent on this model writes its calls as text, which passes through. */
   override get capabilities(): ModelCapabilities {
     return { ...this.inner.capabilities, functionCalling: false, forcedToolChoice: false };
   }
@@ -52,7 +52,7 @@ export class EnhancedChatModel extends ModelWrapper {
     return this.answer(request, options, null);
   }
 
-  /** A reader that goes away stops the loop. */
+  /** A consumer that closes the stream stops the loop. */
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
     const left = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
@@ -89,7 +89,7 @@ export class EnhancedChatModel extends ModelWrapper {
   private async reason(request: ReasoningRequest, run: RunContext) {
     const { engine, states } = this.enhancement;
     const outcome = await engine.run(request, run);
-    // Nobody finds again what tools kept for this call; what cannot be removed now expires.
+    // No later call can use the tool states of this call; states that cannot be removed now expire.
     if (outcome.kind === 'ended')
       await Promise.allSettled([...outcome.stateful].map((tool) => forget(states, tool, run)));
     return outcome;
@@ -124,10 +124,10 @@ export class EnhancedChatModel extends ModelWrapper {
       protocol,
       tools,
       ...(parameters && { parameters }),
-      // What calls no tool because there is none cannot be made to.
+      // A model without tools cannot be forced to call one.
       ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
       ...(responseFormat !== undefined && { responseFormat }),
-      // The last reply answers with what the last round gave.
+      // One more iteration answers with the results of the last round.
       limits: { maxIterations: maxDepth + 1, maxResultBytes: MAX_RESULT_BYTES },
     };
   }
@@ -138,7 +138,7 @@ export class EnhancedChatModel extends ModelWrapper {
   }
 }
 
-/** A system prompt at the front is where text protocols tell of tools, too; all else stays as it is. */
+/** Separates a leading system prompt, to which text protocols add their tools; other messages stay unchanged. */
 function toTurn(messages: readonly Message[]): Pick<ReasoningRequest, 'instructions' | 'history' | 'input'> {
   const [first, ...rest] = messages;
   const prompt = first!.role === 'system' && rest.length > 0 ? first!.content : null;
@@ -146,7 +146,10 @@ function toTurn(messages: readonly Message[]): Pick<ReasoningRequest, 'instructi
   return { instructions: prompt ?? '', history: said.slice(0, -1), input: said.at(-1)! };
 }
 
-/** An unreadable image of an earlier message becomes a note, so that a conversation survives it. */
+/**
+ * Rejects unreadable images of the last message only; those of earlier messages become notes, so that the conversation
+ * can continue.
+ */
 function assertReadable(message: Message): void {
   for (const [at, { url }] of imagesOf(message).entries()) {
     const image = parseImage(url);
@@ -155,7 +158,7 @@ function assertReadable(message: Message): void {
   }
 }
 
-/** Makes a call whose signal is aborted with the given one, as a run is cancelled. */
+/** Runs a call with its own signal, which the given signal aborts with `RUN_CANCELLED`. */
 async function cancelledBy<T>(given: AbortSignal | undefined, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const own = new AbortController();
   const stop = () => own.abort(new AppError('RUN_CANCELLED', 'The call was cancelled.', { cause: given?.reason }));

@@ -7,8 +7,8 @@ import type { AskedChatModel } from './asked-chat-model.js';
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
 /**
- * The one reply that several replies of the model come to.
- * @throws what the model failed with, or an AppError that says why there is no answer
+ * Merges the replies of one call into one reply.
+ * @throws the error of the model, or an AppError with the reason why there is no answer
  */
 export function toEnhancedResult(outcome: ReasoningOutcome, asked: AskedChatModel, maxDepth: number): ChatResult {
   if (outcome.kind === 'waiting') throw new AppError('INTERNAL', 'A call of an enhanced model waits for a person.');
@@ -34,7 +34,7 @@ function answer(
     case 'content_filter':
       return { message: lastMessage(outcome, asked), finishReason: outcome.finishReason };
     case 'iteration_limit':
-      // To whoever asks, it is an answer that a limit has cut.
+      // For the caller, the limit truncated the answer.
       return { message: { role: 'assistant', content: limitReached(maxDepth) }, finishReason: 'length' };
     case 'timeout':
     case 'cancelled':
@@ -43,7 +43,7 @@ function answer(
   }
 }
 
-/** What was said last, with the thoughts before it. */
+/** The last message of the model, with its reasoning. */
 function lastMessage({ messages }: Ended, { replies }: AskedChatModel): AssistantMessage {
   const last = messages.at(-1);
   const reasoning = replies.at(-1)?.message.reasoning;

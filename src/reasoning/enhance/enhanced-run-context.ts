@@ -1,7 +1,7 @@
 import type { Principal } from '../../common/index.js';
 import { MemoryRunContext, type RunEvent } from '../../run/index.js';
 
-/** One call of an enhanced model: nothing of it is kept, and of what it tells only the text has a listener. */
+/** The context of one call of an enhanced model: it persists nothing and publishes only the text. */
 export class EnhancedRunContext extends MemoryRunContext {
   constructor(
     principal: Principal,

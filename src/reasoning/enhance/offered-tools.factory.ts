@@ -3,24 +3,24 @@ import { type ConnectedServer, type McpRegistry, standaloneServer } from '../../
 import { ToolRegistry, type Tool, type ToolRegistration, type ToolStates } from '../../tool/index.js';
 
 /**
- * The tools of an enhanced model: a list, to which retries, caching and limits of the tools apply as in a registry; or
- * a registry, or a function, whose tools are those that there are when the model is asked; or the name of an MCP server.
+ * The tools of an enhanced model: a list, a registry, a function, or the name of an MCP server. Retries, caching and
+ * limits apply to a list as in a registry. The other sources are read at each call of the model.
  */
 export type EnhancingTools =
   readonly (Tool | ToolRegistration)[] | ToolRegistry | (() => readonly Tool[] | Promise<readonly Tool[]>) | string;
 
-/** Tools that are looked up for each call. */
+/** Tools that are resolved at each call. */
 export interface OfferedTools {
   readonly list: () => Promise<readonly Tool[]>;
-  /** Where stateful ones keep what they keep; undefined where nobody says. */
+  /** Storage of stateful tools; undefined if the source has none. */
   readonly states?: ToolStates;
 }
 
 const WANTED = 'give a list of tools, a ToolRegistry, a function that gives tools, or the name of an MCP server';
 
 /**
- * @param servers an application's; by default those that `registerMcp` declared
- * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE` for what offers nothing that a model could call; `MCP_SERVER_NOT_FOUND`
+ * @param servers registry for the name of a server; by default the servers declared with `registerMcp`
+ * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE` for unusable tools; `MCP_SERVER_NOT_FOUND`
  */
 export function offeredTools(given: EnhancingTools, servers?: McpRegistry): OfferedTools {
   if (typeof given === 'string') return ofServer(servers ? servers.get(given) : standaloneServer(given));
@@ -46,7 +46,7 @@ function ofRegistry(registry: ToolRegistry): OfferedTools {
   return { list: async () => registry.available('*'), states: registry.states };
 }
 
-/** None at all is right: what they come from may be away. */
+/** An empty list is valid: the source may be temporarily unavailable. */
 function assertTools(tools: readonly Tool[]): readonly Tool[] {
   if (!Array.isArray(tools) || !tools.every(isTool))
     throw new AppError('TOOL_INVALID', 'enhance(): the function did not give a list of whole tools.');

@@ -1,8 +1,8 @@
 import type { ChatResult, ChatStreamPart } from '../../llm/index.js';
 
 /**
- * What the reader of a stream is given while the loop goes on behind it. Several replies become one: the text of each
- * goes out as it comes, and when the next one begins to speak, a `restart` says that what came before is not the answer.
+ * The stream of an enhanced model while its loop runs. It merges several replies into one and streams the text of each
+ * at once. A `restart` before the text of the next reply voids the earlier text.
  */
 export class SideBand {
   private waiting: ChatStreamPart[] = [];
@@ -12,10 +12,10 @@ export class SideBand {
   /** The text since the last restart. */
   private shown = '';
   private hasShown = false;
-  /** Whether what is shown is of an earlier reply. */
+  /** Whether the shown text belongs to an earlier reply. */
   private isStale = false;
 
-  /** The model is asked once more. */
+  /** Called before each model call. */
   begin(): void {
     this.isStale = this.hasShown;
   }
@@ -29,7 +29,7 @@ export class SideBand {
     this.show({ type: 'reasoning', text });
   }
 
-  /** What came since the last one is void. */
+  /** Voids the parts since the last restart. */
   restart(): void {
     this.isStale = false;
     this.shown = '';
@@ -38,7 +38,7 @@ export class SideBand {
     this.push({ type: 'restart' });
   }
 
-  /** The answer is there: what the reader was told since the last restart is exactly its text. */
+  /** Ends the stream with the answer: the text since the last restart equals the answer's text. */
   end(result: ChatResult): void {
     const { content } = result.message;
     if (this.isStale || this.shown !== content) this.restart();
@@ -47,13 +47,13 @@ export class SideBand {
     this.close();
   }
 
-  /** It came to no answer. */
+  /** Ends the stream with an error. */
   fail(error: unknown): void {
     this.failure = { error };
     this.close();
   }
 
-  /** All parts in order, until the end; then it throws what the loop failed with, if it did. */
+  /** All parts in order. @throws the error of the loop */
   async *parts(): AsyncGenerator<ChatStreamPart, void> {
     for (;;) {
       const come = this.waiting;

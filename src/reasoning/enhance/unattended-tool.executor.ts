@@ -12,7 +12,7 @@ import {
 
 const NOBODY = 'here nobody can be asked. Go on without it.';
 
-/** Calls tools where nothing waits for a person: what would wait is an error, for the model to read. */
+/** Executes tools without human decisions: a call that would wait for a person gets an error for the model. */
 export class UnattendedToolExecutor extends ToolExecutor {
   override async plan(
     call: RequestedCall,

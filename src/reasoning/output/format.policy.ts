@@ -2,14 +2,13 @@ import { AppError } from '../../common/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { outputCheckOf } from './output-check.factory.js';
 
-/** Characters of JSON: more than any provider takes, and enough for what a person would write. */
+/** Maximum characters of a schema as JSON; above the limit of every provider. */
 const MAX_CHARACTERS = 65_536;
 const MAX_LEVELS = 64;
 
 /**
- * Refuses a format that no answer could be checked against: its schema is too large, malformed, or refers to what is not
- * inside it, which is never fetched.
- * @throws AppError `TOOL_INVALID` saying what is wrong
+ * Rejects a schema that is too large, malformed, or refers to another document, which is never fetched.
+ * @throws AppError `TOOL_INVALID` with the reason
  */
 export function assertFormat(format: ResponseFormat): void {
   if (format === 'json') return;

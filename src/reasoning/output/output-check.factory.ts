@@ -7,22 +7,22 @@ import type { ParsedOutput } from './output.types.js';
 type OutputCheck = (value: unknown) => ParsedOutput;
 
 /**
- * The longest that one check may take, in ms of the processor: schemas come from outside, and a pattern or a web of references can keep a
- * processor busy for ever.
+ * Maximum CPU time of one check, in ms. Schemas come from outside; a pattern or circular references could block the
+ * process.
  */
 const LONGEST_MS = 1000;
-/** In a millisecond. */
+/** Microseconds in a millisecond. */
 const MICROSECONDS = 1000;
 
-/** What the answer is called in what is said of it. */
+/** Name of the answer in problem texts. */
 const NAME = 'output';
 
-/** Of the formats of agents, which are the same objects in every run. */
+/** Checks of the agents' formats, which are the same objects in every run. */
 const known = new WeakMap<object, OutputCheck>();
 const anyObject: OutputCheck = (value) =>
   isJsonObject(value) ? { kind: 'valid', value } : { kind: 'invalid', problem: 'it is not a JSON object' };
 
-/** The check of a format. Throws `TOOL_INVALID` for a schema that cannot be used. */
+/** The check of a format. @throws AppError `TOOL_INVALID` for an unusable schema */
 export function outputCheckOf(format: ResponseFormat): OutputCheck {
   if (format === 'json') return anyObject;
   let check = known.get(format.schema);
@@ -31,7 +31,7 @@ export function outputCheckOf(format: ResponseFormat): OutputCheck {
 }
 
 function createCheck(schema: Readonly<Record<string, unknown>>): OutputCheck {
-  // What checks schemas is loaded at its first use: that is not this schema's time, and what is broken off there stays broken.
+  // Load the validator first: its load time is not the schema's, and an interrupted load leaves it broken.
   createValueCheck({}, NAME);
   const check = within(LONGEST_MS, () => createValueCheck(schema, NAME));
   return (value) => {
@@ -46,12 +46,12 @@ function createCheck(schema: Readonly<Record<string, unknown>>): OutputCheck {
 }
 
 const script = new Script('action()');
-/** One for all, as a context takes a millisecond to make. */
+/** Shared by all checks, since creating a context takes about 1 ms. */
 let sandbox: { action: () => unknown } | undefined;
 
 /**
- * Calls a function that waits for nothing, and ends it when it takes too long, inside a regular expression too. What is
- * ended goes by the clock: where others are at work and the processor was not ours, it is called again, with more time.
+ * Calls a synchronous function with a time limit that also interrupts regular expressions. The limit is wall-clock
+ * time: if the process used less CPU time than `ms`, the function is called again with twice the limit.
  */
 function within<T>(ms: number, action: () => T): T {
   const before = process.cpuUsage();

@@ -5,13 +5,13 @@ import type { ParsedOutput } from './output.types.js';
 
 const FENCE = '```';
 
-/** Reads an answer that must have a format. A code fence around the JSON, with words around it or not, is passed over. */
+/** Parses an answer with a required format. A code fence around the JSON, and text around the fence, is ignored. */
 export function parseOutput(text: string, format: ResponseFormat): ParsedOutput {
   const { parsed } = readOutput(text);
   return parsed.ok ? outputCheckOf(format)(parsed.value) : { kind: 'invalid', problem: problemOf(parsed.fault) };
 }
 
-/** The value of an answer and where its JSON is in the text; the answer need not fit its format. */
+/** The value of an answer and the position of its JSON in the text; the value need not match the format. */
 export function readOutput(text: string): {
   readonly parsed: ParsedJson;
   readonly start: number;
@@ -26,7 +26,7 @@ function parsedIn(text: string, start: number, end: number): ReturnType<typeof r
   return { parsed: parseJson(text.slice(start, end).trim(), parseExactJson), start, end };
 }
 
-/** Where the first code fence of a text has its content; a fence that is not closed ends with the text. */
+/** Position of the content of the first code fence; an unclosed fence ends with the text. */
 function insideFence(text: string): { readonly start: number; readonly end: number } | null {
   const start = text.indexOf(FENCE);
   const line = text.indexOf('\n', start);

@@ -6,9 +6,9 @@ import { parseOutput, readOutput } from './output.parser.js';
 const TYPED_MASKS = ['null', '0'];
 
 /**
- * Filters the text of an answer that must have a format: its JSON by values, the words around the JSON as text. The text
- * stays byte-identical where nothing is found, and its JSON stays valid JSON where something is masked. A masked number
- * becomes a string where the schema allows one, else null, else 0: so its field keeps its type.
+ * Filters an answer with a required format: its JSON by values, the text around the JSON as text. The text stays
+ * byte-identical without a match; masked JSON stays valid JSON. A masked number becomes a string if the schema allows
+ * one, else null, else 0: its field keeps its type.
  */
 export function screenAnswer(filter: ContentFilter, text: string, format: ResponseFormat): Filtered<string> {
   const { parsed, start, end } = readOutput(text);
@@ -28,7 +28,7 @@ export function screenAnswer(filter: ContentFilter, text: string, format: Respon
   return answer;
 }
 
-/** Filtered parts of a text as one. @param parts each as it was given, and filtered */
+/** Joins filtered parts of a text. @param parts each as given and as filtered */
 export function joinFiltered(parts: readonly (readonly [string, Filtered<string>])[]): Filtered<string> {
   const blocked = parts.flatMap(([, part]) => (part.kind === 'blocked' ? part.names : []));
   if (blocked.length > 0) return { kind: 'blocked', names: [...new Set(blocked)] };
