@@ -17,7 +17,7 @@ export function asApproved(run: RunContext, call: ToolCall, place: string): Tool
   return edited === undefined ? call : { ...call, arguments: edited };
 }
 
-/** Whether two texts of arguments hold different values. Whitespace and the order of keys are no difference. */
+/** Whether two texts of arguments have different values. Whitespace and the order of keys are ignored. */
 export function areArgumentsChanged(original: string, edited: string): boolean {
   if (original === edited) return false;
   if (LONG_NUMBER.test(original) || LONG_NUMBER.test(edited)) return true;
@@ -29,10 +29,9 @@ export function areArgumentsChanged(original: string, edited: string): boolean {
 }
 
 /**
- * The text of a result for the model, which made the call with other arguments: a note on the first line says which
- * arguments a person put in their place.
+ * Prepends a note to the result of an edited call, since the model made the call with other arguments.
  * @param edited the arguments of the executed call, JSON on one line
- * @param maxBytes UTF-8 bytes of the arguments that the note shows
+ * @param maxBytes maximum size of the arguments in the note, in UTF-8 bytes
  */
 export function withEditNote(content: string, edited: string, maxBytes: number): string {
   const shown = cutText(edited, maxBytes);

@@ -20,7 +20,7 @@ import {
 } from './image-repair.policy.js';
 import { Processor } from './processor.js';
 
-/** Writes the request; the question itself is asked by who reads the answer, inside the step. */
+/** Builds the request; tee-stream sends it inside its step. */
 export class AskModelProcessor extends Processor {
   readonly name = 'ask-model';
 
@@ -39,7 +39,7 @@ export class AskModelProcessor extends Processor {
   }
 }
 
-/** Asks once more, without earlier images, when the provider refuses the request with them. */
+/** Repeats a request without earlier images if the provider rejected it with them. */
 async function askRepaired(
   messages: RequestMessages,
   signal: AbortSignal,
@@ -53,13 +53,13 @@ async function askRepaired(
     try {
       return { ...(await ask(withoutEarlierImages(messages))), refusedImages: images };
     } catch (error) {
-      // Refused without them, too: they were not the reason.
+      // Rejected without images too, so they were not the cause.
       throw mayBeImageRefusal(error) ? refusal : error;
     }
   }
 }
 
-/** What the model cannot be held to, it is told. */
+/** Adds instructions for required calls and formats that the request cannot enforce. */
 function toConversation(loop: Loop, { history, turn }: RequestMessages): Conversation {
   const { model, tools, parameters } = loop.request;
   const choice = wantedCall(loop);
@@ -76,7 +76,7 @@ function toConversation(loop: Loop, { history, turn }: RequestMessages): Convers
   };
 }
 
-/** The format of the answer: for the request, or in words. */
+/** The format of the answer: a parameter of the request if supported, else an instruction. */
 function formatFor({ protocol, request }: Loop): Pick<Conversation, 'responseFormat'> & { readonly told: string } {
   const { responseFormat, model } = request;
   if (responseFormat === undefined) return { told: '' };

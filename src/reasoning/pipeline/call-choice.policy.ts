@@ -1,23 +1,23 @@
 import type { ToolCall, ToolChoice } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
 
-/** What a reply must call: any tool, or the one of that name. */
+/** Required call of a reply: any tool, or the named one. */
 export type WantedCall = Exclude<ToolChoice, 'auto' | 'none'>;
 
-/** What the reply to the current request must call; nothing after the first, or the loop could not end. */
+/** Required call of the current reply. Only the first iteration has one; otherwise the loop could not end. */
 export function wantedCall({ request: { toolChoice }, iteration }: Loop): WantedCall | undefined {
   if (iteration > 1 || toolChoice === undefined || toolChoice === 'auto' || toolChoice === 'none') return undefined;
   return toolChoice;
 }
 
-/** Whether a reply with these calls has the wanted call. */
+/** Whether these calls include the required call. */
 export function isCalled(loop: Loop, calls: readonly ToolCall[]): boolean {
   const wanted = wantedCall(loop);
   if (wanted === undefined) return true;
   return wanted === 'required' ? calls.length > 0 : calls.some(({ name }) => name === wanted.name);
 }
 
-/** What a model is told that cannot be made to call. */
+/** Instruction for a model that does not support forced calls. */
 export function commandTo(wanted: WantedCall): string {
   return `Your next reply must call ${describe(wanted)}.`;
 }

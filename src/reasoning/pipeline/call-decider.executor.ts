@@ -13,15 +13,15 @@ import {
 import { isAtLimit } from './reply-fault.policy.js';
 import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
 
-/** What was decided, as the journal holds it. */
+/** A decision as recorded in the journal. */
 type RecordedDecision =
   | { readonly kind: 'run' }
   | { readonly kind: 'approval'; readonly reason: string }
   | { readonly kind: 'rejected'; readonly result: ToolResult };
 
 /**
- * Decides what is to happen to a call. Where a policy had a say, that is a step of its own: lists and limits may be
- * others when the run is replayed, and what was decided, told and counted stays so.
+ * Decides whether a call runs, needs approval or is rejected. If a policy took part, the decision is a step of its own:
+ * a replay may find other lists and limits, but repeats the recorded decision, events and counts.
  */
 export class CallDecider {
   constructor(
@@ -29,7 +29,7 @@ export class CallDecider {
     private readonly rates: CallRates | null,
   ) {}
 
-  /** @param isApproved whether a person gave leave: perhaps with other arguments, which are looked at anew */
+  /** @param isApproved whether a person approved the call, perhaps with edited arguments, which are checked again */
   async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
     const { replyPlan } = placed.loop;
     const chosen = await replyPlan.chosenInstead(placed.index);
@@ -44,7 +44,7 @@ export class CallDecider {
     const step = stepOf(placed, isApproved);
     if (run.isRecorded(step)) return this.again(placed, await run.step<RecordedDecision>(step, unreachable));
     const planned = await untilAborted(this.plan(placed), run.signal);
-    // That leave is wanted was told when it was asked for.
+    // The approval request has already published the need for approval.
     const notes = (planned.notes ?? []).filter(({ decision }) => !isApproved || decision === 'denied');
     const isCounted = isGoingOn(planned, isApproved) && this.rates?.concerns(planned) === true;
     if (notes.length === 0 && !isCounted) return planned;
@@ -74,7 +74,7 @@ export class CallDecider {
     return rejected ? { kind: 'rejected', result: rejected } : planned;
   }
 
-  /** What is recorded holds, for the tool and the arguments as they are now. */
+  /** Applies the recorded decision to the current tool and arguments. */
   private async again({ loop, call }: PlacedCall, recorded: RecordedDecision): Promise<PlannedCall> {
     if (recorded.kind === 'rejected') return recorded;
     const checked = await this.tools.check(call, loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools);
@@ -83,7 +83,7 @@ export class CallDecider {
   }
 }
 
-/** Where a call is made. */
+/** The site of a call, for the tool executor. */
 export function toSite({ loop, call, place }: PlacedCall): CallSite {
   const { run, iteration } = loop;
   return {

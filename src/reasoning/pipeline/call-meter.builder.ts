@@ -10,7 +10,7 @@ import {
 } from '../../run/index.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 
-/** What the models took that the tool of one call asked. */
+/** Usage of the models that the tool of one call invoked. */
 export class CallMeter implements ModelMeter {
   private calls = 0;
   private readonly used: UsageReported[] = [];
@@ -28,7 +28,7 @@ export class CallMeter implements ModelMeter {
     this.used.push({ type: 'usage', iteration: loop.iteration, call_id: call.id, model, ...toRunUsage(usage) });
   }
 
-  /** Tells of it, in the step that records the call. @returns all of it, if there is any */
+  /** Emits the usage in the step that records the call. @returns the total, if there is any */
   tell(): { readonly usage?: RunUsage } {
     for (const event of this.used) this.placed.loop.run.emit(event);
     return this.used.length === 0 ? {} : { usage: this.used.reduce<RunUsage>(addUsage, NO_USAGE) };

@@ -18,7 +18,7 @@ const engine = new ReasoningEngine(
   new ProcessorRegistry(),
 );
 
-/** What began and what ended, in order. */
+/** Starts and ends of calls, in order. */
 let story: string[] = [];
 
 function registration(name: string, effect: ToolEffect, more: Partial<ToolRegistration> = {}): ToolRegistration {

@@ -5,8 +5,9 @@ import type { Loop } from '../reasoning.types.js';
 const NOTHING: CallResources = { names: [], isChanging: false };
 
 /**
- * For every call of the reply, the earlier ones that must be over before it is made (by index): those that work on the
- * same thing, if one of the two changes it, and those of one stateful tool. `null` when all may be made at once.
+ * For every call of the reply, the indexes of the earlier calls that must end before it starts: calls that share a
+ * resource with it, if one of the two changes it, and calls of the same stateful tool. `null` if all calls may run in
+ * parallel.
  */
 export async function orderOf(loop: Loop, tools: ToolExecutor): Promise<readonly (readonly number[])[] | null> {
   const { calls } = loop.decoded!;

@@ -7,18 +7,18 @@ interface Given {
   readonly answer?: SuspensionAnswer;
 }
 
-/** Where a call stands by what earlier executions recorded of it. `at` is the place of its last invocation. */
+/** Status of a call by the records of earlier executions. `at` is the place of its last invocation. */
 export type CallStanding =
-  /** It may be made for the n-th time, with the answer to its last question, if it asked one. */
+  /** Ready for its n-th invocation, with the answer to its last question, if any. */
   | (Given & { readonly kind: 'ready'; readonly n: number })
-  /** It asked, and nobody has answered. */
+  /** Suspended with a question that has no answer yet. */
   | { readonly kind: 'asked'; readonly at: string }
-  /** It was begun for the n-th time, and nobody recorded what came of it. */
+  /** Its n-th invocation started and has no recorded outcome. */
   | (Given & { readonly kind: 'unknown'; readonly at: string; readonly n: number })
-  /** It will not be made again. */
+  /** Decided, without a further invocation. */
   | { readonly kind: 'decided'; readonly about: 'input' | 'outcome_unknown'; readonly decision: Decision };
 
-/** Goes through a call's invocations, from the first to where it stopped. */
+/** Follows a call's invocations from the first to the last one. */
 export async function standingOf(placed: PlacedCall): Promise<CallStanding> {
   let given: Given = {};
   for (let n = 1; ; n++) {
@@ -28,7 +28,7 @@ export async function standingOf(placed: PlacedCall): Promise<CallStanding> {
   }
 }
 
-/** Where it stands by its n-th invocation; without a kind: it may be made once more, with this answer. */
+/** Status by the n-th invocation; without `kind`, the next invocation follows, with this answer. */
 async function standingAt(placed: PlacedCall, n: number, given: Given): Promise<CallStanding | Given> {
   const { place } = placed;
   const { run } = placed.loop;
@@ -53,7 +53,7 @@ function isRetry(decision: Decision): boolean {
   return decision.kind === 'settle' && decision.outcome === 'retry';
 }
 
-/** The tool itself found out then that the invocation before did not happen. */
+/** Whether an invocation was started. If so, reconciliation found that the previous one did not happen. */
 function wasBegun(run: RunContext, at: string): boolean {
   return run.isRecorded({ kind: 'claim', place: at }) || run.isRecorded({ kind: 'suspend', place: at });
 }

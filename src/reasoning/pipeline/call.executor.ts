@@ -45,26 +45,26 @@ import {
 
 export type CallOutcome =
   | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun; readonly usage?: RunUsage }
-  /** A person must decide before it goes on. */
+  /** A person must decide before the call continues. */
   | { readonly kind: 'waiting'; readonly request: WaitingRequest };
 
 type Ready = Extract<CallStanding, { kind: 'ready' }>;
 type Unknown = Extract<CallStanding, { kind: 'unknown' }>;
-/** A result, what it was before it was cut, and the run that the call was, if it was one. */
+/** A result, its value before truncation, and the child run of the call, if any. */
 type Done = ChildResult & { readonly kept?: KeptState; readonly meter?: CallMeter };
-/** One invocation of a call: its place in the run, the answer to the tool's last question and its turn at the tool. */
+/** One invocation of a call: its place in the run, the answer to the tool's last question and its queue slot. */
 interface Invocation {
   readonly at: string;
   readonly planned: PlannedCall;
   readonly answer?: SuspensionAnswer;
   readonly turn?: InvokeOptions['place'];
 }
-/** As the journal has it: a result that was cut is there whole, too. */
+/** The recorded result; a truncated one is recorded in full too. */
 type RecordedResult = ToolResult & {
   readonly whole?: JsonValue;
   readonly child?: CalledRun;
   readonly state?: ChangedState;
-  /** What the models took that its tool asked. */
+  /** Usage of the models that its tool invoked. */
   readonly usage?: RunUsage;
 };
 
@@ -81,8 +81,8 @@ export class CallExecutor {
   }
 
   /**
-   * @param at the call's place in its reply, counted from 1
-   * @param mayWaitMs the longest wait for its turn, in ms; by default as its tool says
+   * @param at the call's position in its reply, counted from 1
+   * @param mayWaitMs maximum time in the tool's queue, in ms; by default the tool's own limit
    */
   async execute(loop: CallLoop, call: ToolCall, at: number, mayWaitMs?: number): Promise<CallOutcome> {
     const placed: PlacedCall = { loop, call, index: at - 1, place: `${loop.iteration}:${at}`, mayWaitMs };
@@ -113,7 +113,7 @@ export class CallExecutor {
     return result(recorded);
   }
 
-  /** Neither a cancel nor the loss of the tool makes it known what became of an earlier execution's claim. */
+  /** Reconciles a claim of an earlier execution. After an abort, or without the tool, its outcome stays unknown. */
   private async findOut(placed: PlacedCall, { n, at, ...given }: Unknown): Promise<CallOutcome> {
     const reconciled = await this.reconcile(placed);
     switch (reconciled.kind) {
@@ -139,7 +139,7 @@ export class CallExecutor {
     const id = requestId('approval', placed.place);
     const approval = run.answer(id);
     if (approval && approval.kind !== 'approve') return this.recordDecision(placed, 'approval', approval);
-    // What was asked stays asked, whatever a predicate says meanwhile.
+    // A recorded approval request stays in effect, even if the tool's predicate no longer requires it.
     if (!approval && run.isRecorded({ kind: 'value', place: id })) return waiting(await approvalRequest(placed, ''));
     const planned = await this.decider.decide(placed, approval !== undefined);
     if (planned.kind === 'approval' && !approval) return waiting(await approvalRequest(placed, planned.reason));
@@ -160,7 +160,7 @@ export class CallExecutor {
     }
   }
 
-  /** Waits for the call's turn before it is announced and claimed: a call that did not start has left no mark. */
+  /** Waits in the tool's queue before the call is announced and claimed: a call that did not start leaves no record. */
   private async admit(placed: PlacedCall, planned: PlannedCall): Promise<Pick<Invocation, 'planned' | 'turn'>> {
     if (planned.kind === 'rejected') return { planned };
     const admission = await this.tools.admit(planned, toSite(placed), placed.mayWaitMs);
@@ -169,7 +169,7 @@ export class CallExecutor {
     return { planned: { kind: 'rejected', ...admission } };
   }
 
-  /** @returns whether the call may be made: not when it was claimed before, so that it may have happened */
+  /** @returns whether the call may be made; false if it was claimed before, so that it may have happened */
   private async announce({ loop, call }: PlacedCall, planned: PlannedCall, at: string): Promise<boolean> {
     const started: ToolStarted = {
       type: 'tool.started',
@@ -218,7 +218,7 @@ export class CallExecutor {
     return joined.kind === 'waiting' ? waiting(joined.request) : this.record(placed, joined.done);
   }
 
-  /** What a call tells on its way is held against the same rules as its result. */
+  /** Applies the filter of results to the call's progress reports too. */
   private screened(site: CallSite): CallSite {
     const filter = this.policies.filter('results', site.rules);
     return filter ? { ...site, report: (progress) => site.report?.(screenProgress(filter, progress)) } : site;
@@ -229,7 +229,7 @@ export class CallExecutor {
     return this.record(placed, { result: decidedResult(placed.call.name, about, decision, maxResultBytes) });
   }
 
-  /** A result that needs no call. */
+  /** Records a result without invoking the tool. */
   private async record(placed: PlacedCall, given: Done): Promise<CallOutcome> {
     const companion = () => given.kept?.companion;
     return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given), { companion }));
@@ -262,27 +262,27 @@ export class CallExecutor {
   }
 }
 
-/** Leaves the step of a call without a result: what it asks is recorded in a step of its own. */
+/** Leaves the step of a call without a result; the question is recorded in a step of its own. */
 class Suspended extends Error {
   constructor(readonly asked: SuspendOptions) {
     super('The call waits for a person.');
   }
 }
 
-/** Leaves the step of a call that may have happened: a person says what became of it. */
+/** Leaves the step of a call that may have happened; a person settles its outcome. */
 class Undecided extends Error {}
 
 function stepOf({ call, place }: PlacedCall): StepName {
   return { kind: 'tool', place, subject: call.name };
 }
 
-/** A call that only stopped because the run goes on elsewhere has no result yet. */
+/** Whether a call stopped only because the run continues in another execution; it then has no result yet. */
 function isInterrupted(done: ToolResult, signal: RunContext['signal']): boolean {
   if (done.success || done.code !== 'TOOL_CANCELLED' || !(signal.reason instanceof AppError)) return false;
   return signal.reason.code !== 'RUN_CANCELLED' && signal.reason.code !== 'RUN_TIMEOUT';
 }
 
-/** What makes two calls the same. */
+/** Identity of a call: its name and arguments. */
 export function callKey({ name, arguments: args }: Pick<ToolCall, 'name' | 'arguments'>): string {
   return `${name}\n${args}`;
 }

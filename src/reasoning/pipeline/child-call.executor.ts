@@ -12,35 +12,38 @@ import { childResult, type ChildResult } from './child-result.factory.js';
 import { withoutResult } from './decided-result.factory.js';
 import { childRequest, type PlacedCall } from './waiting-request.factory.js';
 
-/** How many runs may be above one another when nobody says otherwise. */
+/** Default for `maxDepth`. */
 const DEFAULT_MAX_DEPTH = 3;
-/** Runs that one run has under way at the same time: no limit on runs at once holds them up, and a reply may call hundreds. */
+/**
+ * Maximum concurrent child runs of one run. No other concurrency limit applies to them, and a reply may make hundreds
+ * of calls.
+ */
 const AT_ONCE = 8;
 
 const ANOTHER_ENDS = 'Not executed: another call of the reply ended the run.';
 
-/** What the journal holds of a call that is a run, before that is started. */
+/** Journal record of a call that is a child run, written before that run starts. */
 interface RecordedChild {
   readonly run_id: string;
   readonly is_handoff: boolean;
 }
 
-/** What came of the run that a call is. */
+/** Outcome of joining a child run. */
 export type JoinedCall =
   | { readonly kind: 'ended'; readonly done: ChildResult }
   | { readonly kind: 'waiting'; readonly request: WaitingRequest };
 
 /**
- * Calls that are runs of their own. The run's id is recorded before it is started, so that whoever goes on after a crash
- * joins the run instead of starting another one.
+ * Executes calls that are child runs. The run's id is recorded before the run starts: after a crash the parent joins it
+ * instead of starting another one.
  */
 export class ChildCallExecutor {
-  /** Of each execution that calls runs. */
+  /** Semaphores of child runs, keyed by the execution that calls them. */
   private readonly places = new WeakMap<RunContext, Semaphore>();
 
   constructor(private readonly tools: ToolExecutor) {}
 
-  /** @param site where the call is made, as its tool is told */
+  /** @param site the site of the call, as passed to its tool */
   async begin(placed: PlacedCall, checked: CheckedCall, site: CallSite): Promise<JoinedCall> {
     const { run, iteration, started, request: asked } = placed.loop;
     const { id: call_id, name: tool, arguments: args } = placed.call;
@@ -61,7 +64,7 @@ export class ChildCallExecutor {
     });
   }
 
-  /** Goes on with a run whose id an earlier execution recorded; its tool matters only if it was never started. */
+  /** Joins a run whose id an earlier execution recorded; its tool matters only if the run was never started. */
   async goOn(placed: PlacedCall, site: CallSite): Promise<JoinedCall> {
     const { loop, call } = placed;
     const recorded = await loop.run.step<RecordedChild>(childStep(placed), unreachable);
@@ -74,7 +77,7 @@ export class ChildCallExecutor {
     return this.inPlace(loop, () => this.join(placed, recorded, request));
   }
 
-  /** Waits for one of the run's places, but not when it is told to stop: what has begun must hear of that at once. */
+  /** Waits for a slot, but not after an abort: started runs must receive the abort at once. */
   private async inPlace<T>({ run, signal }: CallLoop, action: () => Promise<T>): Promise<T> {
     const places = this.places.get(run) ?? new Semaphore(AT_ONCE);
     this.places.set(run, places);
@@ -110,7 +113,7 @@ export class ChildCallExecutor {
   }
 }
 
-/** The step by which a call is a run. */
+/** The journal step of a call that is a child run. */
 export function childStep({ call, place }: PlacedCall): StepName {
   return { kind: 'child', place, subject: call.name };
 }

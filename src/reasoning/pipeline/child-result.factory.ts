@@ -6,15 +6,15 @@ import type { CalledRun } from '../reasoning.types.js';
 
 type Ended = Extract<ChildStanding, { kind: 'ended' }>;
 
-/** What a call came to that was a run; without `child` when there has never been one. */
+/** The result of a call that is a child run; without `child` if no run was started. */
 export interface ChildResult extends SucceededCall {
   readonly child?: CalledRun;
 }
 
 /**
- * What the end of a run means to the call that it is: its answer, or an error that says why there is none.
- * @param isHandoff whether the answer is that of the run that called
- * @param maxBytes UTF-8 bytes of a result that are kept
+ * Maps the end of a child run to the result of its call: the answer, or an error with the reason.
+ * @param isHandoff whether the answer becomes that of the calling run
+ * @param maxBytes maximum size of a result, in UTF-8 bytes
  */
 export function childResult(tool: string, ended: Ended, isHandoff: boolean, maxBytes: number): ChildResult {
   const { end, agent, durationMs } = ended;
@@ -23,7 +23,7 @@ export function childResult(tool: string, ended: Ended, isHandoff: boolean, maxB
   switch (end.type) {
     case 'run.completed': {
       const outcome = { finish_reason: end.finish_reason, subject: `The agent "${agent}"` };
-      // The answer after a hand-off is this run's answer, and this run's finish reason says that it is not whole.
+      // After a hand-off even an incomplete answer is this run's answer; the finish reason of this run marks it.
       const use = useOutcome(outcome, isHandoff ? 'accept' : 'fail');
       if (use.kind === 'failed')
         return { result: failed(tool, `${use.failure.message}${reached(end)}`, maxBytes, durationMs), child };

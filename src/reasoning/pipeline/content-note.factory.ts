@@ -3,7 +3,7 @@ import type { CallLoop } from '../reasoning.types.js';
 
 type Applied = Extract<RunEvent, { readonly type: 'policy.decided'; readonly policy: string }>;
 
-/** Tells that content was masked or stopped, and of what kind it was; never the content. */
+/** Emits an event that content was masked or blocked, with the kinds of matches but never the content. */
 export function tellContent(
   { run, iteration }: CallLoop,
   about: Pick<Applied, 'on' | 'call_id' | 'tool'>,

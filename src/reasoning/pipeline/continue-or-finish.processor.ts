@@ -5,10 +5,10 @@ import type { HandedAnswer, Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
 import { isAtLimit } from './reply-fault.policy.js';
 
-/** What a call without a decision in its favour ends with. */
+/** Error codes of calls that were denied, expired or not settled. */
 const ENDING: ReadonlySet<ErrorCode> = new Set(['TOOL_DENIED', 'TOOL_EXPIRED', 'TOOL_OUTCOME_UNKNOWN']);
 
-/** Decides whether the model is asked again. */
+/** Decides whether the loop continues. */
 export class ContinueOrFinishProcessor extends Processor {
   readonly name = 'continue-or-finish';
 
@@ -29,7 +29,7 @@ function handedOver(loop: Loop, { text, finish_reason }: HandedAnswer): Loop['en
   return { kind: 'answered', finishReason: finish_reason };
 }
 
-/** The error that ends the run, where the rules end it after a call that was denied or not decided in time. */
+/** The error that ends the run after a denied or expired call, if the rules of the request say so. */
 export function endingOf({ request: { waiting }, results }: Loop): AppError | undefined {
   for (const result of results.values()) {
     if (result.success) continue;

@@ -3,9 +3,9 @@ import type { Decision, WaitingKind } from '../../run/index.js';
 import { cutText, failedResult, succeededResult, type ToolResult } from '../../tool/index.js';
 
 /**
- * The result of a call that is not made, or not again, because of a decision; for the model to read.
- * @param about what was decided upon
- * @param maxBytes UTF-8 bytes of a result or an error that are kept
+ * The result of a call that a decision ends without a further invocation, as text for the model.
+ * @param about kind of the decided request
+ * @param maxBytes maximum size of a result or an error, in UTF-8 bytes
  */
 export function decidedResult(tool: string, about: WaitingKind, decision: Decision, maxBytes: number): ToolResult {
   switch (decision.kind) {
@@ -34,12 +34,12 @@ export function withoutResult(tool: string, failure: AppError, isStarted: boolea
   return failedResult(tool, 'TOOL_CANCELLED', `${state}: ${failure.message}`);
 }
 
-/** Whether the call did not run to its end, so that the model may repeat it unchanged. */
+/** Whether the call did not complete, so that the model may repeat it unchanged. */
 export function isNotExecuted({ code, error }: Extract<ToolResult, { success: false }>): boolean {
   return code === 'TOOL_CANCELLED' || (code === 'TOOL_TIMEOUT' && error.startsWith('Not executed'));
 }
 
-/** The result of a call that failed before with the same arguments: a model would repeat it until the limit. */
+/** Adds a reminder to the error of a repeated call, which a model would otherwise repeat until the limit. */
 export function withReminder(done: ToolResult): ToolResult {
   if (done.success) return done;
   const reminder = 'You made the same call before and it failed: change its arguments, or answer without it.';

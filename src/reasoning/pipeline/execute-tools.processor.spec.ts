@@ -23,7 +23,7 @@ class ClaimingContext extends MemoryRunContext {
   }
 }
 
-/** A run whose reply calls a tool several times. Each call ends when the test ends it. */
+/** A run whose reply calls a tool several times. The test decides when each call ends. */
 function begin(more: Partial<ToolRegistration>, replies = [calls(['probe', { n: 1 }], ['probe', { n: 2 }])]) {
   const ends: (() => void)[] = [];
   const registry = new ToolRegistry();

@@ -11,8 +11,8 @@ import { Processor } from './processor.js';
 import { ReplyPlan } from './reply-plan.policy.js';
 
 /**
- * Carries out the calls of one reply, all at once but for those that would change the same thing; their results keep
- * the order of the calls. Those that wait for a person hold up only what must come after them.
+ * Executes the calls of one reply in parallel, except for calls that share a resource or a tool state. Results keep the
+ * order of the calls. A call that waits for a person delays only the calls that must follow it.
  */
 export class ExecuteToolsProcessor extends Processor {
   readonly name = 'execute-tools';
@@ -69,7 +69,7 @@ export class ExecuteToolsProcessor extends Processor {
       const since = performance.now();
       const earlierOnes = Promise.allSettled(begun.filter((_, at) => earlier.includes(at)));
       if (!(await isDoneWithin(mayWaitMs, earlierOnes))) return execute(call, index, 0);
-      // One that has no result waits for a person, or broke the run.
+      // An earlier call without a result waits for a person, or has failed the run.
       const isFree = earlier.every((at) => loop.results.has(at));
       if (isFree) await execute(call, index, Math.max(1, mayWaitMs - (performance.now() - since)));
     };
@@ -81,7 +81,10 @@ export class ExecuteToolsProcessor extends Processor {
   }
 }
 
-/** Adds the child runs of one reply to the loop. Replies recorded by earlier code may have several hand-offs: the first counts. */
+/**
+ * Adds the child runs of one reply to the loop. A reply recorded by an earlier version may have several hand-offs: the
+ * first counts.
+ */
 function take(loop: Loop, called: readonly CalledRun[]): void {
   for (const { answer, ...run } of called) {
     loop.childrenUsage = addUsage(loop.childrenUsage ?? NO_USAGE, run.usage);

@@ -4,8 +4,8 @@ import { asApproved } from './approved-call.mapper.js';
 import { Processor } from './processor.js';
 
 /**
- * Puts the reply's message, with the calls found in it, into the turn. Of a call that a person edited, the turn has what
- * the model wrote; the call is executed with the person's arguments.
+ * Appends the reply's message, with its calls, to the turn. If a person edited a call, the turn has the model's
+ * arguments; the executed call has the edited ones.
  */
 export class ExtractCallsProcessor extends Processor {
   readonly name = 'extract-calls';
@@ -21,7 +21,7 @@ export class ExtractCallsProcessor extends Processor {
 function withEdits({ run, iteration, version }: Loop, decoded: DecodedReply): DecodedReply {
   const calls = decoded.calls.map((call, index) => asApproved(run, call, `${iteration}:${index + 1}`));
   if (calls.every((call, index) => call === decoded.calls[index])) return decoded;
-  // Version 1 put the edited call in the place of the model's.
+  // In version 1 the edited call replaced the model's call.
   return version === 1
     ? { ...decoded, calls, message: { ...decoded.message, toolCalls: calls } }
     : { ...decoded, calls };

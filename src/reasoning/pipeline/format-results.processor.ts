@@ -5,7 +5,7 @@ import { areArgumentsChanged, withEditNote } from './approved-call.mapper.js';
 import { makeImageRoom } from './image-room.policy.js';
 import { Processor } from './processor.js';
 
-/** Puts the results into the turn, in the order of the calls. */
+/** Appends the results to the turn, in the order of the calls. */
 export class FormatResultsProcessor extends Processor {
   readonly name = 'format-results';
 
@@ -17,8 +17,8 @@ export class FormatResultsProcessor extends Processor {
 }
 
 /**
- * Gives every call of the current reply its one result.
- * @param missing what stands for results that never came; `null` when none can be missing
+ * Pairs every call of the current reply with one result.
+ * @param missing creates the result of a call that has none; `null` if every call has one
  */
 export function pairResults(loop: Loop, missing: ((tool: string, index: number) => ToolResult) | null): void {
   const calls = loop.decoded?.calls ?? [];

@@ -3,20 +3,24 @@ import { imagesOf, withoutImages, type Message } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
 
 const NOTE = 'An image that the model’s provider refused is not shown';
-/** Statuses by which providers refuse a request for its content, such as an image that they cannot load or read. */
+/** HTTP statuses with which providers reject the content of a request, such as an unreadable image. */
 const CONTENT_REFUSALS: readonly unknown[] = [400, 413, 415, 422];
 
-/** Whether an image of the request may be the reason for this error. Providers name the reason in too many ways to match its text. */
+/**
+ * Whether an image of the request may have caused this error. The messages of providers vary too much to match them.
+ */
 export function mayBeImageRefusal(error: unknown): boolean {
   if (!(error instanceof AppError) || error.code !== 'MODEL_REFUSED') return false;
   const status = error.details?.['provider_status'];
   return status === undefined || CONTENT_REFUSALS.includes(status);
 }
 
-/** The history and the turn of a request. Images are earlier ones in the history and in tool results, not in the input. */
+/**
+ * The history and the turn of a request. Earlier images are those of the history and of tool results, not of the input.
+ */
 export type RequestMessages = Pick<Loop, 'turn'> & { readonly history: readonly Message[] };
 
-/** The messages of the next request: without images of the history that the provider has refused in this run. */
+/** The messages of the next request; without images of the history if the provider has refused them in this run. */
 export function requestMessages({ request, turn, areEarlierImagesRefused }: Loop): RequestMessages {
   return { history: areEarlierImagesRefused ? withoutImages(request.history, NOTE) : request.history, turn };
 }
@@ -30,13 +34,13 @@ export function withoutEarlierImages({ history, turn }: RequestMessages): Reques
   return { history: withoutImages(history, NOTE), turn: [...turn.slice(0, 1), ...withoutImages(turn.slice(1), NOTE)] };
 }
 
-/** Keeps the earlier images, which the provider refused, out of the rest of the run and out of its stored turn. */
+/** Removes the refused earlier images from the rest of the run and from its stored turn. */
 export function dropEarlierImages(loop: Loop): void {
   loop.areEarlierImagesRefused = true;
   replaceFrom(loop.turn, 1);
 }
 
-/** Keeps images that no model has accepted out of the stored turn, so that the provider does not refuse later turns for them. */
+/** Removes images that no model has accepted from the stored turn, so that later turns are not refused. */
 export function dropUnacceptedImages({ turn, acceptedMessages }: Loop): void {
   replaceFrom(turn, acceptedMessages);
 }

@@ -4,9 +4,9 @@ import type { ImagePart, Message, ToolMessage } from '../../llm/index.js';
 const NOTE = '[An image that was shown here made room for later ones]';
 
 /**
- * Keeps what tools show in a turn within what a request and a stored turn may hold: the latest images stay, earlier ones
- * leave a note. Changes the turn in its place.
- * @param maxBytes of all images that are data
+ * Enforces the image limits of a request and of a stored turn: the latest tool images stay, earlier ones become notes.
+ * Mutates the turn.
+ * @param maxBytes maximum total size of images that are data
  */
 export function makeImageRoom(turn: Message[], maxBytes: number): void {
   let [images, bytes] = [0, 0];

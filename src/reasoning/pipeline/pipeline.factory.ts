@@ -12,22 +12,22 @@ import { PrepareToolsProcessor } from './prepare-tools.processor.js';
 import type { Processor } from './processor.js';
 import { TeeStreamProcessor } from './tee-stream.processor.js';
 
-/** A processor of one's own, right before or right after the one of a name. */
+/** A custom processor, placed directly before or after the named one. */
 export interface PlacedProcessor {
   readonly processor: Processor;
   readonly side: 'before' | 'after';
   readonly name: string;
 }
 
-/** What the stages work with. */
+/** Dependencies of the stages. */
 export interface PipelineServices {
   readonly tools: ToolExecutor;
   readonly policies: SecurityPolicies;
-  /** `null` where calls are not counted. */
+  /** `null` if calls are not counted. */
   readonly rates: CallRates | null;
 }
 
-/** The seven stages, in order, and those that were put between them in the order given. */
+/** The seven stages in order, with the placed processors inserted in the given order. */
 export function createPipeline(
   prompts: PromptBuilder,
   { tools, policies, rates }: PipelineServices,
@@ -45,7 +45,7 @@ export function createPipeline(
   return placed.reduce(withProcessor, stages);
 }
 
-/** The pipeline with one more stage. @throws AppError `CONFIG_INVALID` when there is none of the name that it goes beside */
+/** The pipeline with one more stage. @throws AppError `CONFIG_INVALID` if the named stage does not exist */
 export function withProcessor(
   pipeline: readonly Processor[],
   { processor, side, name }: PlacedProcessor,

@@ -2,7 +2,7 @@ import type { PromptBuilder } from '../prompt.builder.js';
 import type { Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
 
-/** Says to the model who it is and what it has; once a run. */
+/** Builds the system prompt, once per execution. */
 export class PrepareToolsProcessor extends Processor {
   readonly name = 'prepare-tools';
 

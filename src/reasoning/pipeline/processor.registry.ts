@@ -1,6 +1,6 @@
 import type { PlacedProcessor } from './pipeline.factory.js';
 
-/** The processors that an application puts into the pipeline. */
+/** Custom processors of the application. */
 export class ProcessorRegistry {
   constructor(readonly placed: readonly PlacedProcessor[] = []) {}
 }

@@ -3,7 +3,7 @@ import type { Decision, StepName, WaitingRequest } from '../../run/index.js';
 import type { SuspendOptions, SuspensionAnswer } from '../../tool/index.js';
 import { inputRequest, type PlacedCall } from './waiting-request.factory.js';
 
-/** A question as the journal has it: what people are shown, and what is between the tool and itself. */
+/** A question as recorded in the journal: the public request, and the tool's private data. */
 export type RecordedQuestion = WaitingRequest & { readonly memo?: JsonValue; readonly takes_denial?: true };
 
 /** @param at the place of the invocation that asked */
@@ -21,12 +21,12 @@ export function recordQuestion(placed: PlacedCall, at: string, asked: SuspendOpt
   };
 }
 
-/** What people are shown of a question. */
+/** The public part of a question. */
 export function shownQuestion({ memo: _memo, takes_denial: _takes, ...request }: RecordedQuestion): WaitingRequest {
   return request;
 }
 
-/** What the tool is called again with; `null` when it is not called again. */
+/** The input of the tool's next invocation; `null` if the tool is not invoked again. */
 export function toSuspensionAnswer(
   { memo, takes_denial }: RecordedQuestion,
   decision: Decision,

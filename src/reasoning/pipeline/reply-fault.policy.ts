@@ -6,21 +6,24 @@ import type { CallLoop, Loop } from '../reasoning.types.js';
 import { describe, isCalled, wantedCall } from './call-choice.policy.js';
 import type { RecordedReply } from './screened-reply.factory.js';
 
-/** Corrections of a structured answer in one run. */
+/** Maximum corrections of a structured answer in one run. */
 const MAX_REPAIRS = 2;
 
 /** Why a reply cannot be used. */
 export type ReplyFault =
-  /** It ended properly and said nothing: neither text nor a call. */
+  /** The reply ended normally, without text and calls. */
   | { readonly kind: 'empty' }
-  /** It does not call what it must. */
+  /** The reply lacks the required call. */
   | { readonly kind: 'uncalled' }
-  /** It is an answer, but not of the format that it must have. */
+  /** The answer does not have the required format. */
   | { readonly kind: 'format'; readonly problem: string; readonly mayRepair: boolean };
 
 type FormatFault = Extract<ReplyFault, { kind: 'format' }>;
 
-/** The value of an answer with a format, or the fault of a reply. Both are `null` for other replies, and for a cut reply. */
+/**
+ * The value of an answer with a format, or the fault of a reply. Both are `null` for other replies and for a truncated
+ * reply.
+ */
 export interface ReadReply {
   readonly output: Loop['output'];
   readonly fault: ReplyFault | null;
@@ -54,8 +57,8 @@ function readAnswer(reply: RecordedReply, text: string, given: string, format: R
 }
 
 /**
- * Tells the model what is wrong with its answer; only it sees that.
- * @throws AppError `OUTPUT_INVALID` when it was told often enough
+ * Adds a correction for the model; clients do not see it.
+ * @throws AppError `OUTPUT_INVALID` if no further correction is allowed
  */
 export function correct(loop: Loop, fault: FormatFault): void {
   const { problem, mayRepair } = fault;
@@ -90,7 +93,7 @@ function outputInvalid(loop: Loop, { problem, mayRepair }: FormatFault): AppErro
   );
 }
 
-/** The error of a reply that was asked for again in vain. */
+/** The error of a reply that was still unusable after a retry. */
 export function uselessReply(loop: Loop, { kind }: ReplyFault): AppError {
   const { provider, name } = loop.request.model;
   const wanted = wantedCall(loop);

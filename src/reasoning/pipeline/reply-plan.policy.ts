@@ -19,7 +19,10 @@ export class ReplyPlan {
     return this.separate.has(index);
   }
 
-  /** Waits for the decisions about earlier hand-offs. @returns the hand-off that is executed instead of this one; -1 if none */
+  /**
+   * Waits for the decisions about earlier hand-offs.
+   * @returns the hand-off that is executed instead of this one, or -1
+   */
   async chosenInstead(index: number): Promise<number> {
     if (!this.handoffs.has(index)) return -1;
     if (this.started >= 0) return this.started;
@@ -32,7 +35,7 @@ export class ReplyPlan {
     this.handoffs.get(index)?.resolve(true);
   }
 
-  /** Executes a call. A hand-off that was rejected makes room for the next one. */
+  /** Awaits a call. If a hand-off is rejected, the next one may be executed. */
   async follow<Outcome extends { readonly kind: string; readonly child?: unknown }>(
     index: number,
     execution: Promise<Outcome>,

@@ -4,7 +4,7 @@ import { parseOutput } from '../output/output.parser.js';
 import { joinFiltered, screenAnswer } from '../output/screened-answer.factory.js';
 import type { DecodedReply } from '../protocols/protocol.js';
 
-/** A reply as the journal may have it. */
+/** A reply after filtering, as recorded in the journal. */
 export type ScreenedReply =
   | { readonly kind: 'clean'; readonly reply: RecordedReply }
   | { readonly kind: 'masked' | 'blocked'; readonly reply: RecordedReply; readonly names: readonly string[] };
@@ -20,7 +20,10 @@ export interface Screen {
   readonly format: ResponseFormat | undefined;
 }
 
-/** Masks a reply's texts, or replaces a blocked reply with a notice that gives the reason. Arguments of calls stay. */
+/**
+ * Masks the texts of a reply, or replaces a blocked reply with a notice that gives the reason. Arguments of calls are
+ * not filtered.
+ */
 export function screenReply(screen: Screen, reply: ChatResult, decoded: DecodedReply): ScreenedReply {
   const { filter } = screen;
   const { content, reasoning } = reply.message;
@@ -53,7 +56,7 @@ function isFit({ format }: Screen, { text, calls }: DecodedReply): boolean {
   return format !== undefined && calls.length === 0 && parseOutput(text, format).kind === 'valid';
 }
 
-/** The decoded parts of a reply, masked; a reply that was masked before stays the same. */
+/** The decoded parts of a reply, masked; masking a masked reply again changes nothing. */
 export function maskDecoded(screen: Screen | null, decoded: DecodedReply): DecodedReply {
   if (!screen) return decoded;
   const { filter } = screen;
@@ -74,7 +77,7 @@ function screenText({ filter, format }: Screen, { text, calls }: DecodedReply): 
   return format === undefined || calls.length > 0 ? filter.text(text) : screenAnswer(filter, text, format);
 }
 
-/** The visible text inside the content is filtered as by itself, so that decoding the content gives the same text. */
+/** The visible text inside the content is filtered separately, so that decoding the content gives the same text. */
 function screenContent(screen: Screen, content: string, decoded: DecodedReply): Filtered<string> {
   const { filter } = screen;
   const { text } = decoded;
@@ -88,7 +91,7 @@ function screenContent(screen: Screen, content: string, decoded: DecodedReply): 
   ]);
 }
 
-/** It ends as one that the provider's own filter stopped. */
+/** Has the same finish reason as a reply that the provider's own filter stopped. */
 function withheld(reply: ChatResult, names: readonly string[]): ScreenedReply {
   const content = `The answer is withheld: it holds ${names.join(', ')}.`;
   return {
@@ -102,7 +105,7 @@ function maskText(filter: ContentFilter, text: string): string {
   return valueOf(filter.text(text), text);
 }
 
-/** A recorded reply was published before: it is not withheld any more. */
+/** A recorded reply is already published, so it is no longer withheld. */
 function valueOf(filtered: Filtered<string>, text: string): string {
   return filtered.kind === 'masked' ? filtered.value : text;
 }

@@ -3,7 +3,7 @@ import { failedResult, withValue, type CallSite, type SucceededCall } from '../.
 import { tellContent } from './content-note.factory.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 
-/** A result as the model, the journal and everybody else may have it; told, where that is not as the tool gave it. */
+/** Filters a result before the model, the journal and clients receive it; emits an event if the filter matched. */
 export function screenResult(
   filter: ContentFilter | null,
   { loop, call }: PlacedCall,
@@ -18,14 +18,14 @@ export function screenResult(
     const error = `The call was made, but its result is withheld: it holds ${filtered.names.join(', ')}.`;
     return { result: failedResult(result.tool, 'TOOL_RESULT_BLOCKED', error, result.execution_time_ms) };
   }
-  // Cut anew: what is found must not stand in the cut one by half.
+  // Truncate after filtering, so that the truncated result contains no part of a match.
   if (result.success) return withValue(result, filtered.value, loop.request.limits.maxResultBytes);
   return { result: { ...result, error: filtered.value as string } };
 }
 
 type Progress = Parameters<NonNullable<CallSite['report']>>[0];
 
-/** How far a call has come, without what its words may not tell. */
+/** Filters the message of a progress report. */
 export function screenProgress(filter: ContentFilter, { message, ...progress }: Progress): Progress {
   const filtered = filter.text(message ?? '');
   if (message === undefined || filtered.kind === 'blocked') return progress;

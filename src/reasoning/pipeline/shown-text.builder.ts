@@ -3,13 +3,13 @@ import type { StreamDecoder } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { wantedCall } from './call-choice.policy.js';
 
-/** Tells, piece by piece, what the user may read of a reply that comes. */
+/** Publishes the visible text of a streamed reply, piece by piece. */
 export class ShownText {
   private visible: StreamDecoder;
   private filtered: FilteredStream | null;
-  /** What may have to be asked for again is not shown before it is there. */
+  /** Text of a reply that must call a tool, published only if the reply is usable; `null` for other replies. */
   private readonly held: string[] | null;
-  /** An answer that must have a format is filtered by its values, which are known when it is whole. */
+  /** An answer with a format is filtered by its values, which are known only when it is complete. */
   private readonly isWhole: boolean;
 
   constructor(
@@ -28,7 +28,7 @@ export class ShownText {
     this.show(this.filtered ? this.filtered.push(text) : text);
   }
 
-  /** The reply begins anew. */
+  /** The reply restarts. */
   restart(): void {
     const { run, iteration, protocol } = this.loop;
     this.visible = protocol.decodeStream();
@@ -37,20 +37,20 @@ export class ShownText {
     else if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
   }
 
-  /** The reply is whole. @param filtered its visible text */
+  /** Ends a complete reply. @param filtered its visible text, filtered */
   end(filtered: string): void {
     if (this.isWhole) return this.show(filtered);
     const text = this.visible.end();
     this.show(this.filtered ? this.filtered.push(text) + this.filtered.end() : text);
   }
 
-  /** The reply is withheld: this stands for it. */
+  /** Replaces a withheld reply by a text. */
   replaceBy(text: string): void {
     if (this.held) this.held.length = 0;
     this.show(text);
   }
 
-  /** The reply will not be asked for again. */
+  /** Publishes the held text of a usable reply. */
   release(): void {
     if (this.held) this.tell(this.held.join(''));
   }

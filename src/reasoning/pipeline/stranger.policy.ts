@@ -4,7 +4,7 @@ import type { Tool, ToolResult } from '../../tool/index.js';
 import type { CalledRun } from '../reasoning.types.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 
-/** Errors that our own words tell: the tool was not called, or what it said is not shown. */
+/** Errors whose text is our own: the tool was not called, or its output is withheld. */
 const OURS: ReadonlySet<ErrorCode> = new Set([
   'TOOL_NOT_FOUND',
   'TOOL_INVALID_ARGUMENTS',
@@ -16,15 +16,15 @@ const OURS: ReadonlySet<ErrorCode> = new Set([
   'TOOL_CANCELLED',
 ]);
 
-/** How a result came about. */
+/** Origin of a result. */
 export interface ResultOrigin {
-  /** Whether the tool was called: then a denial is its own words. */
+  /** Whether the tool was called; `TOOL_DENIED` is then the tool's own text. */
   readonly isCalled?: boolean;
-  /** The run that the call was: what it answers is a stranger's if it has read strangers. */
+  /** The run of the call; its answer is untrusted if that run has read untrusted content. */
   readonly child?: CalledRun | undefined;
 }
 
-/** Keeps, in the step of a call, that its result is a stranger's text: whatever the tool is when the run is replayed. */
+/** Records in the journal that a call's result is untrusted: a replay does not depend on the current tool. */
 export async function noteStrangers(
   placed: PlacedCall,
   result: ToolResult,
@@ -38,14 +38,14 @@ export async function noteStrangers(
   await loop.run.value(noteOf(place), () => true);
 }
 
-/** Whether a stranger describes one of the tools that the run is shown, or did so in an earlier execution; kept, too. */
+/** Whether an untrusted source describes a tool of the run, now or in an earlier execution; records it. */
 export async function isToldByStrangers(run: RunContext, tools: readonly Tool[]): Promise<boolean> {
   const isTold = tools.some(({ metadata }) => metadata.untrustedDefinition) || isNoted(run, DESCRIPTIONS);
-  // Nothing is kept where nothing is told: the journals of most runs are as they were.
+  // Runs without such a tool record nothing.
   return isTold && run.value(noteOf(DESCRIPTIONS), () => true);
 }
 
-/** Whether an earlier execution kept that. */
+/** Whether an earlier execution recorded an untrusted result for this call. */
 export function readsStrangers({ loop, place }: PlacedCall): boolean {
   return isNoted(loop.run, place);
 }
@@ -54,7 +54,7 @@ function isNoted(run: RunContext, place: string): boolean {
   return run.isRecorded({ kind: 'value', place: noteOf(place) });
 }
 
-/** The place of what is told of tools; those of calls are numbers. */
+/** Place of the record for tool descriptions; places of calls begin with a number. */
 const DESCRIPTIONS = 'descriptions';
 
 function noteOf(place: string): string {

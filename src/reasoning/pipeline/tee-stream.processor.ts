@@ -11,13 +11,12 @@ import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault
 import { maskDecoded, screenReply, type RecordedReply, type ScreenedReply } from './screened-reply.factory.js';
 import { ShownText } from './shown-text.builder.js';
 
-/** A reply that says nothing, or does not call what it must, is asked for again so often in a place of the loop. */
+/** Maximum retries within one iteration for replies that are empty or lack the required call. */
 const MAX_RETRIES = 1;
 
 /**
- * Asks, in a step: what the user may read goes out as it comes, the whole reply goes on through the pipeline.
- * A reply that says nothing, does not call what it must or is not the answer that was wanted is asked for again, in a
- * step of its own.
+ * Calls the model in a step, publishes the visible text while it streams and passes the whole reply on. It retries a
+ * reply that is empty or lacks the required call or format, in a step of its own.
  */
 export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
@@ -47,13 +46,13 @@ export class TeeStreamProcessor extends Processor {
   }
 }
 
-/** Where the model is asked, and whether a kept reply will not do. */
+/** Place of a model call, and whether the cache must be bypassed. */
 interface Question {
   readonly place: string;
   readonly isFresh: boolean;
 }
 
-/** A reply, and why it cannot be used, if so. */
+/** A reply, with its fault if it cannot be used. */
 interface AskedReply {
   readonly reply: ChatResult;
   readonly fault: ReplyFault | null;
@@ -97,7 +96,7 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   return { reply, fault };
 }
 
-/** What comes before the run's beginning has gone out need not be read yet: it could not be told, and would hold that up. */
+/** Delays reading until the run's start is published: events of the reply could not be published earlier. */
 function toListener({ run }: Loop, shown: ShownText): ReplyListener {
   return {
     onText: (text) => {
@@ -112,7 +111,7 @@ function asItCame(reply: ChatResult): ScreenedReply {
   return { kind: 'clean', reply };
 }
 
-/** What the reply means to the world, in the batch that records it. */
+/** Publishes the events of the reply, in the batch that records it. */
 function tell(loop: Loop, reply: ChatResult, isUsable: boolean): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;

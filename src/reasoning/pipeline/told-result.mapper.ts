@@ -6,7 +6,7 @@ import type { PlacedCall } from './waiting-request.factory.js';
 
 type Told = Omit<ToolCompleted, 'type' | 'iteration' | 'call_id'>;
 
-/** A result as events tell it: with what its images are, in place of them. */
+/** A result as published in events: image data is replaced by its media type and size. */
 export function toldResult(result: ToolResult): Told {
   if (!result.success) return result;
   const { images, ...told } = result;
@@ -36,7 +36,7 @@ export function tell(
   if (state) loop.run.emit({ type: 'state.changed', ...about, tool: call.name, context_id: state.context_id });
 }
 
-/** The message of that agent, as the next iteration of this run. */
+/** Emits the message of that agent as the next iteration of this run. */
 function tellAnswer({ run, iteration }: CallLoop, run_id: string, { agent, text, finish_reason }: HandedAnswer): void {
   const answered_by = { agent, run_id };
   run.emit({ type: 'message.completed', iteration: iteration + 1, text, finish_reason, tool_calls: [], answered_by });

@@ -12,7 +12,7 @@ const PREFIXES: Readonly<Record<WaitingKind, string>> = {
 
 const CUT_OFF = 'It was begun before the server was cut off; nobody recorded how it ended.';
 
-/** A call at its place in the run. */
+/** A call with its place in the run. */
 export interface PlacedCall {
   readonly loop: CallLoop;
   readonly call: ToolCall;
@@ -20,7 +20,7 @@ export interface PlacedCall {
   readonly place: string;
   /** The call's position in its reply, counted from 0. */
   readonly index: number;
-  /** The longest wait for its turn, in ms; by default as its tool says. */
+  /** Maximum time in the tool's queue, in ms; by default the tool's own limit. */
   readonly mayWaitMs: number | undefined;
 }
 
@@ -34,12 +34,12 @@ export function requestId(kind: WaitingKind, place: string): string {
   return `${PREFIXES[kind]}:${place}`;
 }
 
-/** Recorded as soon as it is made: what was asked stays asked, with the same words and the same time. */
+/** Recorded when it is created, so that a replay repeats its text and expiry. */
 export function approvalRequest(placed: PlacedCall, reason: string): Promise<WaitingRequest> {
   return recorded(placed, { ...base(placed, 'approval', placed.place), reason, expires_at: expiry(placed) });
 }
 
-/** @param at the place of the invocation of which nobody recorded how it ended */
+/** @param at the place of the invocation without a recorded outcome */
 export function settlementRequest(placed: PlacedCall, at: string, reason = CUT_OFF): Promise<WaitingRequest> {
   return recorded(placed, { ...base(placed, 'outcome_unknown', at), reason, expires_at: expiry(placed) });
 }
@@ -55,7 +55,7 @@ export function inputRequest(placed: PlacedCall, at: string, asked: SuspendOptio
   };
 }
 
-/** Not recorded: what the run waits for that the call is may be another thing each time. */
+/** Not recorded: the requests of the child run may differ each time. */
 export function childRequest(
   placed: PlacedCall,
   child_run_id: string,
