@@ -1,4 +1,4 @@
-/** In UTF-16 units. Of longer texts a reply cannot hold many. */
+/** In UTF-16 units. A reply cannot hold many longer texts. */
 const SHORT = 1_000;
 
 const SPACE = String.raw`[ \t\n\r]*`;
@@ -7,14 +7,14 @@ const SCALAR = String.raw`${SPACE}(?:${STRING}|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]
 const KEY = `${SPACE}${STRING}${SPACE}:`;
 const FLAT_OBJECT = String.raw`\{(?:${SPACE}|${KEY}${SCALAR}(?:,${KEY}${SCALAR})*)\}`;
 const FLAT_ARRAY = String.raw`\[(?:${SPACE}|${SCALAR}(?:,${SCALAR})*)\]`;
-/** A value in which no other is nested. */
+/** A value without nested values, or with scalars only. */
 const LEAF = new RegExp(`${SCALAR}|${SPACE}(?:${FLAT_OBJECT}|${FLAT_ARRAY})${SPACE}`, 'y');
 const OBJECT = { start: bracket('{'), key: new RegExp(KEY, 'y'), end: bracket('}') };
 const ARRAY = { start: bracket('['), key: /(?:)/y, end: bracket(']') };
 
 /**
- * Whether it is worth trying to parse the text. An error costs a parser ten times what it takes to see that there will
- * be one, and a hostile reply may hold a hundred thousand texts that are no JSON.
+ * Whether parsing the text is worthwhile. A parser error costs ten times as much as this check. A hostile reply may
+ * hold a hundred thousand texts that are not JSON.
  */
 export function mayBeJson(text: string): boolean {
   if (text.length > SHORT) return true;
@@ -31,7 +31,7 @@ class JsonReader {
     return this.at === this.text.length;
   }
 
-  /** @returns whether there is one */
+  /** @returns whether a value follows */
   readValue(): boolean {
     if (this.skip(LEAF)) return true;
     if (this.skip(OBJECT.start)) return this.readRest(OBJECT);

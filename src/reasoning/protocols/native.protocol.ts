@@ -13,12 +13,12 @@ import { toSentMessages } from './sent-call.mapper.js';
 
 const IDENTITY: StreamDecoder = { push: (piece) => piece, end: () => '' };
 
-/** Function calling as the provider itself knows it. */
+/** The provider's own function calling. */
 export class NativeProtocol extends Protocol {
   readonly name = 'native';
   override readonly canForceCalls = true;
   override readonly takesFormats = true;
-  /** One array of specifications a set of tools, so that what a provider makes of it is made once. */
+  /** One array of specifications for each list of tools, so that provider code can cache by identity. */
   private readonly specs = new WeakMap<readonly Tool[], readonly ToolSpec[]>();
 
   describeTools(): string {

@@ -6,14 +6,13 @@ import type { Protocol } from './protocol.js';
 import { ReactProtocol } from './react/react.protocol.js';
 import { XmlProtocol } from './xml/xml.protocol.js';
 
-/** The protocols by name. */
 @Injectable()
 export class ProtocolRegistry {
   private readonly protocols = new Map<string, Protocol>(
     [new NativeProtocol(), new ReactProtocol(), new XmlProtocol()].map((protocol) => [protocol.name, protocol]),
   );
 
-  /** @throws AppError `AGENT_INVALID` for a name that is not there */
+  /** @throws AppError `AGENT_INVALID` for an unknown name */
   get(name: string): Protocol {
     const protocol = this.protocols.get(name);
     if (protocol) return protocol;
@@ -22,7 +21,7 @@ export class ProtocolRegistry {
   }
 }
 
-/** The protocol of `auto`: what the model itself knows, else text that any model can write. */
+/** The protocol of `auto`: `native` if the model supports it, else text that every model can write. */
 export function protocolFor({ functionCalling }: ModelCapabilities): string {
   return functionCalling ? 'native' : 'react';
 }

@@ -11,57 +11,60 @@ import type {
 } from '../../llm/index.js';
 import type { Tool } from '../../tool/index.js';
 
-/** What a request is made of. The messages are the same for every protocol: calls and results are never text in them. */
+/** Content of a request. The messages are the same for every protocol: they never contain calls or results as text. */
 export interface Conversation {
-  /** The system prompt; empty for none. */
+  /** The system prompt; may be empty. */
   readonly instructions: string;
   /** Earlier turns, then this run's messages so far. */
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly parameters?: ModelParameters;
-  /** Only for a protocol that can make a model call. */
+  /** Only for a protocol that can force calls. */
   readonly toolChoice?: ToolChoice;
-  /** Only for a protocol that takes formats. */
+  /** Only for a protocol with `takesFormats`. */
   readonly responseFormat?: ResponseFormat;
 }
 
-/** What a reply is read against. */
+/** Context for decoding a reply. */
 export interface DecodeContext {
   readonly tools: readonly Tool[];
-  /** The place of the reply in its run, counted from 1; calls without an id get one that is unique in the run. */
+  /** The reply's iteration, counted from 1; it makes generated call ids unique in the run. */
   readonly iteration: number;
 }
 
-/** A reply as the loop understands it. */
+/** A reply as the loop processes it. */
 export interface DecodedReply {
-  /** What the user may read. */
+  /** The text that is visible to the user. */
   readonly text: string;
-  /** What the model thought; empty when it did not say. */
+  /** The model's reasoning; may be empty. */
   readonly thought: string;
   /**
-   * The calls to execute: as the model wrote them, or with the arguments of the person who approved them. Empty when the
-   * reply was cut off or filtered: a cut call never runs.
+   * The calls to execute, as the model wrote them or as a person edited them on approval. Empty if the reply was
+   * truncated or filtered: a truncated call never runs.
    */
   readonly calls: readonly ToolCall[];
-  /** The message as it enters the turn, the same for every protocol; it has the calls above as the model wrote them. */
+  /** The message for the turn, the same for every protocol; it has the calls above as the model wrote them. */
   readonly message: AssistantMessage;
 }
 
-/** Turns the pieces of a streamed reply into what the user may read of them; a sum of all pieces is the reply's `text`. */
+/** Maps the pieces of a streamed reply to visible text; the concatenated output is the reply's `text`. */
 export interface StreamDecoder {
   push(piece: string): string;
-  /** What was held back because it could have become something else. */
+  /** The rest of the text, held back as possible markup. */
   end(): string;
 }
 
-/** How tools and calls are written for a model. Nothing of it has effects: the same input gives the same output. */
+/** The format of tools and calls for a model. All methods are pure. */
 export abstract class Protocol {
   abstract readonly name: string;
-  /** Whether a model can be made to call a tool by it; otherwise it is told to. */
+  /** Whether the protocol can force the model to call a tool; otherwise the instructions request it. */
   readonly canForceCalls: boolean = false;
-  /** Whether a whole reply is the answer, so that the model can be held to its format; otherwise it is told of it. */
+  /**
+   * Whether the whole reply is the answer, so that the provider can enforce its format; otherwise the instructions
+   * describe it.
+   */
   readonly takesFormats: boolean = false;
-  /** What the system prompt has to say about the tools and the format; empty when they go beside it. */
+  /** The system prompt's section on tools and format; empty if the request carries them separately. */
   abstract describeTools(tools: readonly Tool[]): string;
   abstract encode(conversation: Conversation): ChatRequest;
   abstract decode(result: ChatResult, context: DecodeContext): DecodedReply;
@@ -69,7 +72,7 @@ export abstract class Protocol {
 }
 
 /**
- * The reply as it enters the turn. Thoughts are kept only beside calls, where some models want them back with the
+ * The reply as it is appended to the turn. Reasoning is stored only with calls: some models require it with the
  * results.
  */
 export function toDecodedReply(
@@ -87,14 +90,14 @@ export function toDecodedReply(
 }
 
 /**
- * @param reasoning what the model said it thought beside its text
- * @param thoughts what it thought in it
+ * @param reasoning reasoning that the provider returned separately
+ * @param thoughts reasoning inside the text
  */
 export function joinThoughts(reasoning: string, thoughts: readonly string[]): string {
   return [reasoning, ...thoughts].filter((part) => part !== '').join('\n');
 }
 
-/** Whether the reply ended before the model had said all: its calls may be cut and must not run. */
+/** Whether the reply was truncated: its calls may be incomplete and must not run. */
 export function isCut({ finishReason }: ChatResult): boolean {
   return finishReason === 'length' || finishReason === 'content_filter';
 }

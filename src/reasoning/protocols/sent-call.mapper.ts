@@ -1,21 +1,24 @@
 import type { AssistantMessage, Message, ToolCall } from '../../llm/index.js';
 
-/** What OpenAI and Anthropic refuse in the name of a function, and Anthropic in an id; models make such up, and no tool has one. */
+/**
+ * Characters that OpenAI and Anthropic reject in a function name, and Anthropic in an id. Models invent such names;
+ * tools have none.
+ */
 const NOT_IN_NAMES = /[^a-zA-Z0-9_-]/g;
 const LONGEST_NAME = 64;
-/** Of an id, as OpenAI takes it; other providers give longer ones. */
+/** Maximum length of an id for OpenAI; other providers return longer ones. */
 const LONGEST_ID = 40;
-/** Leaves room for what tells it from others. */
+/** Leaves room for a suffix that makes the id unique. */
 const SHORTENED_ID = 32;
 
 /**
- * The messages as providers take them back: names of calls are names, every call has an id of its own in the whole
- * conversation, and its result the same (Anthropic wants that, and servers that know no ids count anew in each reply),
- * and beside calls there is no text rather than a blank one. The given ones are not changed.
+ * Makes messages acceptable to providers. Function names are valid; every call has an id that is unique in the
+ * conversation, and its result has the same id. Anthropic requires that, and some servers restart their ids in each
+ * reply. Blank text beside calls becomes empty. The given messages are not changed.
  */
 export function toSentMessages(messages: readonly Message[]): Message[] {
   const taken = new Set<string>();
-  /** Under which ids the last calls go, by those they had. */
+  /** New ids of the latest calls, keyed by their original ids. */
   let sentIds = new Map<string, string[]>();
   return messages.map((message) => {
     if (message.role === 'tool') {
@@ -29,7 +32,7 @@ export function toSentMessages(messages: readonly Message[]): Message[] {
   });
 }
 
-/** @returns the same message when nothing is to be changed */
+/** @returns the same message if it needs no change */
 function toSent(message: AssistantMessage, taken: Set<string>): AssistantMessage {
   const toolCalls = message.toolCalls!.map((call) => toSentCall(call, taken));
   const content = message.content.trim() === '' ? '' : message.content;

@@ -13,7 +13,7 @@ const result = (name: string, ...images: (typeof IMAGE)[]): ToolMessage => {
   return { role: 'tool', toolCallId: `of ${name}`, name, content: 'done', ...(images.length > 0 && { images }) };
 };
 
-/** Each with what would be markup in it. */
+/** Each protocol with an example of its markup. */
 const TEXT_PROTOCOLS = [
   [new ReactProtocol(), /^Observation:/m],
   [new XmlProtocol(), /<invoke/],

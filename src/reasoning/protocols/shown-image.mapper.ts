@@ -1,8 +1,8 @@
 import type { ContentPart, ToolMessage, UserMessage } from '../../llm/index.js';
 
 /**
- * Results as what the user says, with what the tools show behind their text.
- * @param label names a tool, where several results come together
+ * Maps results to a user message, with the tools' images after the text.
+ * @param label names the tool of an image if there are several results
  */
 export function toResultsOfUser(
   text: string,

@@ -3,35 +3,35 @@ const THINK_BEGUN = /^<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?$/i;
 const THINK_END = /<\/think(?:ing)?>/i;
 const LONGEST_END = '</thinking>'.length;
 const NO_BLANK = /\S/g;
-/** A line that opens a fence around the whole reply. */
+/** The opening line of a fence around the whole reply. */
 const FENCE = /^```[\w+#.-]{0,20}[ \t\r]{0,8}\n/;
 const FENCE_BEGUN = /^(?:`{1,2}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
 const LONGEST_FENCE = 32;
 
 /**
- * Takes the `<think>` blocks out of a reply that begins with them, perhaps in a fence: models that reason in their text write
- * them there. Further on in a reply such a tag is text. A block without an end goes up to the reply's end.
+ * Extracts the `<think>` blocks at the start of a reply, perhaps in a fence: models that reason in their text write
+ * them there. Later in a reply such a tag is text. A block without an end extends to the end of the reply.
  */
 export class ThinkParser {
-  /** One for each block, without the space around it; complete after `end()`. */
+  /** One entry for each block, trimmed; complete after `end()`. */
   readonly thoughts: string[] = [];
   private mode: 'start' | 'think' | 'text' = 'start';
-  /** Space at the start, which belongs to a text; none after a block. */
+  /** Space at the start, which belongs to the text; empty after a block. */
   private space = '';
   private isAfterBlock = false;
-  /** The line that opens a fence before all else, which belongs to the text. */
+  /** The opening line of a fence at the start, which belongs to the text. */
   private fence = '';
-  /** What may become a tag or that line: the first one of a block at the start, its last one in it. */
+  /** Possible start of a tag or fence line at the start of the reply, or of an end tag in a block. */
   private tail = '';
   private thought = '';
   private open = '';
 
-  /** What stands in a block without an end, once the reply has ended. */
+  /** The content of a block without an end, after the end of the reply. */
   get unclosed(): string {
     return this.open;
   }
 
-  /** @returns what of the piece, and of what was held back, belongs to no block */
+  /** @returns the text outside of blocks, with text that was held back */
   push(piece: string): string {
     let rest = piece;
     while (this.mode !== 'text') {
@@ -42,7 +42,7 @@ export class ThinkParser {
     return rest;
   }
 
-  /** @returns what was held back and is text after all */
+  /** @returns text that was held back and is not markup */
   end(): string {
     if (this.mode === 'think') this.open = this.keep(this.tail);
     const rest = this.mode === 'start' ? this.fence + this.space + this.tail : '';
@@ -50,7 +50,7 @@ export class ThinkParser {
     return rest;
   }
 
-  /** @returns the rest, or null when it is all read */
+  /** @returns the rest, or null if all of it was consumed */
   private readStart(piece: string): string | null {
     const at = this.tail === '' ? endOfSpace(piece) : 0;
     if (!this.isAfterBlock) this.space += piece.slice(0, at);
@@ -75,7 +75,7 @@ export class ThinkParser {
     return head === '' || THINK_BEGUN.test(head) || (this.mayBeFenced && FENCE_BEGUN.test(head));
   }
 
-  /** @returns how long it is, 0 for none */
+  /** @returns the length of the markup; 0 for other text */
   private takeMarkup(head: string): number {
     const start = THINK.exec(head)?.[0];
     if (start !== undefined) {

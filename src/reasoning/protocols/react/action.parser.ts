@@ -3,12 +3,12 @@ import { mayBeJson } from '../json-text.policy.js';
 import { fencedPart, withoutFences } from './fence.parser.js';
 import { parseKeywords } from './loose-json.parser.js';
 
-/** What a model wants with one `Action:`; known without knowing the tools, so that a stream can be read the same way. */
+/** Meaning of one `Action:`; independent of the tools, so that a stream is parsed the same way. */
 export type ParsedAction =
   | { readonly kind: 'call'; readonly name: string; readonly input: string }
-  /** The run ends; `text` is the answer if it stood there. */
+  /** The run ends; `text` is the answer, if the action has one. */
   | { readonly kind: 'finish'; readonly text: string }
-  /** The model said that there is nothing to do; `text` is what else it said. */
+  /** The model wrote that there is nothing to do; `text` is the rest of its text. */
   | { readonly kind: 'none'; readonly text: string };
 
 const FINISH = new Set(['finish', 'final answer', '完成', '结束', '最终答案']);
@@ -31,9 +31,9 @@ const NOTHING = new Set(
   ].concat(['none required', 'no action needed', 'no action required', '无需行动', '空']),
 );
 const LONGEST_NOTHING = 40;
-/** In UTF-16 units; what stands behind is no name any more. */
+/** In UTF-16 units; the rest is not part of the name. */
 const LONGEST_NAME = 400;
-/** A name alone, as most are. */
+/** A name alone, the usual case. */
 const PLAIN = /^[\w-]{0,64}$/;
 const WRAPPING = /^[\s`"'*[\]【】「」“”]{1,16}|[\s`"'*[\]【】「」“”.。,，;；:：]{1,16}$/g;
 const INLINE_INPUT = /[ \t,，;；|]{0,4}(?:action[ _]?input|行动输入|动作输入|操作输入)[*_`]{0,2}[ \t]{0,2}[:：]/i;
@@ -41,8 +41,8 @@ const WITH_ARGUMENTS = /^[`"'*]{0,2}([\w.-]{1,64})[ \t]{0,2}([([{])/;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 /**
- * @param value what stood behind `Action:`
- * @param input what stood behind its `Action Input:`, null when there was none
+ * @param value text after `Action:`
+ * @param input text after its `Action Input:`; null without such a label
  */
 export function parseAction(value: string, input: string | null): ParsedAction {
   const body = withoutFences(value);
@@ -56,17 +56,17 @@ export function parseAction(value: string, input: string | null): ParsedAction {
   return wanted.kind === 'call' && input === null ? { ...wanted, input: fencedPart(rest, false) } : wanted;
 }
 
-/** Whether a text only says that there is nothing. */
+/** Whether a text only states that there is nothing. */
 export function saysNothing(text: string): boolean {
   return text.length <= LONGEST_NOTHING && NOTHING.has(stripWrapping(text).toLowerCase());
 }
 
-/** Whether this action ends the run. */
+/** Whether an action ends the run. */
 export function isFinish(value: string): boolean {
   return FINISH.has(stripWrapping(withoutFences(value)).toLowerCase());
 }
 
-/** What a model gave as its answer in place of an input: JSON with one text in it is that text. */
+/** The answer in the input of a finishing action: the text, unwrapped from JSON with a single string. */
 export function toAnswer(input: string): string {
   const bare = withoutFences(input);
   const parsed = tryParse(bare);
@@ -136,11 +136,11 @@ function join(first: string, rest: string): string {
   return rest === '' ? first : `${first}\n${rest}`;
 }
 
-/** @returns undefined when the text is no JSON, or nested too deep to be meant */
+/** @returns undefined if the text is not JSON, or nested too deep */
 export function tryParse(text: string): unknown {
   if (!mayBeJson(text)) return undefined;
   const parsed = parseJson(text, parseExactJson);
   if (parsed.ok) return parsed.value;
-  // What is JSON but forbidden is for the check of the arguments to refuse, with its reason.
+  // The check of the arguments rejects JSON with a forbidden key, with the reason.
   return parsed.fault.kind === 'forbidden_key' ? parseExactJson(text) : undefined;
 }

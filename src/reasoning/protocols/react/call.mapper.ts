@@ -9,7 +9,7 @@ import type { WantedCall } from './segment.builder.js';
 const WORD = /[\w-]{1,64}/g;
 const LONGEST_NAME = 200;
 
-/** The calls as the loop takes them; a name or an input that fits no tool stays as it is, for the executor to refuse. */
+/** Maps actions to tool calls; a name or input that fits no tool stays unchanged, and the executor rejects it. */
 export function toToolCalls(wanted: readonly WantedCall[], tools: readonly Tool[], iteration: number): ToolCall[] {
   const names = new ToolNames(tools);
   return wanted.map(({ name, input }, index) => {
@@ -19,7 +19,9 @@ export function toToolCalls(wanted: readonly WantedCall[], tools: readonly Tool[
   });
 }
 
-/** Finds tools by their name, in other letters if need be, or as the only one that a text names (`use the search tool`). */
+/**
+ * Finds a tool by its name, ignoring case if necessary, or as the only tool that a text names (`use the search tool`).
+ */
 class ToolNames {
   private readonly exact: ReadonlyMap<string, Tool>;
   private readonly alike: ReadonlyMap<string, readonly Tool[]>;
@@ -48,7 +50,7 @@ function toArguments(input: string, tool: Tool | undefined): string {
   return tool ? (readPlain(text, schemaOf(tool)) ?? text) : text;
 }
 
-/** What a text without braces means to a tool of this shape. */
+/** Arguments from text without braces, for a tool with this schema; null if they are ambiguous. */
 function readPlain(text: string, { properties, required }: InputShape): string | null {
   if (required.length === 0 && saysNothing(text)) return '{}';
   const isKeyword = KEYWORDS.test(text) && Object.hasOwn(properties, /^\w+/.exec(text)![0]);
@@ -72,7 +74,7 @@ function readKeywords(text: string): string | null {
   return JSON.stringify({ [match[0].slice(0, -1).trim()]: value });
 }
 
-/** The object that the text begins with; prose behind it is the model talking on. */
+/** The object at the start of the text; prose after it is ignored. */
 function readObject(text: string): string | null {
   if (tryParse(text) !== undefined) return text;
   const loose = parseLooseObject(text);
@@ -81,7 +83,7 @@ function readObject(text: string): string | null {
   return rest === '' || !/^[{[,:}\]"'+*/=|&-]/.test(rest) ? loose.json : null;
 }
 
-/** A JSON string is what it says; any other text is itself. */
+/** Decodes a quoted string; other text stays unchanged. */
 function toText(text: string): string {
   if (/^'[^']*'$/.test(text)) return text.slice(1, -1);
   const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');

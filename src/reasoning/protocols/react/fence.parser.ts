@@ -1,11 +1,11 @@
 const OPEN = /^`{3,8}(?:[\w+#.-]{0,20}[ \t]{0,8}(?:\r?\n|(?=[{[])))?/;
 const END = /`{3,8}$/;
-/** A line of a fence; what it says behind the backticks, which only one that opens has. */
+/** A fence line, with the text after its backticks; only an opening fence has such text. */
 const LINES = /(?:^|\n)[ \t]{0,3}`{3,8}([^`\n]{0,80})(?=\n|$)/g;
-/** The one line of a fence that closes the other one. */
+/** The single fence line of a text, if it closes an earlier fence. */
 const BARE = /^\s{0,100}`{3,8}[ \t\r]{0,8}(?:\n|$)/;
 
-/** The text without the fence or the backticks around it, even if only one end of the fence is there. */
+/** The text without the fence or backticks around it, even if only one end of the fence is present. */
 export function withoutFences(text: string): string {
   let bare = text.trim();
   if (bare.startsWith('```')) bare = bare.replace(OPEN, '').trimStart();
@@ -14,7 +14,7 @@ export function withoutFences(text: string): string {
 }
 
 /**
- * The part of a text that stands in a fence, all of it when it stands in none: what a model says behind one is not meant.
+ * The part of a text inside its fence; the whole text if it has none. Text after a fence is ignored.
  * @param isInFence whether a fence was opened before the text
  */
 export function fencedPart(text: string, isInFence: boolean): string {
@@ -25,14 +25,14 @@ export function fencedPart(text: string, isInFence: boolean): string {
   return open.endsWith('\n') ? upToClose(inner) : upToLastTicks(inner);
 }
 
-/** Whether a fence is open behind a text. @param isInFence whether one was opened before it */
+/** Whether a fence is open after a text. @param isInFence whether one was opened before it */
 export function leavesFenceOpen(text: string, isInFence: boolean): boolean {
   const lines = linesOf(text);
   if (!isInFence) return lines % 2 === 1;
   return lines % 2 === 0 || (lines === 1 && ownFence(text, isInFence) !== null);
 }
 
-/** How the fence begins that a text begins with; `null` when it is no beginning. */
+/** The opening fence at the start of a text; `null` for other text. */
 function ownFence(text: string, isInFence: boolean): string | null {
   if (!text.includes('```')) return null;
   const [open] = OPEN.exec(text.trim()) ?? [];
@@ -48,7 +48,7 @@ function linesOf(text: string): number {
   return count;
 }
 
-/** Lines before it come in pairs, of code in the code: the last bare one that makes no pair closes. */
+/** Cuts a text at its closing fence: nested fences come in pairs, so the last unpaired bare line closes. */
 function upToClose(text: string): string {
   let end = text.length;
   let isPaired = true;

@@ -1,20 +1,20 @@
-/** What a labelled line of the format begins. */
+/** Kind of text after a label of the format. */
 export type LabelKind = 'thought' | 'action' | 'input' | 'observation' | 'answer';
 
 export interface Label {
   readonly kind: LabelKind;
-  /** A label that nothing but the format has; the others are words of ordinary texts, too (`Input:`, `答案：`). */
+  /** Whether only the format uses this label; the others also occur in ordinary text (`Input:`, `答案：`). */
   readonly isStrong: boolean;
-  /** A line of its own without a colon: `### Action`, which may be a heading of an ordinary text, too. */
+  /** A line without a colon: `### Action`, which may also be a heading of an ordinary text. */
   readonly isHeading?: true;
-  /** Where the value begins in the text. */
+  /** Index of the value in the text. */
   readonly valueStart: number;
 }
 
-/** No label with all that may stand around it is longer, in UTF-16 units; what is longer is text. */
+/** Maximum length of a label with its decoration, in UTF-16 units; a longer one is text. */
 export const MAX_LABEL = 160;
 
-/** Names of labels, in small letters, between bars; English first. */
+/** Names of labels, in lower case, separated by bars; English first. */
 const STRONG: Record<LabelKind, string> = {
   thought: 'thought',
   action: 'action|行动|动作|操作|行動|動作|aktion|acción|accion|アクション|ação|azione|действие|행동|액션',
@@ -50,10 +50,10 @@ for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const
   }
 }
 
-/** The labels as we ask for them, which need no key to be made. */
+/** The labels as the prompt requests them, which need no key. */
 const USUAL = new Map(ASKED.map((name) => [name, LABELS.get(toKey(name))!]));
 
-/** Every beginning of every label, to know early what can no longer become one. */
+/** All prefixes of all labels, to reject other text early. */
 const BEGINNINGS = new Set(
   [...LABELS.keys()].flatMap((key) => Array.from(key, (_, at) => key.slice(0, at)).concat(key)),
 );
@@ -66,9 +66,9 @@ const BEFORE = '[ \\t>#*_`•\\-\\[【(（]{0,16}(?:\\d{1,3}[.)、．:][ \\t]{0,
 const AFTER =
   '[ \\t]{0,2}(?:#?\\d{1,3})?[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\))?[ \\t]{0,2}[\\])】）*_`"\']{0,4}[ \\t]{0,2}';
 
-/** The source of a pattern of a label with all around it, of which `toLabel` reads the match. */
+/** Pattern source of a label with its decoration; `toLabel` maps the match. */
 export const LABELLED = `(${BEFORE})(${NAMES})(${AFTER})[:：]`;
-/** The source of a pattern of a label as a heading, up to the line break that ends it; `toHeading` reads the name. */
+/** Pattern source of a label as a heading, up to the line break; `toHeading` maps the name. */
 export const HEADED = `#{1,6}[ \\t]{1,3}[*_]{0,3}(${STRONG_NAMES})[*_]{0,3}[ \\t]{0,3}(?=\\r?\\n)`;
 const LABEL = new RegExp(`^${LABELLED}`, 'i');
 const HEADING = new RegExp(`^${HEADED}`, 'i');
@@ -85,7 +85,7 @@ const AFTER_BEGUN = new RegExp(
 );
 const MARKS = /[*_`]{1,4}$/;
 
-/** The label that the line begins with, if any. */
+/** The label at the start of the line, if any. */
 export function readLabel(line: string): Label | null {
   if (!mayBegin(line)) return null;
   const match = LABEL.exec(line);
@@ -94,7 +94,7 @@ export function readLabel(line: string): Label | null {
   return heading && toHeading(heading[1]!, heading[0].length);
 }
 
-/** @param end where the heading ends in the text */
+/** @param end end of the heading in the text */
 export function toHeading(name: string, end: number): Label {
   return { ...LABELS.get(toKey(name))!, isHeading: true, valueStart: end };
 }
@@ -106,7 +106,7 @@ export function toLabel(match: RegExpExecArray): Label {
   return { kind, isStrong, valueStart: end + closingMarks(match.input, end, before, after) };
 }
 
-/** Whether a line that begins like this may still turn out to begin with a label. */
+/** Whether a line with this start may still turn out to start with a label. */
 export function mayBecomeLabel(beginning: string): boolean {
   if (beginning === '') return true;
   if (!mayBegin(beginning) || beginning.length >= MAX_LABEL) return false;
@@ -115,22 +115,21 @@ export function mayBecomeLabel(beginning: string): boolean {
   return BEGINNINGS.has(toKey(rest)) || AFTER_BEGUN.test(rest);
 }
 
-/** Whether the marks that close a bold label may still follow the end of this text. */
+/** Whether the closing marks of a bold label may still follow this text. */
 export function mayCloseMarks(beginning: string, { valueStart }: Label): boolean {
   return beginning.length - valueStart < 4 && /^[ \t>#•\-[【(（\d.)、．:]{0,24}[*_`]/.test(beginning);
 }
 
 /**
- * Writes `Action\:` for every `Action:` (and any other label, in any language) that begins a line, and `### Action\` for a
- * heading, so that neither the
- * model nor the decoder takes quoted text for the format. Taking the backslashes away gives the text back.
+ * Escapes labels at the start of a line, in all languages: `Action:` becomes `Action\:`, and a heading `### Action\`.
+ * Neither the model nor the decoder then takes quoted text for the format. Removing the backslashes restores the text.
  */
 export function escapeLabels(text: string): string {
   const escaped = withBackslashes(text, LABELS_IN_TEXT);
   return THOUGHT_END.test(escaped) ? withBackslashes(escaped, LABELS_BEHIND_THOUGHTS) : escaped;
 }
 
-/** One behind each match. Of many matches `replace` takes three times as long. */
+/** Inserts a backslash after each match. With many matches `replace` is three times slower. */
 function withBackslashes(text: string, pattern: RegExp): string {
   let escaped = '';
   let from = 0;
@@ -152,7 +151,7 @@ function namesIn(list: string): string[] {
   return list === '' ? [] : list.split('|');
 }
 
-/** Those that we ask for first, as they are read most; then the longest. */
+/** Pattern source of all names: the requested ones first, since they are matched most, then the longest. */
 function toPattern(tables: readonly string[]): string {
   const names = tables.flatMap(namesIn).toSorted((a, b) => rank(a) - rank(b));
   return names.map((name) => name.replaceAll(' ', '[ \\t_-]{0,2}')).join('|');

@@ -1,6 +1,6 @@
 import { HEADED, LABELLED, toHeading, toLabel, type Label } from './label.parser.js';
 
-/** A line that a label begins, or, where that is null, a fence. */
+/** A line that starts with a label, or a fence line if `label` is null. */
 export interface MarkedLine {
   readonly start: number;
   readonly label: Label | null;
@@ -8,7 +8,7 @@ export interface MarkedLine {
 
 const FENCE = /^[ \t]{0,3}```[\w+#.-]{0,20}[ \t\r]{0,8}\n?$/;
 const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
-/** Behind a line break, so that a whole text is searched at once and not line by line. */
+/** Starts with a line break, so that one search covers a whole text instead of each line. */
 const LABEL_LINE = `\\n(?:${LABELLED}|${HEADED})`;
 const FENCE_LINE = String.raw`\n[ \t]{0,3}${'```'}[\w+#.-]{0,20}[ \t\r]{0,8}(?=\n)`;
 const LINES = {
@@ -17,11 +17,11 @@ const LINES = {
   both: new RegExp(`${LABEL_LINE}|${FENCE_LINE}`, 'gi'),
 };
 const BLANK_LINES = /\s*\n/y;
-/** In an ordinary text only the name of a tool makes an action of a line that begins with `Action:`. */
+/** In ordinary text, a line with `Action:` is an action only if a tool name follows. */
 const TOOL_LIKE =
   /^[ \t]{0,4}[`"'*[]{0,4}[\w.-]{1,64}[`"'*\]]{0,4}[ \t\r]{0,8}(?:\n|$|[({[]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
 
-/** The first such line that begins behind a line break at `from` or later. */
+/** The first such line after a line break at `from` or later. */
 export function findLine(text: string, from: number, kind: keyof typeof LINES): MarkedLine | null {
   const pattern = LINES[kind];
   pattern.lastIndex = from;
@@ -35,7 +35,7 @@ function labelOf(match: RegExpExecArray): Label | null {
   return name === undefined ? null : toLabel(match);
 }
 
-/** @returns where the blank lines end that begin at `at` */
+/** @returns the end of the blank lines at `at` */
 export function endOfBlankLines(text: string, at: number): number {
   BLANK_LINES.lastIndex = at;
   return BLANK_LINES.test(text) ? BLANK_LINES.lastIndex : at;
@@ -45,12 +45,12 @@ export function isFence(line: string): boolean {
   return FENCE.test(line);
 }
 
-/** Whether a line that begins like this may still turn out to be a fence. */
+/** Whether a line with this start may still turn out to be a fence. */
 export function mayBecomeFence(beginning: string): boolean {
   return FENCE_BEGUN.test(beginning);
 }
 
-/** Whether what stands behind `Action:` looks like a tool. */
+/** Whether the text after `Action:` resembles a tool name. */
 export function isToolLike(value: string): boolean {
   return TOOL_LIKE.test(value);
 }

@@ -1,11 +1,11 @@
-/** A JSON object as a model meant it, in strict JSON, and what stood behind it. */
+/** A leniently parsed JSON object as strict JSON, and the text after it. */
 export interface LooseObject {
   readonly json: string;
   readonly rest: string;
 }
 
 const MAX_DEPTH = 64;
-/** What is longer is not mended but left for the executor to refuse. */
+/** Longer input is not repaired; the executor rejects it. */
 const MAX_VALUES = 10_000;
 const SPACE = /\s+/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -14,12 +14,12 @@ const WORDS = new Map(
   Object.entries({ true: 'true', false: 'false', null: 'null', True: 'true', False: 'false', None: 'null' }),
 );
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”' };
-/** What a closing single quote must stand before; otherwise it may be an apostrophe. */
+/** Required after a closing single quote; otherwise the quote may be an apostrophe. */
 const AFTER_QUOTE = /\s*(?:[,:}\]]|$)/y;
 
 /**
- * Reads the object that the text begins with, forgiving what is still unambiguous: single and typographic quotes, line
- * breaks in strings, trailing commas, unquoted keys, Python's `True`, `False` and `None`. Anything else is null.
+ * Parses the object at the start of a text, tolerant of unambiguous errors: single and typographic quotes, line breaks
+ * in strings, trailing commas, unquoted keys, Python's `True`, `False` and `None`. Null for other text.
  */
 export function parseLooseObject(text: string): LooseObject | null {
   const reader = new LooseReader(text);
@@ -28,7 +28,7 @@ export function parseLooseObject(text: string): LooseObject | null {
   return json === null ? null : { json, rest: text.slice(reader.at) };
 }
 
-/** Reads `key="value", other=3` as an object; null when it is not exactly that. */
+/** Parses `key="value", other=3` as an object; null for other text. */
 export function parseKeywords(text: string): string | null {
   const reader = new LooseReader(text);
   const json = reader.readMembers(1, '=', '');
@@ -54,7 +54,7 @@ class LooseReader {
     return this.take(NUMBER) || (WORDS.get(this.take(WORD)) ?? null);
   }
 
-  /** @param close the bracket that ends them, or the empty string for the end of the text */
+  /** @param close the closing bracket, or the empty string for the end of the text */
   readMembers(depth: number, colon: string, close: string): string | null {
     const members: string[] = [];
     while (!this.ends(close)) {
@@ -103,7 +103,7 @@ class LooseReader {
     return close === '' ? this.at >= this.text.length : this.skip(close, close);
   }
 
-  /** A comma, or the end itself, which stays to be read. */
+  /** Consumes a comma; the closing bracket is only checked. */
   private separates(close: string): boolean {
     this.skipSpace();
     if (this.skip(',', '，')) return true;
@@ -124,7 +124,7 @@ class LooseReader {
   }
 
   private skipSpace(): void {
-    // Most often there is none, which is quicker to see than to search for.
+    // Usually there is no space, and this check is faster than a search.
     const code = this.text.charCodeAt(this.at);
     if ((code <= 0x20 || code >= 0x80) && this.matches(SPACE)) this.at = SPACE.lastIndex;
   }
@@ -144,11 +144,11 @@ const ESCAPED = new Map([
   ['\\\n', '\\n'],
 ]);
 const ESCAPES = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/g;
-/** What a JSON string holds only with a backslash before it. */
+/** Characters that a JSON string must escape. */
 const UNSAFE = /["\\]|[^ -\uffff]/;
 const CONTROL = /[^ -\uffff\n\r\t]/;
 
-/** The text of a JSON string, of which this stands between the quotes; null when it is none. */
+/** The text of a JSON string, given without its quotes; null if the string is invalid. */
 export function parseStringBody(body: string): string | null {
   if (!UNSAFE.test(body)) return body;
   return UNSAFE.test(body.replace(ESCAPES, '')) ? null : (JSON.parse(`"${body}"`) as string);

@@ -4,7 +4,7 @@ import { escapeLabels } from './label.parser.js';
 
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/g;
 
-/** The messages with calls and results as text; the given ones stay as they are. */
+/** Maps messages to messages with calls and results as text; the given ones are not changed. */
 export function toTextMessages(messages: readonly Message[]): Message[] {
   const written: Message[] = [];
   let results: ToolMessage[] = [];
@@ -39,7 +39,7 @@ function toUserText({ role, content }: UserMessage): UserMessage {
   };
 }
 
-/** An answer keeps its label in the history, so that the model keeps the format. */
+/** An answer keeps its label in the history, so that the model follows the format. */
 function toAssistantText({ content, reasoning = '', toolCalls = [] }: AssistantMessage): string {
   if (toolCalls.length === 0) return `Final Answer: ${escapeLabels(content)}`;
   const thought = [reasoning, content].filter((text) => text !== '').join('\n');
@@ -55,7 +55,7 @@ function toName(tool: string): string {
   return tool.replace(LINE_BREAKS, ' ');
 }
 
-/** In one line: in JSON a line break is a blank between values, and U+2028 and U+2029 only stand in strings. */
+/** In one line: in JSON a line break is a blank between values; U+2028 and U+2029 occur only in strings. */
 function toInputText(args: string): string {
   const line = args
     .replace(/[\r\n]+/g, ' ')
@@ -65,7 +65,7 @@ function toInputText(args: string): string {
   return line.trimStart().startsWith('{') ? line : escapeLabels(line);
 }
 
-/** Role `tool` would need a call that the model's own API knows; here results are the user's text. */
+/** A message with the role `tool` requires a native call; here results are user messages. */
 function toObservations(results: readonly ToolMessage[]): UserMessage {
   const named = results.length > 1;
   const lines = results.map(({ name, content }) => {

@@ -63,7 +63,7 @@ function streamed(pieces: readonly string[]): string {
   return pieces.map((piece) => decoder.push(piece)).join('') + decoder.end();
 }
 
-/** The pieces of a text, cut at these shares of its length. */
+/** Splits a text into pieces of these lengths, as shares of its length. */
 function cut(text: string, lengths: readonly number[]): string[] {
   const pieces: string[] = [];
   let at = 0;
@@ -75,7 +75,7 @@ function cut(text: string, lengths: readonly number[]): string[] {
   return pieces;
 }
 
-/** Between bars. */
+/** Separated by bars. */
 const MARKUP = fc.constantFrom(
   ...(
     'Thought:|Action:|Action Input:|Observation:|Final Answer:|\n|\n\n| |```|```json\n|**Action:** |思考：|行动：|行动输入：|' +

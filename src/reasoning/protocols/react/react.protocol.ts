@@ -15,9 +15,9 @@ import { toTextMessages } from './message-text.mapper.js';
 import { ReplyParser } from './reply.parser.js';
 import { describeTools } from './tool-text.builder.js';
 
-/** OpenAI and those who speak its wire refuse more. */
+/** OpenAI and compatible providers reject more. */
 const MAX_STOPS = 4;
-/** Keeps a model from inventing results. */
+/** Prevents invented results. */
 const STOP = '\nObservation:';
 
 /** Thought, Action, Action Input, Observation and Final Answer as text, for models without function calling. */
@@ -31,7 +31,7 @@ export class ReactProtocol extends Protocol {
   encode({ instructions, messages, parameters }: Conversation): ChatRequest {
     const written = toTextMessages(messages);
     const all: Message[] = instructions === '' ? written : [{ role: 'system', content: instructions }, ...written];
-    // Ours is the one to go when the caller has as many as providers take: decode cuts an invented observation anyway.
+    // Drop our stop sequence if the caller uses all of them: decoding drops an invented observation anyway.
     const stop = [...new Set([...(parameters?.stop ?? []), STOP])].slice(0, MAX_STOPS);
     return { messages: all, parameters: { ...parameters, stop } };
   }

@@ -51,7 +51,7 @@ describe('long text', () => {
   });
 });
 
-/** Between bars. */
+/** Separated by bars. */
 const HOSTILE: readonly string[] = (
   ':| |`|{|[|(|\n|"|\'|*|\\|<think>|Action|Action:|Action: |Action\n|Action:\n|Action: a\n|Action Input: |Action Input:\n|' +
   '```\n|``` \n|x\n|\n |{\'a\':|"\\|Thought: Action: |Action: a(|行动：|Final Answer:|- 1. |a=1,|{"a":|\' ,|\r|[1]\n|a\n|' +
@@ -83,14 +83,14 @@ describe('more marks than any reply has', () => {
 describe('hostile text', () => {
   it.each(HOSTILE)('is read in linear time: %j', (unit) => {
     for (const start of STARTS) {
-      // A pause of the machine may spoil one comparison, a quadratic reader spoils all.
+      // A pause of the machine may distort one comparison; a quadratic parser fails all of them.
       const factors = [1, 2, 3, 4].values().map(() => growth(start, unit));
       expect(factors.some((factor) => factor < 40)).toBe(true);
     }
   });
 });
 
-/** How much longer eight times the text takes. */
+/** Factor by which the time grows for a text of eight times the length. */
 function growth(start: string, unit: string): number {
   const small = fastest(() => work(start, unit, 16_000));
   return fastest(() => work(start, unit, 128_000)) / Math.max(small, 1);
@@ -104,7 +104,7 @@ function work(start: string, unit: string, length: number): void {
   protocol.encode({ instructions: '', messages: [{ role: 'user', content }, result], tools: [] });
 }
 
-/** In ms of the CPU, which others on the machine do not take; the faster of two, so that a pause of the machine does not count. */
+/** CPU time in ms, so that other processes do not count; the faster of two runs, to ignore a pause of the machine. */
 function fastest(run: () => void): number {
   return Math.min(
     ...[1, 2].map(() => {

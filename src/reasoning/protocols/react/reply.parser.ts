@@ -6,7 +6,7 @@ import { SegmentBuilder, type ReplySegments } from './segment.builder.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
 /**
- * `start`: nothing but blanks yet; `free`: an answer without a label; `answer`: behind `Final Answer:`; `hidden`: an
+ * `start`: only blanks so far; `free`: an answer without a label; `answer`: text after `Final Answer:`; `hidden`: an
  * answer invented beside calls; `segment`: thought, action or input; `done`: the rest is invented.
  */
 type Mode = 'start' | 'free' | 'segment' | 'answer' | 'hidden' | 'done';
@@ -15,32 +15,32 @@ type Verdict = 'label' | 'text' | 'undecided';
 const BARE_FENCE = /^\s*```\s*$/;
 
 /**
- * Reads a reply of a model piece by piece. Whether a line is a label is decided by its first characters alone, so that
- * any chunking gives the same, and no character is looked at more than a few times.
+ * Parses a reply piece by piece. Only the first characters of a line decide whether it is a label, so that all
+ * chunkings give the same result. Each character is scanned only a few times.
  */
 export class ReplyParser {
   private readonly segments = new SegmentBuilder();
   private readonly visible = new VisibleTextBuilder();
   private mode: Mode = 'start';
   private out = '';
-  /** The undecided beginning of the current line. */
+  /** The undecided start of the current line. */
   private head = '';
   private isInLine = false;
-  /** A line of backticks (and blank lines after it) that may belong to the text or only wrap the format. */
+  /** A line of backticks, with blank lines after it, that may be text or a fence around the format. */
   private held = '';
   private isWrapped = false;
   private isInFence = false;
   private readonly think = new ThinkParser();
-  /** How many lines turned out to be labels or fences, or to look like it. */
+  /** Lines that were, or resembled, labels or fences. */
   private marks = 0;
 
-  /** @returns what of the piece the user may read */
+  /** @returns the visible text of the piece */
   push(piece: string): string {
     this.read(this.think.push(piece));
     return this.take();
   }
 
-  /** @returns the rest of what the user may read */
+  /** @returns the rest of the visible text */
   end(): string {
     this.read(this.think.end());
     const head = this.head;
@@ -53,12 +53,12 @@ export class ReplyParser {
     return this.take();
   }
 
-  /** What was found besides the text; complete after `end()`. */
+  /** The thoughts and calls of the reply; complete after `end()`. */
   get found(): ReplySegments {
     return { thoughts: [...this.think.thoughts, ...this.segments.thoughts], calls: this.segments.calls };
   }
 
-  /** Whether every line belongs to the format until a label says otherwise. */
+  /** Whether all lines up to the next label belong to the format. */
   private get isFormat(): boolean {
     return this.mode === 'segment' || this.mode === 'hidden';
   }
@@ -76,7 +76,7 @@ export class ReplyParser {
     return out;
   }
 
-  /** @param whole up to where the piece consists of whole lines */
+  /** @param whole index up to which the piece consists of complete lines */
   private readSome(piece: string, at: number, whole: number): number {
     if (this.mode !== 'start' && this.held === '') {
       if (this.isInLine) return this.readLines(piece, at, at, whole);
@@ -89,14 +89,14 @@ export class ReplyParser {
     return end;
   }
 
-  /** The rest is no more looked at. */
+  /** Passes the rest on without scanning it. */
   private pass(piece: string, at: number): number {
     this.feed(this.head + piece.slice(at));
     this.head = '';
     return piece.length;
   }
 
-  /** Reads on to the next line that means something, which is most often far away. */
+  /** Skips to the next label or fence, which is usually far away. */
   private readLines(piece: string, from: number, at: number, whole: number): number {
     if (at >= whole) {
       this.feed(piece.slice(at));
@@ -154,7 +154,7 @@ export class ReplyParser {
     return at + taken.length;
   }
 
-  /** @returns false when the line's beginning does not say yet what it is */
+  /** @returns false if the start of the line does not decide its kind yet */
   private readLine(line: string, isComplete: boolean): boolean {
     if (this.isFormat) return this.readFormatLine(line, isComplete);
     if (!isComplete && mayBecomeFence(line)) return false;
@@ -190,13 +190,13 @@ export class ReplyParser {
     return verdict === 'label' ? label : verdict;
   }
 
-  /** Code in an answer holds no labels, but a fence may also stand around the format. */
+  /** Code in an answer holds no labels, but a fence may also enclose the format. */
   private mayBeLabel(): boolean {
     if (!this.isInFence || this.held === '') return !this.isInFence;
     return this.mode !== 'answer' || (this.isWrapped && BARE_FENCE.test(this.held));
   }
 
-  /** @param end where the beginning of the line ends that decides */
+  /** @param end end of the line's start that decides */
   private judge(label: Label, text: string, end: number, isComplete: boolean): Verdict {
     if (label.kind === 'input') return 'text';
     if (this.mode !== 'start') {
@@ -256,7 +256,7 @@ export class ReplyParser {
     return true;
   }
 
-  /** Blanks do not decide whether what is held back is text. */
+  /** Blanks do not decide whether held back text is text. */
   private feedUndecided(text: string): void {
     if (text.trim() !== '') this.showHeldAnd(text);
     else if (this.held !== '') this.held += text;

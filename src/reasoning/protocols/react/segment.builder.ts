@@ -5,7 +5,7 @@ import type { Label, LabelKind } from './label.parser.js';
 
 export type WantedCall = Extract<ParsedAction, { kind: 'call' }>;
 
-/** What a reply held besides its answer. */
+/** The parts of a reply besides its answer. */
 export interface ReplySegments {
   readonly thoughts: readonly string[];
   readonly calls: readonly WantedCall[];
@@ -16,7 +16,7 @@ type SegmentKind = Exclude<LabelKind, 'answer'>;
 const INLINE_ACTION = /(?:^|[\s.。!?！？,，;；])(?:action|行动|动作)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const INLINE_ANSWER = /(?:final answer|最终答案)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const JSON_BEGUN = /^\s{0,100}(?:```[\w-]{0,20})?\s{0,100}\{\s{0,100}["'“}\w]/;
-/** An action that says its input in the same line. */
+/** An action with its input in the same line. */
 const SELF_CONTAINED =
   /^[ \t`*]{0,8}[\w.-]{1,64}[`*]{0,2}(?:[ \t]{0,2}[([{]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
 
@@ -24,7 +24,7 @@ const SELF_CONTAINED =
 export class SegmentBuilder implements ReplySegments {
   readonly thoughts: string[] = [];
   readonly calls: WantedCall[] = [];
-  /** Whether a fence is open where the next segment begins. */
+  /** Whether a fence is open at the start of the next segment. */
   isInFence = false;
   private kind: SegmentKind | null = null;
   private text = '';
@@ -40,19 +40,19 @@ export class SegmentBuilder implements ReplySegments {
     return this.calls.length > MAX_CALLS;
   }
 
-  /** Whether the label means something where it stands. */
+  /** Whether the label is valid at its position. */
   accepts({ kind, isStrong }: Label): boolean {
     if (kind !== 'input') return this.kind !== null || isStrong;
     if (this.kind === 'action') return true;
     return isStrong && (this.kind === 'input' || this.kind === 'thought');
   }
 
-  /** @returns `answer` for the input of the action that ends the run */
+  /** @returns `answer` for the input of an action that ends the run */
   begin(kind: SegmentKind): 'segment' | 'answer' {
     const previous = this.kind;
     const text = this.takeText();
     if (kind === 'input') this.beginInput(previous, text);
-    // With an action of its own line, what the thought says of actions is only said.
+    // If the action has a line of its own, actions in the thought are only text.
     else if (kind === 'action' && previous === 'thought') this.keepThought(text);
     else this.closeWith(previous, text);
     this.kind = kind;
@@ -71,7 +71,7 @@ export class SegmentBuilder implements ReplySegments {
     this.kind = null;
   }
 
-  /** The answer of a reply in which neither a call nor an answer had its place. */
+  /** The answer of a reply without a call and without a labelled answer. */
   fallback(): string {
     if (this.answer !== '') return this.answer;
     const said = this.thoughts.join('\n');
@@ -84,14 +84,14 @@ export class SegmentBuilder implements ReplySegments {
     const { text, kind, isInFence } = this;
     this.text = '';
     this.isInFence = leavesFenceOpen(text, isInFence);
-    // In JSON a fence may stand, and where that ends is seen.
+    // Strings in JSON may contain fences; the JSON parser finds the end.
     const isWhole = kind === 'thought' || (kind === 'input' && JSON_BEGUN.test(text));
     return isWhole ? text : fencedPart(text, isInFence);
   }
 
   private beginInput(previous: SegmentKind | null, text: string): void {
     if (previous === 'action') this.action = text;
-    // A second input without a second action is a second call of the same tool.
+    // A second input without an action is a second call of the same tool.
     else if (previous === 'input') this.finish(this.action, text);
     else if (previous === 'thought') {
       const inline = findInlineAction(text);

@@ -42,7 +42,7 @@ function describeArguments(schema: JsonSchema): string {
   return lines.length === 0 ? 'none, write {}' : lines.join('; ') + shared;
 }
 
-/** `string, required): What it is`: the schema in words where it is simple, else as it stands. */
+/** A simple schema in words, with its description; another schema as JSON. */
 function describe(schema: unknown, isRequired: boolean): string {
   const { description, type, ...rest } = Object(schema) as Record<string, unknown>;
   const limits = Object.keys(rest).length > 0 ? ` ${inOneLine(JSON.stringify(rest))}` : '';

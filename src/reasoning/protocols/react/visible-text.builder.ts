@@ -1,13 +1,13 @@
 import { toAnswer } from './action.parser.js';
 
-/** What a value may begin with when the answer is wrapped in something. */
+/** Possible first characters of a wrapped answer. */
 const WRAPPED = /^[{"'`]/;
 
-/** The answer as it may be shown: without blanks around it, and unwrapped where it came as an action's input. */
+/** The visible answer: without blanks around it, and unwrapped if it was an action's input. */
 export class VisibleTextBuilder {
   private blanks = '';
   private isEmpty = true;
-  /** Blanks are dropped here: at the beginning, and behind a label. */
+  /** Whether blanks are dropped: at the start and after a label. */
   private isAtStart = true;
   private isInput = false;
   private held: string | null = null;
@@ -16,17 +16,17 @@ export class VisibleTextBuilder {
     return !this.isEmpty || this.held !== null;
   }
 
-  /** What comes now stands behind a label. */
+  /** The following text stands after a label. */
   beginAnswer(): void {
     this.isAtStart = true;
   }
 
-  /** From here on the text is an action's input, which may be JSON; it is then held until it is whole. */
+  /** The following text is an action's input. It may be JSON and is then held until complete. */
   beginInput(): void {
     this.isInput = true;
   }
 
-  /** @returns what of it may be shown now */
+  /** @returns the newly visible text */
   add(piece: string): string {
     if (this.held !== null) {
       this.held += piece;

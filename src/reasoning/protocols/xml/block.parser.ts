@@ -8,7 +8,7 @@ type State = 'elements' | 'json' | 'value' | 'cdata' | 'closed' | 'results';
 type ValueEnd = Tag | 'partial' | 'none' | 'cdata' | 'end';
 
 const OUTER_NAMES = namesOf('wrapper', 'invoke', 'results');
-/** What may end text, by what the block holds there. */
+/** Possible ends of text, by the state of the block. */
 const MARKS = {
   elements: new RegExp(MAY_BE_TAG, 'g'),
   nothing: new RegExp(`${MAY_BE_TAG}|[{[]`, 'g'),
@@ -16,7 +16,7 @@ const MARKS = {
   tooMany: new RegExp(mayBeTagOf(OUTER_NAMES), 'gi'),
 };
 const MAY_BE_CDATA = String.raw`<(?=!\[CDATA\[|!\[?C?D?A?T?A?$)`;
-/** What may end a value, or begin CDATA in it, by the value's tag or by the letter that its name begins with. */
+/** Possible ends of a value, and starts of CDATA in it, keyed by tag or by first letter. */
 const VALUE_MARKS = new Map(
   ['parameter', ...Array.from('abcdefghijklmnopqrstuvwxyz_')].map((start) => {
     const name = start.length === 1 ? String.raw`${start}[\w.-]*` : start;
@@ -25,22 +25,22 @@ const VALUE_MARKS = new Map(
     return [start, { strict, lenient }];
   }),
 );
-/** Deeper ones are not told apart any more. */
+/** Deeper wrappers are not tracked. */
 const MAX_WRAPPERS = 100;
 const CDATA = '<![CDATA[';
 const CDATA_END = ']]>';
 
-/** Reads one block of calls, in pieces: text up to where `read` returns needs not be given again. */
+/** Parses one block of calls, in pieces; the caller need not repeat text before the index that `read` returns. */
 export class BlockParser {
   private state: State = 'elements';
   private readonly wrappers: string[] = [];
-  /** The tag whose value is being read, and the value so far. */
+  /** The tag of the current value, and the value so far. */
   private open: Tag | null = null;
   private value = '';
-  /** How many places were looked at where a tag might be. */
+  /** Number of scanned possible tags. */
   private looks = 0;
 
-  /** @param isLenient whether a value also ends where the call does: set once it is known that one has no end */
+  /** @param isLenient whether a value also ends at the end of its call; set after a value without an end */
   constructor(
     first: Tag,
     private readonly calls: CallBuilder,
@@ -54,12 +54,15 @@ export class BlockParser {
     return this.state === 'closed' || this.isLast;
   }
 
-  /** Whether nothing behind it counts: it ended with results, which only we may write, or there are too many calls or tags. */
+  /**
+   * Whether the rest of the reply is ignored: the block ended with results, which a model may not write, or there are
+   * too many calls or tags.
+   */
   get isLast(): boolean {
     return this.state === 'results' || this.calls.hasTooManyCalls;
   }
 
-  /** @returns up to where the text was used */
+  /** @returns index up to which the text was consumed */
   read(text: string, from: number, isFinal: boolean): number {
     let at = from;
     while (at < text.length && !this.isClosed) {
@@ -70,7 +73,7 @@ export class BlockParser {
     return at;
   }
 
-  /** Of a value that the end of the reply left open: its text, to be read once more with other eyes. */
+  /** Reopens a value that the end of the reply left open. @returns its text, to be parsed again leniently */
   reopen(): string {
     if (this.isLenient || (this.state !== 'value' && this.state !== 'cdata')) return '';
     const text = this.value;
@@ -80,7 +83,7 @@ export class BlockParser {
     return text;
   }
 
-  /** Ends whatever is open. */
+  /** Ends all open elements. */
   end(): void {
     if (this.state === 'value' || this.state === 'cdata') this.closeValue();
     if (this.state === 'json') this.calls.endJson();
@@ -96,14 +99,14 @@ export class BlockParser {
     return text.charAt(at) === '<' ? this.readElement(text, at, isFinal) : this.readBracket(text, at);
   }
 
-  /** What may end text. */
+  /** Pattern of the possible ends of text. */
   private get mark(): RegExp {
     if (this.state === 'json') return MARKS.json;
     if (this.calls.hasTooManyParameters) return MARKS.tooMany;
     return this.mayBeJson ? MARKS.nothing : MARKS.elements;
   }
 
-  /** Whether a bracket here begins JSON in the place of calls. */
+  /** Whether a bracket here starts JSON in place of calls. */
   private get mayBeJson(): boolean {
     return this.state === 'elements' && !this.calls.isOpen && !this.calls.hasLooseText;
   }
@@ -122,7 +125,7 @@ export class BlockParser {
     return tag.end;
   }
 
-  /** What is behind is read no more. */
+  /** Ignores the rest of the reply. */
   private giveUp(text: string): number {
     this.enterResults();
     return text.length;
@@ -155,7 +158,7 @@ export class BlockParser {
     return typeof tag === 'string' || this.isLenient || tag.isClose ? tag : 'none';
   }
 
-  /** An end tag that the end of the reply cuts ends its value all the same. */
+  /** An end tag truncated by the end of the reply still ends its value. */
   private readCutTag(text: string, at: number, isFinal: boolean): number {
     if (!isFinal) return at;
     if (text.charAt(at + 1) !== '/') return this.keep(text, at, at + 1);

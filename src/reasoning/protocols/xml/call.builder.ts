@@ -2,33 +2,33 @@ import { MAX_CALLS, MAX_PARAMETERS } from '../call-limit.policy.js';
 
 export interface RawParameter {
   readonly name: string;
-  /** As it was written: entities and CDATA are still in it. */
+  /** As written, with entities and CDATA. */
   readonly text: string;
-  /** DeepSeek's `string` attribute, which says how to read the value. */
+  /** DeepSeek's `string` attribute: whether the value is text. */
   readonly string?: string;
 }
 
-/** A call as it was written, or the JSON that stood in the place of calls. */
+/** A call as written, or the JSON in place of calls. */
 export type RawCall =
   | {
       readonly kind: 'element';
       readonly name: string;
       readonly parameters: readonly RawParameter[];
-      /** What stood outside parameters; some models write their arguments there, as JSON. */
+      /** Text outside parameters; some models write their arguments there, as JSON. */
       readonly body: string;
     }
   | { readonly kind: 'json'; readonly text: string };
 
 const BARE_NAME = /^[\w-]{1,64}$/;
 
-/** Collects what the blocks of a reply say, in the order in which they say it. */
+/** Collects the calls of a reply's blocks, in order. */
 export class CallBuilder {
   readonly found: RawCall[] = [];
-  /** How many of them are elements; of JSON nobody knows yet whether it is a call. */
+  /** Number of element calls; the number of JSON calls is not known yet. */
   private elements = 0;
-  /** What stands between tags: what may be a name or a body. */
+  /** Text between tags: a possible name or body. */
   private loose = '';
-  /** Its first character that is no blank. */
+  /** First character of that text that is not blank. */
   private looseStart = '';
   private name: string | null = null;
   private key = '';
@@ -43,7 +43,7 @@ export class CallBuilder {
     return this.looseStart !== '';
   }
 
-  /** Whether the call's arguments are JSON and not elements. */
+  /** Whether the call's arguments are JSON instead of elements. */
   get isJsonBody(): boolean {
     return this.inCall && this.looseStart === '{';
   }
@@ -82,7 +82,7 @@ export class CallBuilder {
     else this.parameters.push(parameter);
   }
 
-  /** Ends the call; one that has no name is nothing. */
+  /** Ends the call; a call without a name is dropped. */
   end(): void {
     if (!this.inCall) return;
     this.inCall = false;
@@ -95,7 +95,7 @@ export class CallBuilder {
     this.found.push({ kind: 'json', text: this.takeLoose() });
   }
 
-  /** A wrapper that holds nothing but a name calls that tool without arguments. */
+  /** A wrapper that contains only a name calls that tool without arguments. */
   endBareName(): void {
     const name = this.takeBareName();
     if (name !== null) this.addCall(name, [], '');

@@ -23,7 +23,10 @@ export function toToolCalls(found: readonly RawCall[], tools: readonly Tool[], i
   return calls;
 }
 
-/** All calls of one message as a model would write them. What is long is copied once, by whoever reads it. */
+/**
+ * All calls of one message as a model would write them. Concatenation copies long texts only once, when the result is
+ * read.
+ */
 export function writeCalls(calls: readonly ToolCall[], tools: readonly Tool[]): string {
   let block = '<function_calls>\n';
   for (const call of calls) block += `${writeCall(call, schemaOf(call.name, tools))}\n`;
@@ -43,7 +46,7 @@ function toBodyArguments(body: string): string {
   return text.startsWith('{') ? text : '{}';
 }
 
-/** Of two parameters with one name the last counts. */
+/** Of parameters with the same name the last one counts. */
 function toArguments(parameters: readonly RawParameter[], schema: JsonSchema | undefined): string {
   const last = new Map<string, RawParameter>();
   for (const one of parameters) last.set(one.name, one);
@@ -59,7 +62,7 @@ function writeCall(call: ToolCall, schema: JsonSchema | undefined): string {
   return `${element}</invoke>`;
 }
 
-/** Arguments that are no JSON object are shown as they were: the model is to see its mistake. */
+/** Arguments that are not a JSON object stay unchanged, so that the model sees its mistake. */
 function writeArguments(text: string, schema: JsonSchema | undefined): readonly string[] {
   const parsed = parseJson(text, parseExactJson);
   if (!parsed.ok || !isJsonObject(parsed.value)) return text.trim() === '' ? [] : [escapeText(text)];

@@ -8,15 +8,15 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\n': '&#10;',
   '\r': '&#13;',
 };
-/** By their codes: those that no text between tags may have. */
+/** Escapes by character code, for the characters that text between tags must not contain. */
 const SPELLED: (string | undefined)[] = Array.from({ length: 64 }, (_, code) =>
   '<>&'.includes(String.fromCharCode(code)) ? ESCAPED[String.fromCharCode(code)] : undefined,
 );
-/** In UTF-16 units: a text that is put together of many signs is sooner whole in such pieces. */
+/** In UTF-16 units: joining pieces of this length is faster than appending many short strings. */
 const PIECE = 4096;
 const MAX_CODE_POINT = 0x10ffff;
 
-/** Resolves the five named and the numeric entities, once; whatever else has an `&` stays. */
+/** Decodes the five named entities and numeric ones, once; other text with an `&` stays unchanged. */
 export function unescapeText(text: string): string {
   if (!text.includes('&')) return text;
   if (!text.includes('&#')) return unescapeNamed(text);
@@ -27,7 +27,7 @@ export function unescapeText(text: string): string {
   });
 }
 
-/** `&amp;` last: what comes of it is not looked at again. */
+/** `&amp;` comes last, so that its result is not decoded again. */
 function unescapeNamed(text: string): string {
   const signs = text
     .replaceAll(/&lt;/g, '<')
@@ -36,7 +36,7 @@ function unescapeNamed(text: string): string {
   return signs.replaceAll(/&apos;/g, "'").replaceAll(/&amp;/g, '&');
 }
 
-/** Text between tags. Line breaks at its edges are spelled out, as a reader drops one there. */
+/** Escapes text between tags. Line breaks at its edges become entities, since a reader drops them there. */
 export function escapeText(text: string): string {
   const escaped = /[&<>]/.test(text) ? escapeSigns(text) : text;
   const last = escaped.at(-1);
@@ -44,7 +44,7 @@ export function escapeText(text: string): string {
   return (isBreak ? escaped.slice(0, -1) + ESCAPED[last] : escaped).replace(/^[\r\n]/, (sign) => ESCAPED[sign]!);
 }
 
-/** Of many signs a loop replaces each in half the time that a pattern takes. */
+/** For many characters a loop takes half the time of a pattern. */
 function escapeSigns(text: string): string {
   const pieces: string[] = [];
   let piece = '';
@@ -70,10 +70,10 @@ export function escapeAttribute(text: string): string {
   return text.replace(/[<>&"\r\n]/g, (sign) => ESCAPED[sign]!);
 }
 
-/** A superset of what the reader takes for a tag of the protocol, whatever its case, space or prefix. */
+/** A superset of the parser's tags of the protocol, with any case, space or prefix. */
 const MARKUP = /<(?=[\s/]{0,12}[^\s<>]{0,40}?(?:func|invoke|param|result|tool|arg[_-]?(?:key|value)))/gi;
 
-/** Text that is data: what could be read as the protocol's markup is spelled out, all else stays as it is. */
+/** Escapes possible markup of the protocol in text that is data; other text stays unchanged. */
 export function escapeMarkup(text: string): string {
   return text.includes('<') ? text.replace(MARKUP, '&lt;') : text;
 }

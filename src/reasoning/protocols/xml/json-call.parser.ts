@@ -7,12 +7,12 @@ interface JsonCall {
   readonly arguments: string;
 }
 
-/** Under which keys models write a call's arguments. */
+/** Keys under which models write the arguments of a call. */
 const ARGUMENT_KEYS = ['arguments', 'parameters', 'args', 'input'] as const;
 
 const NONE: readonly JsonCall[] = [];
 
-/** Calls written as JSON: one object, an array of them, or one a line. What is none is left out. */
+/** Calls written as JSON: one object, an array, or one object a line. Other values are skipped. */
 export function readJsonCalls(text: string): readonly JsonCall[] {
   const json = text.trim();
   const whole = readJson(json);
@@ -26,7 +26,7 @@ export function readJsonCalls(text: string): readonly JsonCall[] {
   return calls;
 }
 
-/** What has no end, or no string that could be a name, is not parsed at all: a parser's error costs more than its work. */
+/** Text without a closing bracket or a string is not parsed: a parser error is more expensive than this check. */
 function readJson(json: string): readonly JsonCall[] {
   if ((!json.endsWith('}') && !json.endsWith(']')) || !json.includes('"') || !mayBeJson(json)) return NONE;
   const parsed = parseJson(json, parseExactJson);

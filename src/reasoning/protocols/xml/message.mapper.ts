@@ -5,8 +5,8 @@ import { writeCalls } from './call.mapper.js';
 import { escapeAttribute, escapeMarkup } from './entity.mapper.js';
 
 /**
- * Messages as text alone: calls become a block, the results that follow them one message of the user. The given ones
- * are not changed.
+ * Maps messages to text: calls become a block, and the results after them one user message. The given messages are not
+ * changed.
  */
 export function toTextMessages(messages: readonly Message[], tools: readonly Tool[]): Message[] {
   const written: Message[] = [];
@@ -35,7 +35,7 @@ function toTextMessage(message: Exclude<Message, ToolMessage>, tools: readonly T
   }
 }
 
-/** Parts are looked at together, as markup may be spread over them. */
+/** Escapes all text parts together, since markup may span several parts. */
 function toTextUser(message: UserMessage): Message {
   const { content } = message;
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;

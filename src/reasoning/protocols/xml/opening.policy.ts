@@ -1,23 +1,23 @@
 import { readTag, unfinishedName, type Tag } from './tag.parser.js';
 import { isAny, isCutName, isInner, isOuter } from './tag-name.policy.js';
 
-/** What a `<` in a reply's text turns out to be. */
+/** Classification of a `<` in a reply's text. */
 export type Opening =
   | { readonly kind: 'text' | 'hidden'; readonly end: number }
-  /** More text decides. */
+  /** More text is needed to decide. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'block'; readonly tag: Tag }
   | { readonly kind: 'results' };
 
 const WAIT: Opening = { kind: 'wait' };
 const SPACE = /\s{0,256}/y;
-/** GLM writes the name as bare text, then its arguments. */
+/** GLM writes the name as bare text, then the arguments. */
 const BARE_NAME = /[\w-]{1,64}\s{0,64}/y;
 
 /**
- * Decides by the tag and what follows it: a tag in a sentence is followed by more of the sentence, a block by its
+ * Classifies a tag by the text after it: a tag in a sentence is followed by more of the sentence, a block by its
  * content.
- * @param isInline whether it stands in inline code
+ * @param isInline whether the tag is inside inline code
  */
 export function readOpening(text: string, at: number, isInline: boolean, isFinal: boolean): Opening {
   const tag = readTag(text, at, isOuter);
@@ -34,13 +34,13 @@ function readWhole(text: string, tag: Tag, isInline: boolean, isFinal: boolean):
   return tag.isClose ? readStrayEnd(tag, isInline) : readContent(text, tag, isFinal);
 }
 
-/** A tag that the end of the reply cuts. */
+/** A tag truncated by the end of the reply. */
 function readCut(text: string, at: number): Opening {
   const isMarkup = isCutName(unfinishedName(text, at));
   return isMarkup ? { kind: 'hidden', end: text.length } : { kind: 'text', end: at + 1 };
 }
 
-/** `</function>` alone may be of any language. */
+/** `</function>` alone may belong to any language. */
 function readStrayEnd(tag: Tag, isInline: boolean): Opening {
   return { kind: isInline || tag.name === 'function' ? 'text' : 'hidden', end: tag.end };
 }

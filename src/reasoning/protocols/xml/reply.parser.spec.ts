@@ -182,7 +182,7 @@ describe('hostile text', () => {
     expectLinear((length) => '<tool_call>'.repeat(length / 22) + '</function_call>'.repeat(length / 32));
   });
 
-  /** By the CPU's time: others on the machine do not count. */
+  /** Measures CPU time, so that other processes do not count. */
   function expectLinear(build: (length: number) => string): void {
     const time = (length: number, rounds: number) => {
       const reply = build(length);
@@ -197,7 +197,7 @@ describe('hostile text', () => {
       return best;
     };
     time(20_000, 1);
-    // A pause of the machine may spoil one comparison, a quadratic reader (64) spoils all.
+    // A pause of the machine may distort one comparison; a quadratic parser (64) fails all of them.
     const factors = [1, 2, 3, 4].values().map(() => time(1_000_000, 1) / Math.max(0.5, time(125_000, 3)));
     expect(factors.some((factor) => factor < 40)).toBe(true);
   }

@@ -7,47 +7,47 @@ import { namesOf } from './tag-name.policy.js';
 import { indexOfMark, mayBeTagOf } from './tag.parser.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
-/** What may turn out to be the fence of a block: backticks, a language, space. */
+/** A possible fence of a block: backticks, a language, space. */
 const FENCE = /(`{1,8})([\w-]{0,16})(\s{0,64})/y;
 const OUTER_TAG = mayBeTagOf(namesOf('wrapper', 'invoke', 'results'));
-/** Where a block may begin, with a fence before it or without. */
+/** Possible start of a block, with or without a fence before it. */
 const SIGN = new RegExp(`${OUTER_TAG}|\`(?=\`{8}|\`{0,7}[\\w-]{0,16}\\s{0,64}(?:${OUTER_TAG}|$))`, 'gi');
-/** After a block in a fence any backticks may close it. */
+/** After a block in a fence any backticks may close the fence. */
 const SIGN_AFTER_FENCE = new RegExp(`${OUTER_TAG}|\``, 'gi');
 
-/** A thought that was not ended, but by calls. */
+/** Unclosed reasoning that ends with calls. */
 const CALLS_LAST = new RegExp(`</(?:${namesOf('wrapper', 'invoke').join('|')})>$`, 'i');
 
-/** A tag that is longer and still has no end is not read again with every piece, but when it has grown so much. */
+/** A longer unfinished tag is scanned again only after it has grown by `GROWTH`, not with every piece. */
 const LONG = 128;
 const GROWTH = 1.5;
 
 /**
- * Reads a reply in pieces of any size: tells apart what the user may read and what the model calls. Every piece of
- * text is looked at a bounded number of times.
+ * Parses a reply in pieces of any size into visible text and calls. Every piece of text is scanned a bounded number of
+ * times.
  */
 export class ReplyParser {
   private readonly builder = new CallBuilder();
   private readonly visible = new VisibleTextBuilder();
   private readonly think = new ThinkParser();
   private text = '';
-  /** Up to where the text was read. */
+  /** Index up to which the text was read. */
   private at = 0;
-  /** Up to where it was shown, or is none to be shown. */
+  /** Index up to which the text was shown or discarded. */
   private used = 0;
-  /** How much text is worth another look. */
+  /** Text length from which another scan is worthwhile. */
   private enough = 0;
   private block: BlockParser | null = null;
-  /** The backticks before the last block, until those after it. */
+  /** The opening backticks of the last block's fence, until the closing ones. */
   private fence = '';
   private isLenient = false;
   private calledInThought: readonly RawCall[] = [];
   private isDone = false;
-  /** How many signs turned out to be text, and how many to be markup. */
+  /** Possible tags that were text, and those that were markup. */
   private texts = 0;
   private markups = 0;
 
-  /** @returns what the user may read by now */
+  /** @returns the newly visible text */
   push(piece: string): string {
     if (this.isDone) return '';
     this.setText(this.text.slice(this.used) + this.think.push(piece));
@@ -58,7 +58,7 @@ export class ReplyParser {
     return this.visible.take();
   }
 
-  /** @returns what was held back and is text after all */
+  /** @returns held back text that was not markup */
   end(): string {
     this.setText(this.text.slice(this.used) + this.think.end());
     this.read(true);
@@ -109,7 +109,7 @@ export class ReplyParser {
     this.block = null;
   }
 
-  /** @returns false when more text has to decide */
+  /** @returns false if more text is needed to decide */
   private readText(isFinal: boolean): boolean {
     if (this.texts > MAX_MARKS) {
       this.passTo(this.text.length);
@@ -121,7 +121,7 @@ export class ReplyParser {
     return this.text.charAt(this.at) === '<' ? this.readSign(this.at, false, isFinal) : this.readFence(isFinal);
   }
 
-  /** Backticks are markup when they stand around a block and text otherwise. */
+  /** Backticks around a block are markup, others are text. */
   private readFence(isFinal: boolean): boolean {
     FENCE.lastIndex = this.at;
     const [whole, ticks, language, space] = FENCE.exec(this.text) as unknown as [string, string, string, string];
@@ -139,7 +139,7 @@ export class ReplyParser {
     return this.passSign(this.at + ticks.length);
   }
 
-  /** @param ticks the backticks right before it, which are not passed yet */
+  /** @param ticks the backticks directly before it, which are not consumed yet */
   private readSign(at: number, isInline: boolean, isFinal: boolean, ticks = ''): boolean {
     const opening = readOpening(this.text, at, isInline, isFinal);
     switch (opening.kind) {
@@ -184,7 +184,7 @@ export class ReplyParser {
     return true;
   }
 
-  /** What is passed is text, to be shown with what follows. */
+  /** Passed text is visible; `show` adds it with the text that follows. */
   private passTo(end: number): void {
     if (this.fence !== '' && this.text.slice(this.at, end).trim() !== '') this.fence = '';
     this.at = end;
@@ -205,7 +205,7 @@ function isFenceStart(ticks: string, language: string, space: string): boolean {
   return ticks.length >= 3 && (language === '' || space !== '');
 }
 
-/** Some models begin to call without ending their thought first. Of one that was ended nothing is meant as a call. */
+/** Some models start calls without closing their reasoning. In closed reasoning nothing is a call. */
 function callsAtEnd(unclosed: string): readonly RawCall[] {
   if (!CALLS_LAST.test(unclosed)) return [];
   const parser = new ReplyParser();

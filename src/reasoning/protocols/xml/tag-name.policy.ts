@@ -1,7 +1,7 @@
 /**
- * `wrapper`: what stands around calls; `tool_call` is what Qwen and Hermes learnt, the plural what others make of it.
- * `results`: what only we may write; a model that writes it invents what a tool said. `transparent`: the one more
- * element that some models put the parameters into.
+ * `wrapper`: element around calls; Qwen and Hermes were trained on `tool_call`, other models write the plural.
+ * `results`: reserved for us; a model that writes it invents tool output. `transparent`: an additional element around
+ * the parameters, which some models write.
  */
 export type TagKind = 'wrapper' | 'invoke' | 'results' | 'transparent' | 'parameter';
 
@@ -21,10 +21,10 @@ const KINDS = new Map<string, TagKind>([
   ['arguments', 'transparent'],
 ]);
 const ALL = [...namesOf('wrapper', 'invoke', 'results'), 'parameter'];
-/** From how many letters on a cut tag at the end of a reply is markup rather than a sign in a sentence. */
+/** Minimum length of a truncated tag name at the end of a reply that counts as markup instead of text. */
 const MIN_CUT_NAME = 3;
 
-/** What a tag with this name means in a block; whatever else there is are parameters. */
+/** The kind of a tag in a block; unknown names are parameters. */
 export function kindOf(name: string): TagKind {
   return KINDS.get(name) ?? 'parameter';
 }
@@ -33,12 +33,12 @@ export function namesOf(...kinds: readonly TagKind[]): readonly string[] {
   return [...KINDS].filter(([, kind]) => kinds.includes(kind)).map(([name]) => name);
 }
 
-/** The kinds that mean something in a sentence; parameters have a meaning only in a call. */
+/** Whether a kind is markup outside of a block; parameters have a meaning only in a call. */
 export function isOuter(kind: TagKind): boolean {
   return kind === 'wrapper' || kind === 'invoke' || kind === 'results';
 }
 
-/** What may come next in a wrapper. */
+/** Whether a tag may follow directly in a wrapper. */
 export function isInner(kind: TagKind, name: string): boolean {
   return isOuter(kind) || name === 'parameter' || name === 'arg_key' || name === 'tool_name';
 }
@@ -47,7 +47,7 @@ export function isAny(): boolean {
   return true;
 }
 
-/** Whether a tag that the end of the reply cuts after these letters was to be one of the protocol's. */
+/** Whether a truncated tag name at the end of the reply is the start of a protocol tag. */
 export function isCutName(letters: string): boolean {
   return letters.length >= MIN_CUT_NAME && ALL.some((name) => name.startsWith(letters));
 }

@@ -2,33 +2,33 @@ import { unescapeText } from './entity.mapper.js';
 import { kindOf, type TagKind } from './tag-name.policy.js';
 
 export interface Tag {
-  /** In lower case, without a prefix such as `antml:`, with `_` for `-`. */
+  /** In lower case, without a prefix such as `antml:`; `-` is replaced by `_`. */
   readonly name: string;
   readonly kind: TagKind;
   readonly isClose: boolean;
   readonly isEmpty: boolean;
   /** Names in lower case; `<function=add>` has its value under `name`. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** Where the text goes on. */
+  /** Index after the tag. */
   readonly end: number;
 }
 
 export type TagFilter = (kind: TagKind, name: string) => boolean;
 
-/** `partial`: the text ends before it is clear; `none`: it is text. */
+/** `partial`: the text ends within a possible tag; `none`: it is text. */
 export type TagReading = Tag | 'partial' | 'none';
 
-/** A longer tag is no tag: it bounds what is looked at again and, in a stream, what is held back. */
+/** Maximum length of a tag. It bounds the text that is scanned again and, in a stream, the text that is held back. */
 export const MAX_TAG_LENGTH = 1_024;
 
-/** Looked for only where the name alone does not fit. */
+/** Matched only if the name alone does not match. */
 const PREFIX = String.raw`(?:[|｜]DSML[|｜]|[\w.-]{1,24}:)??`;
 const NAME = String.raw`<(?![.-])\s{0,4}(\/?)\s{0,4}${PREFIX}([A-Za-z_][\w.-]{0,63})(?![\w.:-]|\s*<)`;
-/** The beginning of a tag; all of it where it has no attribute but the name, in one of the two usual forms. */
+/** The start of a tag; the whole tag if it has at most a name attribute, in one of the two usual forms. */
 const HEAD = new RegExp(String.raw`${NAME}(?:(?: name="([^"&]{0,64})"|=([\w.-]{1,64}))?(\/?)>)?`, 'y');
 const UNUSUAL = /[A-Z-]/;
 const MAX_HEAD_LENGTH = 110;
-/** At the end of a text, what may still become a head. */
+/** At the end of a text: a possible start of a head. */
 const UNFINISHED = String.raw`[\s/]{0,9}[|｜\w.:-]{0,100}$`;
 const UNFINISHED_HEAD = new RegExp(`<(?![.:-])${UNFINISHED}`, 'y');
 const SHORTHAND = /\s{0,4}=\s{0,4}["']?([^\s<>"'/]{1,128})["']?/y;
@@ -41,8 +41,8 @@ const ATTRIBUTES =
   String.raw`(?:\s{0,4}=\s{0,4}["']?[^\s<>"'/]{1,128}["']?)?` +
   String.raw`(?:${KEY}(?:\s{0,8}=\s{0,8}(?:"[^"]*"|'[^']*'|“[^”]*”|${UNQUOTED}))?(?=[\s/>]|$))*`;
 /**
- * What stands behind a tag's name, up to its end or to where the text is cut. With nothing to take along it is read
- * quickly: most of hostile text is no tag.
+ * The rest of a tag after its name, up to its end or the end of the text. Without capture groups it matches fast: most
+ * of a hostile text is not a tag.
  */
 const REST = new RegExp(
   String.raw`${ATTRIBUTES}(?:\s*(?:\/\s{0,4})?>|(?:\s*(?:\/\s*)?|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|` +
@@ -52,8 +52,8 @@ const REST = new RegExp(
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 
 /**
- * Sources of patterns that find the `<` at which there may be a tag. Hostile text has a million others, and to look at
- * each of them costs far more than to search for these.
+ * Source of a pattern for each `<` that may start a tag. Hostile text may have a million others; searching for these is
+ * far faster than trying each.
  */
 export const MAY_BE_TAG = String.raw`<(?=[\s/]{0,9}(?:[\w.:|｜-]|$))`;
 
@@ -72,8 +72,8 @@ function mayBe(slash: string, names: readonly string[]): string {
 }
 
 /**
- * Reads the tag that begins at `at`, tolerant of case, space, prefixes and either quote.
- * @param isTag which names make a tag
+ * Reads the tag at `at`, tolerant of case, spaces, prefixes and the quote character.
+ * @param isTag names that are tags
  */
 export function readTag(text: string, at: number, isTag: TagFilter): TagReading {
   const head = matchAt(HEAD, text, at);
@@ -95,13 +95,13 @@ function isUnfinishedHead(text: string, at: number): boolean {
   return text.length - at <= MAX_HEAD_LENGTH && isAt(UNFINISHED_HEAD, text, at);
 }
 
-/** The name that a cut tag at `at` has so far; empty when there is none. */
+/** The name read so far of a truncated tag at `at`; may be empty. */
 export function unfinishedName(text: string, at: number): string {
   const rest = text.slice(at, at + MAX_TAG_LENGTH);
   return (/^<[\s/]*(?:[|｜]DSML[|｜]|[\w.-]+:)?([\w-]*)/.exec(rest)?.[1] ?? '').toLowerCase().replaceAll('-', '_');
 }
 
-/** @param at where the tag begins whose name ends at `nameEnd` */
+/** @param at start of the tag whose name ends at `nameEnd` */
 function readRest(
   { name, kind, isClose }: Pick<Tag, 'name' | 'kind' | 'isClose'>,
   text: string,
@@ -139,8 +139,8 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 }
 
 /**
- * Where from a place on there is one character with what is to be ahead of it; the text's length when there is none.
- * @param mark a pattern with the flag `g` that takes one character
+ * Index of the next mark at or after `from`; the text's length without a match.
+ * @param mark a pattern with the flag `g` that consumes one character
  */
 export function indexOfMark(mark: RegExp, text: string, from: number): number {
   mark.lastIndex = from;

@@ -16,7 +16,7 @@ const FORMAT = `To use a tool, write exactly this block and then stop:
 - The results come with the next message, in <function_results>. Never write them yourself.
 - When you need no tool, answer without a block.`;
 
-/** What a model is told about the tools and how it calls them. */
+/** Prompt section that describes the tools and the format of calls. */
 export function describe(tools: readonly Tool[]): string {
   return ['You can use these tools:', tools.map(describeTool).join('\n'), FORMAT].join('\n\n');
 }
@@ -37,13 +37,13 @@ function describeArgument(name: string, schema: JsonSchema, isRequired: boolean)
   return `  - ${toLine(name)} (${kind})${text}`;
 }
 
-/** A plain type by its name, all else by its schema. */
+/** A plain type by its name, others by their schema. */
 function toType(schema: JsonSchema): string {
   const { type } = schema;
   return typeof type === 'string' && Object.keys(schema).length === 1 ? type : toLine(JSON.stringify(schema));
 }
 
-/** One line that cannot be taken for the protocol's own text: descriptions may come from elsewhere. */
+/** One line without the protocol's markup, since descriptions may be untrusted. */
 function toLine(text: string): string {
   return escapeMarkup(text.replace(/\s+/g, ' ').trim());
 }

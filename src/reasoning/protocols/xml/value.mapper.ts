@@ -2,12 +2,12 @@ import { parseJson, type JsonSchema } from '../../../common/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { escapeText, unescapeText } from './entity.mapper.js';
 
-/** The JSON types that a schema allows; empty when it does not say. */
+/** The JSON types that a schema allows; empty if the schema does not restrict them. */
 export type ValueTypes = ReadonlySet<string>;
 
 const CDATA = /<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/gi;
 const CDATA_ALONE = /^\s*<!\[CDATA\[/i;
-/** Most text is none; it is quicker to see than to try. */
+/** Most text is not JSON; this check is faster than parsing. */
 const BEGINS_JSON = /^(?:[{["\d-]|(?:true|false|null)$)/;
 const PYTHON: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 const COMPOSED = ['anyOf', 'oneOf'] as const;
@@ -21,8 +21,8 @@ export function typesOf(inputSchema: JsonSchema | undefined, name: string): Valu
 }
 
 /**
- * Reads a value as it was written.
- * @param string `true` or `false` where the model said whether it is text
+ * Decodes a value.
+ * @param string `true` or `false` if the model stated whether the value is text
  * @returns its JSON text
  */
 export function readValue(raw: string, types: ValueTypes, string?: string): string {
@@ -31,7 +31,7 @@ export function readValue(raw: string, types: ValueTypes, string?: string): stri
   return (isText ? undefined : readJson(text)) ?? JSON.stringify(text);
 }
 
-/** Writes a value so that `readValue` gives the same back; `string` is what it needs to be told for that. */
+/** Encodes a value so that `readValue` returns it again; `string` is the hint that this requires. */
 export function writeValue(value: unknown, types: ValueTypes): { readonly text: string; readonly string?: 'false' } {
   if (typeof value === 'string' && (isTextValue(value, types) || readJson(value) === undefined))
     return { text: escapeText(value) };
@@ -40,13 +40,13 @@ export function writeValue(value: unknown, types: ValueTypes): { readonly text: 
   return isTextValue(json, types) || readJson(json) !== json ? { text, string: 'false' } : { text };
 }
 
-/** JSON is taken over as it was written, so that no digit of a number is lost. */
+/** JSON stays as written, so that numbers keep all digits. */
 function readJson(text: string): string | undefined {
   const json = text.trim();
   if (Object.hasOwn(PYTHON, json)) return PYTHON[json];
   if (!BEGINS_JSON.test(json) || !mayBeJson(json)) return undefined;
   const parsed = parseJson(json);
-  // What is JSON but forbidden is for the check of the arguments to refuse, with its reason.
+  // The check of the arguments rejects JSON with a forbidden key, with the reason.
   return parsed.ok || parsed.fault.kind === 'forbidden_key' ? json : undefined;
 }
 

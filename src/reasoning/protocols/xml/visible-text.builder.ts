@@ -1,9 +1,9 @@
-/** Space beyond it is passed on at once, so that what is held back stays small. */
+/** Longer space is emitted at once, to bound the text that is held back. */
 const MAX_GAP = 1_024;
 
 /**
- * Puts together what the user reads of a reply: text as it comes, without the space around blocks. Where two texts
- * meet over a block, the space before it stays, or else the space after it.
+ * Builds the visible text of a reply, without the space around blocks. Between two texts around a block, the space
+ * before the block is used, or else the space after it.
  */
 export class VisibleTextBuilder {
   private out = '';
@@ -29,7 +29,7 @@ export class VisibleTextBuilder {
     if (this.gap !== '') this.isGapFixed = true;
   }
 
-  /** Gives what is certain and forgets it. */
+  /** Returns the text that is final, and clears it. */
   take(): string {
     const text = this.out;
     this.out = '';

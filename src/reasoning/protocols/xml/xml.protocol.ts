@@ -17,7 +17,7 @@ import { describe } from './tool-text.builder.js';
 
 /**
  * Tools and calls as XML in plain text, for models without function calling. It sets no stop sequence: some models
- * refuse one, and what a model writes after its calls is cut anyway.
+ * reject one, and the text after the calls is dropped anyway.
  */
 export class XmlProtocol extends Protocol {
   readonly name = 'xml';
