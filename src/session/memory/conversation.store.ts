@@ -5,7 +5,7 @@ import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
 
-/** Conversations that no run led, as sessions. */
+/** Stores conversations without runs as sessions. */
 @Injectable()
 export class ConversationStore {
   constructor(
@@ -21,7 +21,7 @@ export class ConversationStore {
     return { lastTurn, turns: await this.turns.read(key, { ...query, through: lastTurn }) };
   }
 
-  /** Begins the session with turns, the first of which is its turn 1. @throws AppError `SESSION_EXISTS` */
+  /** Creates the session with turns; the first one is its turn 1. @throws AppError `SESSION_EXISTS` */
   async begin(key: SessionKey, owner: string, turns: readonly StoredTurn[]): Promise<void> {
     const messages = turns.reduce((sum, turn) => sum + turn.messages.length, 0);
     const begun = this.sessions.create(key, { owner, turns: turns.length, messages, now: Date.now() });
@@ -36,7 +36,7 @@ export class ConversationStore {
     }
   }
 
-  /** Adds turns after the turn `lastTurn`. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
+  /** Appends turns after the turn `lastTurn`. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
   async extend(key: SessionKey, lastTurn: number, turns: readonly StoredTurn[]): Promise<void> {
     const now = Date.now();
     const grown = turns.map(({ messages }, at) => this.sessions.grow(key, lastTurn + at, messages.length, now));

@@ -1,7 +1,7 @@
 import { MemoryPolicy, newestFirst, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
-/** The first turns stay, up to `keepFirst` messages; the newest ones have what is left. */
+/** The first turns, up to `keepFirst` messages, always stay visible; the newest turns get the rest of the limits. */
 export class FixedWindowPolicy extends MemoryPolicy {
   readonly name = 'fixed_window';
   override readonly isStable = true;

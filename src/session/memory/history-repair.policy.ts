@@ -1,21 +1,21 @@
 import type { ContentPart, ToolCall, ToolMessage } from '../../llm/index.js';
 import type { SessionMessage } from '../session.types.js';
 
-/** What stands for a result that is not there. */
+/** Text in place of a missing result. */
 export const LOST_RESULT = 'Error: the result of this call was lost.';
 
-/** What stands before an assistant that speaks first: Anthropic's models want a history to begin with the user. */
+/** Inserted before a leading assistant message: Anthropic's models require a history that starts with the user. */
 export const ASSISTANT_BEGAN: SessionMessage = { role: 'user', content: '(The assistant began the conversation.)' };
 
 /**
- * Makes a turn valid by any provider's rules: after a message with calls come their results, each once, and nothing
- * else has one. The same id may come again in a later message: some servers count the calls of each reply anew.
- * @returns the same array when nothing was to be mended
+ * Makes a turn valid for every provider: each call has exactly one result, after the message with the call, and there
+ * are no other results. An id may recur in a later message: some servers restart their ids in each reply.
+ * @returns the same array if it was valid
  */
 export function repairTurn(messages: readonly SessionMessage[]): readonly SessionMessage[] {
   if (isValid(messages)) return messages;
   const results = new Map<string, ToolMessage>();
-  // Backwards, so that a call finds the first result after it, but none of a later call of the same id.
+  // Backwards: a call takes the first result after it, but not that of a later call with the same id.
   return messages
     .toReversed()
     .flatMap((message): SessionMessage[] => {
@@ -47,7 +47,7 @@ function isValid(messages: readonly SessionMessage[]): boolean {
   return open.size === 0;
 }
 
-/** Leaves out texts that say nothing: OpenAI's and Anthropic's models refuse them in a history. */
+/** Removes blank texts, which OpenAI's and Anthropic's models reject in a history. */
 export function withoutBlanks(messages: readonly SessionMessage[]): readonly SessionMessage[] {
   return messages.flatMap((message): SessionMessage[] => {
     const { role, content } = message;

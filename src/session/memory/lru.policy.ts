@@ -1,12 +1,12 @@
 import { MemoryPolicy, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
-/** The turns that were pinned, referred to or said most recently; one that does not fit leaves its place to others. */
+/** The most recently pinned, referenced or added turns; if one does not fit, others may. */
 export class LruPolicy extends MemoryPolicy {
   readonly name = 'lru';
   override readonly readsOn = true;
 
-  /** Of the newest ones twice as much as fits: there are others where one leaves its place. */
+  /** Reads newest turns up to twice the limits, so that others can replace a turn that does not fit. */
   query(rules: MemoryRules) {
     const { maxMessages, maxContextTokens } = rules;
     const twice = { ...rules, maxMessages: 2 * maxMessages, maxContextTokens: 2 * maxContextTokens };
@@ -19,7 +19,7 @@ export class LruPolicy extends MemoryPolicy {
     return [...budget.taken];
   }
 
-  /** Each by itself: one that does not fit leaves its place to others. */
+  /** One group for each turn, so that others can replace a turn that does not fit. */
   override order(turns: readonly TurnSize[]) {
     return byUse(turns).map(({ turn }) => ({ turns: [turn] }));
   }

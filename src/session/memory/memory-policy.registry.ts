@@ -7,7 +7,7 @@ import { SlidingWindowPolicy } from './sliding-window.policy.js';
 import { SummaryPolicy } from './summary.policy.js';
 import { TokenBudgetPolicy } from './token-budget.policy.js';
 
-/** The ways of remembering that agents may name. */
+/** The memory policies that agents may name. */
 @Injectable()
 export class MemoryPolicyRegistry {
   private readonly policies = new Map<string, MemoryPolicy>();
@@ -23,7 +23,7 @@ export class MemoryPolicyRegistry {
     for (const policy of own) this.register(policy);
   }
 
-  /** Adds one's own. @throws AppError `MEMORY_POLICY_INVALID` when there is one of this name */
+  /** Adds a custom policy. @throws AppError `MEMORY_POLICY_INVALID` if the name is in use */
   register(policy: MemoryPolicy): void {
     if (this.policies.has(policy.name)) {
       throw new AppError('MEMORY_POLICY_INVALID', `There is a memory policy "${policy.name}" already.`);

@@ -1,33 +1,36 @@
 import type { TurnQuery } from '../turns/turn-store.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
-/** Turns that take the budget one after the other, until one does not fit even as question and answer. */
+/** Turns that use the budget one after the other, until one does not fit even as question and answer. */
 export interface TurnGroup {
   readonly turns: readonly number[];
-  /** The most messages that the group may take. */
+  /** Maximum messages of the group. */
   readonly maxMessages?: number;
 }
 
 /**
- * The port to a way of remembering: which turns a run sees. The newest turn is always seen, shortened if it must be;
- * the others are seen whole, as question and answer, or not at all.
+ * The port to a memory policy: it selects the turns that a run sees. The newest turn is always included, shortened if
+ * necessary; others are included completely, as question and answer, or not at all.
  */
 export abstract class MemoryPolicy {
-  /** As in an agent's `memory.policy`. */
+  /** The value of an agent's `memory.policy`. */
   abstract readonly name: string;
-  /** Whether the choice follows from the turns alone; else each run records what was chosen for it. */
+  /** Whether the turns alone determine the choice; otherwise each run records its choice. */
   readonly isStable: boolean = false;
-  /** Whether a model makes a summary of what is not seen. */
+  /** Whether a model summarises the omitted turns. */
   readonly summarises: boolean = false;
-  /** Whether `maxMessages` limits it. */
+  /** Whether `maxMessages` applies. */
   readonly countsMessages: boolean = true;
-  /** Whether turns before those of `query` are read when shortened turns leave room for them. */
+  /** Whether turns before those of `query` are read if shortened turns leave room. */
   readonly readsOn: boolean = false;
 
-  /** What is read to choose from; its numbers bound what a look back costs, however long the session is. */
+  /** The turns to choose from; its limits bound the cost for sessions of any length. */
   abstract query(rules: MemoryRules): Omit<TurnQuery, 'through'>;
 
-  /** @param turns what was read, oldest first @returns the numbers of those that are seen, at most as many as the rules allow */
+  /**
+   * @param turns the turns that were read, oldest first @returns the numbers of the selected turns, within the limits
+   * of the rules
+   */
   abstract choose(turns: readonly TurnSize[], rules: MemoryRules): readonly number[];
 
   /**
@@ -47,12 +50,12 @@ export function newestFirst(turns: readonly TurnSize[]): TurnGroup {
   return { turns: turns.map(({ turn }) => turn).toReversed() };
 }
 
-/** What reads the newest turns up to both limits; a turn has a message at least. */
+/** The query for the newest turns within both limits; a turn has at least one message. */
 export function newestWithin({ maxMessages, maxContextTokens, includeToolCalls }: MemoryRules) {
   return { newest: maxMessages, maxMessages, maxTokens: maxContextTokens, isPlain: !includeToolCalls };
 }
 
-/** Adds turns while they fit, one after the other. */
+/** Takes turns while they fit, one after the other. */
 export class TurnBudget {
   private messages = 0;
   private tokens = 0;
@@ -73,7 +76,7 @@ export class TurnBudget {
     return true;
   }
 
-  /** Takes the newest of the turns until one does not fit. @param turns oldest first */
+  /** Takes the newest turns until one does not fit. @param turns oldest first */
   takeNewest(turns: readonly TurnSize[]): void {
     for (const turn of turns.toReversed()) if (!this.take(turn)) return;
   }

@@ -8,10 +8,10 @@ import type { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
 import { TurnMemory } from './turn-memory.js';
 
-/** The limits of a conversation in hand where neither the environment nor the program says any. */
+/** Default limits of an in-memory conversation, unless the environment or the program sets others. */
 const SEED_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
 
-/** Makes conversations in hand. */
+/** Creates in-memory conversations. */
 @Injectable()
 export class MemoryFactory {
   constructor(
@@ -22,9 +22,9 @@ export class MemoryFactory {
   ) {}
 
   /**
-   * @param principal whose sessions it comes from and goes to
-   * @param rules where they differ from `AGENT_MEMORY_…`; a policy that sums up only leaves out, as no model is asked here
-   * @param model whose tokens are counted; an estimate without one
+   * @param principal owner of the sessions that it restores and persists
+   * @param rules overrides of `AGENT_MEMORY_…`; a summarising policy only omits turns, since no model is called here
+   * @param model model whose tokens are counted; an estimate by default
    * @throws AppError `MEMORY_POLICY_INVALID`
    */
   async create(principal: Principal, rules: Partial<MemoryRules> = {}, model = ''): Promise<Memory> {

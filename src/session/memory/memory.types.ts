@@ -3,62 +3,62 @@ import type { SessionMessage } from '../session.types.js';
 import type { TextCut, TurnCut } from './turn-cut.mapper.js';
 import type { CountTokens } from './turn-shortening.policy.js';
 
-/** What a run may see of its session's past. */
+/** Rules for the part of its session that a run sees. */
 export interface MemoryRules {
-  /** Without it a run sees nothing; the session is kept all the same. */
+  /** If false, a run sees no earlier turns; the session is stored anyway. */
   readonly enabled: boolean;
-  /** A policy's name. */
+  /** The name of a policy. */
   readonly policy: string;
   readonly maxMessages: number;
   readonly maxContextTokens: number;
-  /** Whether tool calls and their results are seen. */
+  /** Whether tool calls and their results are included. */
   readonly includeToolCalls: boolean;
-  /** With `fixed_window`: so many of the first messages stay. */
+  /** Messages at the start of the session that stay visible with `fixed_window`. */
   readonly keepFirst: number;
 }
 
-/** What is known of a turn without reading it. */
+/** Properties of a turn that are known without its messages. */
 export interface TurnSize {
   /** Its number, counted from 1. */
   readonly turn: number;
   readonly messages: number;
   readonly tokens: number;
-  /** The turn that last referred to it; more than any turn when it is pinned. */
+  /** The latest turn that referred to it; greater than any turn number if pinned. */
   readonly mark: number | null;
 }
 
-/** What a model made of the turns up to `through`. */
+/** A model's summary of the turns up to `through`. */
 export interface Summary {
   readonly through: number;
   readonly text: string;
   readonly tokens: number;
 }
 
-/** What was decided when a run first looked back; whoever replays it decides the same. */
+/** The selection of a run's first execution; replays repeat it. */
 export interface MemoryPlace {
-  /** The session's last turn then. */
+  /** The last turn of the session at that time. */
   readonly lastTurn: number;
   readonly messageCount: number;
-  /** Whether the past holds what strangers wrote. */
+  /** Whether the earlier turns contain untrusted content. */
   readonly isTainted?: true;
-  /** The turns that were chosen, where they do not follow from the rest. */
+  /** The chosen turns, unless the other fields determine them. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
-  /** Since version 2 of the loop: the model's part of the history, so that a replay sends the same bytes. */
+  /** Since version 2 of the loop: the turns given to the model, so that a replay sends the same bytes. */
   readonly given?: GivenPast;
-  /** What the model that was asked for a summary took, if one was. */
+  /** Usage of the summary model, if it was called. */
   readonly usage?: RunUsage;
 }
 
 /** Numbers of turns in ascending order; a pair is a range, both ends included. */
 export type TurnRanges = readonly (number | readonly [first: number, last: number])[];
 
-/** The turns that a run was given, and where they were cut. */
+/** The turns given to a run, and their cuts. */
 export interface GivenPast {
   readonly turns: TurnRanges;
   readonly cuts: readonly TurnCut[];
   readonly summaryCut?: TextCut;
-  /** Of everything that is given. */
+  /** Tokens of the given turns and summary. */
   readonly tokens: number;
   /** The limits as they were resolved for the run. */
   readonly maxMessages: number;
@@ -67,26 +67,26 @@ export interface GivenPast {
 
 /** Functions for the selection of the history. */
 export interface MemoryTools {
-  /** Called when turns are left out and the policy has a summary made of them. */
+  /** Called if turns are omitted and the policy summarises them. */
   readonly summarise: Summarise;
   readonly count: CountTokens;
 }
 
-/** What a run sees of the past. */
+/** The earlier messages that a run sees. */
 export interface Recollection {
   readonly place: MemoryPlace;
-  /** Oldest first; valid by any provider's rules. */
+  /** Oldest first; valid for every provider. */
   readonly messages: readonly SessionMessage[];
   readonly state: MemoryState;
-  /** The numbers of turns that were damaged, and are given as far as they make sense. */
+  /** Numbers of the damaged turns, which are repaired for the model. */
   readonly repaired: readonly number[];
 }
 
-/** What a model made of a part of the past. */
+/** A summary by a model. */
 export interface MadeSummary {
   readonly text: string;
   readonly tokens: number;
 }
 
-/** Makes a summary, of a former one and the messages after it; `null` when there is none to be had now. */
+/** Summarises messages, continuing a former summary; `null` if no summary is available now. */
 export type Summarise = (former: string | null, messages: readonly SessionMessage[]) => Promise<MadeSummary | null>;

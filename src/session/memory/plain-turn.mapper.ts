@@ -1,6 +1,6 @@
 import type { SessionMessage } from '../session.types.js';
 
-/** A turn without its tool calls and their results: what was said. */
+/** A turn without tool calls and their results. */
 export function toPlainTurn(messages: readonly SessionMessage[]): SessionMessage[] {
   return messages.flatMap((message): SessionMessage[] => {
     if (message.role === 'tool') return [];

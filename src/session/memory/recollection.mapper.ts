@@ -15,13 +15,13 @@ import { applyCut, withCut, textOf, type TextCut, type TurnCut } from './turn-cu
 
 const NOTHING_GIVEN: GivenPast = { turns: [], cuts: [], tokens: 0, maxMessages: 0, maxContextTokens: 0 };
 
-/** What is seen of the turns that were read. */
+/** The visible turns among those that were read. */
 export interface Choice {
   readonly seen: ReadonlySet<number>;
   readonly summary: Summary | null;
 }
 
-/** A turn as a policy sees it. */
+/** A turn as a policy sees it: its size under the rules. */
 export function sizeOf(turn: StoredTurn, { includeToolCalls }: MemoryRules): TurnSize {
   return {
     turn: turn.turn,
@@ -31,7 +31,7 @@ export function sizeOf(turn: StoredTurn, { includeToolCalls }: MemoryRules): Tur
   };
 }
 
-/** The chosen turns as messages that every provider takes, and of the others what system messages say. */
+/** The chosen turns as messages valid for every provider, and the system messages of the other turns. */
 export function recollect(
   place: MemoryPlace,
   turns: readonly StoredTurn[],
@@ -63,7 +63,7 @@ export function recollect(
   return { place, messages: begunByUser(messages), state, repaired };
 }
 
-/** The turns of a place as messages that every provider takes, with the cuts that the place records. */
+/** The turns of a place as messages valid for every provider, with the cuts that the place records. */
 export function recollectGiven(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
   const { messageCount, summary, given = NOTHING_GIVEN } = place;
   const cuts = new Map(given.cuts.map((cut) => [cut.turn, cut]));
@@ -86,7 +86,7 @@ export function recollectGiven(place: MemoryPlace, turns: readonly StoredTurn[],
   return { place, messages: begunByUser(all), state, repaired };
 }
 
-/** How much of an earlier turn a run was given. */
+/** How much of an earlier turn a run received. */
 export function referenceState({ given, summary }: MemoryPlace, turn: number): ReferenceState {
   const cut = given?.cuts.find((one) => one.turn === turn);
   if (expandRanges(given?.turns ?? []).includes(turn) && cut?.form !== 'instructions')
@@ -113,7 +113,7 @@ export function expandRanges(ranges: TurnRanges): number[] {
   });
 }
 
-/** A turn's messages, mended and as far as the rules let them be seen. */
+/** A turn's messages, repaired and filtered by the rules. */
 export function seenOf({ messages }: Pick<StoredTurn, 'messages'>, { includeToolCalls }: MemoryRules) {
   const mended = repairTurn(messages);
   const seen = includeToolCalls ? mended : toPlainTurn(mended);
@@ -125,7 +125,7 @@ function begunByUser(messages: readonly SessionMessage[]): readonly SessionMessa
   return messages[at]?.role === 'assistant' ? messages.toSpliced(at, 0, ASSISTANT_BEGAN) : messages;
 }
 
-/** Data, as what it was made of: no instruction. */
+/** A user message, since a summary is data, not an instruction. */
 export function summaryMessage({ text }: Summary): SessionMessage {
   return { role: 'user', content: `Summary of our conversation so far:\n${text}` };
 }

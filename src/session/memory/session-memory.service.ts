@@ -132,7 +132,7 @@ export class SessionMemory {
     return { ...(await this.selectWith(look, past, reserved)), summary, summaryCut, summaryTokens };
   }
 
-  /** Turns that are shortened leave room for older ones, which are read then. */
+  /** Shortened turns leave room for older ones, which are then read. */
   private async selectWith(look: Look, past: Past, reserved: Reserved): Promise<Pick<Choice, 'turns' | 'selection'>> {
     const { key, policy, rules } = look;
     const building = new TurnSelection(rules, policy, look.count);

@@ -1,7 +1,7 @@
 import { MemoryPolicy, newestFirst, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
-/** The newest turns, as many as both limits allow. */
+/** The newest turns within both limits. */
 export class SlidingWindowPolicy extends MemoryPolicy {
   readonly name: string = 'sliding_window';
   override readonly isStable = true;

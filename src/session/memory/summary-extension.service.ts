@@ -15,7 +15,7 @@ const LEAST_SUMMARISED = 8000;
 
 export interface ExtensionRequest {
   readonly rules: MemoryRules;
-  /** The turns that stay as they are within half of the limits. */
+  /** The turns that stay unsummarised within half of the limits. */
   readonly staying: (kept: MemoryRules) => Promise<ReadonlySet<number>>;
   readonly summarise: Summarise;
 }
@@ -49,7 +49,7 @@ export class SummaryExtension {
   }
 }
 
-/** The first turns, one at least, up to so many tokens. */
+/** The first turns up to a number of tokens; at least one. */
 function within(turns: readonly StoredTurn[], maxTokens: number): readonly StoredTurn[] {
   let tokens = 0;
   return turns.filter((turn, at) => (tokens += turn.tokens) <= maxTokens || at === 0);

@@ -1,6 +1,6 @@
 import { SlidingWindowPolicy } from './sliding-window.policy.js';
 
-/** The newest turns, and before them what a model made of all others. */
+/** The newest turns, after a summary of all earlier turns. */
 export class SummaryPolicy extends SlidingWindowPolicy {
   override readonly name = 'summary';
   override readonly summarises = true;

@@ -11,7 +11,7 @@ interface SummaryRow {
   readonly tokens: number;
 }
 
-/** Summaries in the journal's database; each tells of all turns up to its own. */
+/** Summaries in the journal's database; each covers all turns up to its `through`. */
 @Injectable()
 export class SummaryStore {
   constructor(
@@ -19,7 +19,7 @@ export class SummaryStore {
     private readonly cipher: Cipher = PLAIN_CIPHER,
   ) {}
 
-  /** The longest that tells of no turn after `through`. */
+  /** The longest summary that covers no turn after `through`. */
   async latest(key: SessionKey, through: number): Promise<Summary | null> {
     const [row] = await this.database.query<SummaryRow>(
       `SELECT through, summary, tokens FROM session_summary
@@ -31,7 +31,7 @@ export class SummaryStore {
     return { through: row.through, text, tokens: row.tokens };
   }
 
-  /** One that is there already stays: a replay of its run has made the same. */
+  /** An existing summary remains: a replay of its run creates the same one. */
   keep({ tenant, id }: SessionKey, { through, text, tokens }: Summary, now: number): Statement {
     return this.database.insertIgnore('session_summary', {
       tenant,

@@ -1,10 +1,10 @@
 import { MemoryPolicy, newestFirst, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
-/** No turn has fewer: what chat formats add to a message, and a word. */
+/** Minimum tokens of a turn: the overhead of a message in chat formats, and a word. */
 const LEAST_TOKENS = 4;
 
-/** The newest turns, as many as the tokens allow, however many messages they have. */
+/** The newest turns within the token limit, whatever their number of messages. */
 export class TokenBudgetPolicy extends MemoryPolicy {
   readonly name = 'token_budget';
   override readonly isStable = true;

@@ -1,36 +1,36 @@
 import type { SessionMessage } from '../session.types.js';
 
-/** A text of which only the start and the end are given. Lengths are in UTF-16 units. */
+/** A text reduced to its start and its end. Lengths are in UTF-16 units. */
 export interface TextCut {
   /** Index of its message. */
   readonly message: number;
   readonly head: number;
   readonly tail: number;
-  /** The text that replaces the omitted part; empty when the text is whole. */
+  /** The text that replaces the omitted part; empty if the text is complete. */
   readonly note: string;
   /** The text that replaces the omitted images; without it the images stay. */
   readonly imageNote?: string;
 }
 
 /**
- * The form of a turn that a model does not receive whole; a part of the run's journal. Indexes refer to the messages of the
- * whole turn. A replay applies it unchanged: nothing is decided again.
+ * The form of a turn that a model receives only in part; recorded in the run's journal. Indexes refer to the messages
+ * of the complete turn. A replay applies it unchanged and makes no new selection.
  */
 export interface TurnCut {
   readonly turn: number;
-  /** `instructions`: only the system messages are given. */
+  /** `instructions`: only the system messages are included. */
   readonly form: 'shortened' | 'question_and_answer' | 'instructions';
-  /** Indexes of the messages that are given. */
+  /** Indexes of the included messages. */
   readonly kept: readonly number[];
   readonly texts?: readonly TextCut[];
-  /** Indexes of assistant messages that are given without calls, reasoning and provider state. */
+  /** Indexes of assistant messages that are included without calls, reasoning and provider state. */
   readonly bare?: readonly number[];
 }
 
-/** A cut saves less than its note costs where it omits fewer characters. */
+/** Minimum omitted characters: a shorter cut would save less than its note costs. */
 const LEAST_OMITTED = 40;
 
-/** @returns the messages that a cut leaves of a turn */
+/** @returns the messages of a turn after a cut */
 export function applyCut(messages: readonly SessionMessage[], cut: Omit<TurnCut, 'turn' | 'form'>): SessionMessage[] {
   const texts = new Map((cut.texts ?? []).map((text) => [text.message, text]));
   const bare = new Set(cut.bare);
@@ -66,9 +66,9 @@ export function toBare(message: SessionMessage): SessionMessage {
 }
 
 /**
- * The cut that leaves about `length` UTF-16 units of a message's text, half of them at its start and half at its end, and
- * no images.
- * @returns null when nothing is left out
+ * The cut that retains about `length` UTF-16 units of a text, half at its start and half at its end. It omits all
+ * images.
+ * @returns null if nothing is omitted
  */
 export function cutOf(message: SessionMessage, at: number, length: number): TextCut | null {
   const text = textOf(message);
@@ -83,13 +83,13 @@ export function cutOf(message: SessionMessage, at: number, length: number): Text
   return images > 0 ? { message: at, head: text.length, tail: 0, note: '', ...imageNote } : null;
 }
 
-/** The text of a message; that of its parts, a line each, when it has several. */
+/** The text of a message; several parts are joined by line breaks. */
 export function textOf({ content }: SessionMessage): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** How many images a message shows. */
+/** Number of images in a message. */
 export function imagesOf(message: SessionMessage): number {
   if (message.role === 'tool') return message.images?.length ?? 0;
   return typeof message.content === 'string' ? 0 : message.content.filter(({ type }) => type === 'image').length;
@@ -101,7 +101,7 @@ function cutText(text: string, { head, tail, note, imageNote }: TextCut): string
   return short === '' ? imageNote : `${short}\n${imageNote}`;
 }
 
-/** No surrogate pair is cut in two. */
+/** Does not split a surrogate pair. */
 function startOf(text: string, length: number): number {
   if (length >= text.length) return text.length;
   return isHigh(text.charCodeAt(length - 1)) ? length - 1 : length;

@@ -10,7 +10,7 @@ import { recollectGiven, toRanges } from './recollection.mapper.js';
 import { NOTHING_RESERVED, TurnSelection } from './turn-selection.builder.js';
 import { countTurn } from './turn-tokens.mapper.js';
 
-/** Whose a memory is, and by which rules it is seen. */
+/** The owner of a memory, and its rules. */
 export interface MemoryOptions {
   readonly principal: Principal;
   readonly rules: MemoryRules;
@@ -18,18 +18,18 @@ export interface MemoryOptions {
   readonly counter: TokenCounter;
 }
 
-/** A session that a memory was restored from or persisted to, as far as it has come. */
+/** The session that a memory was restored from or persisted to, with its last turn at that time. */
 interface Home {
   readonly id: string;
   readonly lastTurn: number;
 }
 
-/** A conversation in this process's memory, as the turns of a session. */
+/** A conversation in the memory of this process, as turns of a session. */
 export class TurnMemory extends Memory {
   private home: Home | null = null;
-  /** As the home has them. */
+  /** The turns that the session has. */
   private kept: StoredTurn[] = [];
-  /** Since then. */
+  /** Messages added since then, by turn. */
   private added: SessionMessage[][] = [];
 
   constructor(
@@ -122,7 +122,7 @@ export class TurnMemory extends Memory {
   }
 }
 
-/** The newest turns up to the newest one with an answer: a question that is still open leaves the turn before it in sight. */
+/** The newest turns up to the newest one with an answer: an open question keeps the previous turn visible. */
 function requiredOf(turns: readonly StoredTurn[]): number[] {
   const speaking = turns.filter(({ messages }) => messages.some(({ role }) => role !== 'system'));
   const last = speaking.at(-1);
@@ -131,7 +131,7 @@ function requiredOf(turns: readonly StoredTurn[]): number[] {
   return (isOpen ? speaking.slice(-2) : [last]).map(({ turn }) => turn);
 }
 
-/** As the turns of a new session. */
+/** Renumbers turns for a new session. */
 function asFirst(turns: readonly StoredTurn[]): StoredTurn[] {
   return turns.map((turn, at) => ({ ...turn, runId: newId(), turn: at + 1 }));
 }

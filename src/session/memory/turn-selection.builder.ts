@@ -13,30 +13,30 @@ import {
   type TurnLimits,
 } from './turn-shortening.policy.js';
 
-/** Of both limits, the share that system messages of the past may take. */
+/** Share of both limits for system messages of earlier turns. */
 const INSTRUCTION_SHARE = 0.25;
-/** Fewer tokens than this hold no further turn. */
+/** Minimum free tokens for a further turn. */
 const LEAST_ROOM = 32;
 
-/** A run's part of the turns that were read. */
+/** The selected part of the turns that were read. */
 export interface Selection {
-  /** Turns of which anything is given, ascending. */
+  /** Turns with at least one selected message, ascending. */
   readonly turns: readonly number[];
-  /** Of them, those of which more than system messages is given. */
+  /** Those of them with more than system messages. */
   readonly seen: ReadonlySet<number>;
   readonly cuts: readonly TurnCut[];
   readonly tokens: number;
-  /** Whether older turns, which were not read, would find room. */
+  /** Whether older turns, which were not read, would fit. */
   readonly hasRoom: boolean;
 }
 
-/** A turn's messages as they would be given whole. */
+/** A turn's messages before cuts. */
 interface TurnView extends ReturnType<typeof seenOf> {
   readonly turn: StoredTurn;
   /** Indexes of its system messages, and of the others. */
   readonly instructions: readonly number[];
   readonly said: readonly number[];
-  /** Of the others. */
+  /** Tokens of the other messages. */
   readonly tokens: number;
 }
 
@@ -45,28 +45,28 @@ interface Room {
   tokens: number;
 }
 
-/** Conversations that are given by their turns; null for a whole one. */
+/** Selected turns with their cuts; null for a complete turn. */
 type Taken = Map<number, ShortenedTurn | null>;
 
 interface Instructions {
-  /** The system messages that are given, by turn and index, with their cuts. */
+  /** The selected system messages, by turn and index, with their cuts. */
   readonly kept: ReadonlyMap<string, TextCut | null>;
   readonly tokens: number;
 }
 
 const NOTHING: ShortenedTurn = { form: 'shortened', kept: [], texts: [], bare: [], messages: 0, tokens: 0 };
 
-/** The share of the limits that is used before turns are chosen. */
+/** The part of the limits in use before turns are selected. */
 export interface Reserved extends TurnLimits {
-  /** Turns up to this one give their system messages only: a summary covers them. */
+  /** Of turns up to this one only system messages are selected: a summary covers the rest. */
   readonly through: number;
 }
 
 export const NOTHING_RESERVED: Reserved = { messages: 0, tokens: 0, through: 0 };
 
 /**
- * Distributes the budget: system messages first, then the newest turn, which is always given, then older turns in the
- * policy's order. Tokens of whole turns are those that were stored with them.
+ * Distributes the budget: system messages first, then the newest turn, which is always included, then older turns in
+ * the policy's order. Complete turns use their stored token counts.
  */
 export class TurnSelection {
   private readonly views = new Map<number, TurnView>();
@@ -79,7 +79,7 @@ export class TurnSelection {
 
   /**
    * @param turns the turns that were read, oldest first
-   * @param required numbers of turns that are given in any case; the newest one that says anything when left out
+   * @param required numbers of turns that are always included; by default the newest turn with content
    */
   select(turns: readonly StoredTurn[], reserved: Reserved, required?: readonly number[]): Selection {
     const views = turns.map((turn) => this.viewOf(turn));
@@ -103,7 +103,7 @@ export class TurnSelection {
     return this.build(views, instructions, taken, false);
   }
 
-  /** Null when nothing but system messages is given. */
+  /** Null if only system messages are selected. */
   private limits(): TurnLimits | null {
     const { maxMessages, maxContextTokens: tokens, enabled } = this.rules;
     const messages = this.policy.countsMessages ? maxMessages : Infinity;
@@ -116,7 +116,7 @@ export class TurnSelection {
     { kept, tokens }: Instructions,
     candidates: readonly TurnView[],
   ): Room {
-    // A word of ours may stand before an assistant that speaks first.
+    // A note may be inserted before a leading assistant message.
     const mayBegin = candidates.some(({ messages, said }) => messages[said[0]!]!.role !== 'user');
     const word = mayBegin ? { messages: 1, tokens: this.count([ASSISTANT_BEGAN]) } : { messages: 0, tokens: 0 };
     return {
@@ -125,7 +125,7 @@ export class TurnSelection {
     };
   }
 
-  /** Newest last; each leaves at least an equal share to those before it. */
+  /** Takes the newest turns first; each leaves at least an equal share to the older ones. */
   private takeRequired(views: readonly TurnView[], room: Room, taken: Taken): void {
     for (const [at, view] of views.toReversed().entries()) {
       const shares = views.length - at;
@@ -150,7 +150,7 @@ export class TurnSelection {
     }
   }
 
-  /** The turn as question and answer; undefined when that does not fit either. */
+  /** The turn as question and answer; undefined if that does not fit either. */
   private reduced(view: TurnView, limits: TurnLimits): ShortenedTurn | undefined {
     if (limits.messages < 1 || limits.tokens < LEAST_ROOM / 4) return undefined;
     const cut = toQuestionAndAnswer(view.messages, view.said, this.count);
@@ -164,7 +164,7 @@ export class TurnSelection {
     room.tokens -= cut?.tokens ?? view.tokens;
   }
 
-  /** The newest system messages; one that does not fit is shortened, and those before it are left out. */
+  /** The newest system messages; one that does not fit is shortened, and older ones are omitted. */
   private instructionsOf(views: readonly TurnView[], limits: TurnLimits | null): Instructions {
     const kept = new Map<string, TextCut | null>();
     const most = limits ? Math.ceil(limits.messages * INSTRUCTION_SHARE) : Infinity;
@@ -216,7 +216,7 @@ export class TurnSelection {
     const [instructions, said]: [number[], number[]] = [[], []];
     for (const [at, { role }] of view.messages.entries()) (role === 'system' ? instructions : said).push(at);
     const stored = this.rules.includeToolCalls ? turn.tokens : turn.plainTokens;
-    // Turns of old versions, and those of other programs, were stored without their tokens.
+    // Earlier versions and other programs stored turns without token counts.
     const isCounted = stored > 0 && instructions.length === 0 && !view.isRepaired;
     const tokens = isCounted ? stored : this.count(said.map((at) => view.messages[at]!));
     const made = { ...view, turn, instructions, said, tokens };
@@ -225,7 +225,7 @@ export class TurnSelection {
   }
 }
 
-/** Whether everything that was read is given, and shorter than it is, so that older turns would find room. */
+/** Whether all turns that were read are included and at least one is shortened, so that older turns may fit. */
 function hasRoomFor(candidates: readonly TurnView[], room: Room, taken: Taken): boolean {
   const isAll = candidates.every(({ turn }) => taken.has(turn.turn));
   const isCut = [...taken.values()].some((cut) => cut !== null);

@@ -242,7 +242,7 @@ describe('any past', () => {
         expect([...openAiFaults(asked), ...anthropicFaults(asked)]).toEqual([]);
         const speaking = turns.filter((one) => saysSomething(one, changes.includeToolCalls));
         expect(speaking.length === 0 || selection.seen.has(speaking.at(-1)!.turn)).toBe(true);
-        // Taking the same again decides the same.
+        // Repeating the selection gives the same result.
         expect(given(turns, changes).messages).toEqual(messages);
       }),
       { numRuns: 150 },
@@ -250,7 +250,7 @@ describe('any past', () => {
   });
 });
 
-/** Whether anything of a turn but system messages is left where blanks and, if so wanted, calls are not. */
+/** Whether a turn has content besides system messages, blanks and, unless included, calls. */
 function saysSomething({ messages }: StoredTurn, includeToolCalls: boolean): boolean {
   return messages.some((message) => {
     if (message.role === 'system') return false;
@@ -262,7 +262,7 @@ function saysSomething({ messages }: StoredTurn, includeToolCalls: boolean): boo
   });
 }
 
-/** A message as chat completions have it. */
+/** A message in the format of chat completions. */
 function toWire(message: SessionMessage) {
   const { role, content } = message;
   if (message.role === 'tool') return { role, content, tool_call_id: message.toolCallId };
@@ -271,7 +271,7 @@ function toWire(message: SessionMessage) {
   return { role, content: content === '' ? null : content, tool_calls };
 }
 
-/** The same call ids may come again in a session; here each is unique, as on the wire. */
+/** Call ids may recur in a session; here each is made unique, as in a request. */
 function withOwnIds(messages: readonly SessionMessage[], turn: number): SessionMessage[] {
   return messages.map((message): SessionMessage => {
     if (message.role === 'tool') return { ...message, toolCallId: `${turn}_${message.toolCallId}` };

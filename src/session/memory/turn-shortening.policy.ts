@@ -20,15 +20,15 @@ export interface ShortenedTurn {
   readonly tokens: number;
 }
 
-/** Before a round of calls is left out, so much of each result stays, in UTF-16 units. */
+/** Minimum length of each result before rounds of calls are omitted, in UTF-16 units. */
 const LEAST_RESULT = 400;
-/** Before the question and the answer are shortened alike, so much of each user text stays. */
+/** Minimum length of each user text before question and answer are shortened alike, in UTF-16 units. */
 const LEAST_USER_TEXT = 2000;
-/** How close the search for a length comes to the budget, as a share of the length. */
+/** Tolerance of the search for a length, as a share of the length. */
 const PRECISION = 0.02;
 const MOST_TRIES = 10;
 
-/** A part of a turn that is left out whole: a message with calls and their results, or another message. */
+/** A part of a turn that is omitted as a whole: a message with calls and their results, or another message. */
 interface Unit {
   readonly isRound: boolean;
   readonly at: readonly number[];
@@ -51,9 +51,9 @@ const WHOLE: Lengths = { result: Infinity, user: Infinity, answer: Infinity };
 
 /**
  * Shortens a turn in this order, each step only as far as needed: tool results, rounds of calls (the first and the last
- * round stay longest), user texts, the question and the answer. The question and the answer are never left out.
- * @param messages as they would be given whole, valid by any provider's rules
- * @param said indexes of the messages to be given, without system messages; at least one
+ * round are omitted last), user texts, the question and the answer. The question and the answer are never omitted.
+ * @param messages the complete turn, valid for every provider
+ * @param said indexes of the messages to include, without system messages; at least one
  */
 export function shortenTurn(
   messages: readonly SessionMessage[],
@@ -63,7 +63,7 @@ export function shortenTurn(
 ): ShortenedTurn {
   const draft = new TurnDraft(messages, partsOf(messages, said), count);
   const fits = () => draft.messages <= limits.messages && draft.tokens <= limits.tokens;
-  /** Lets texts be as long as the tokens allow. */
+  /** Extends texts as far as the tokens allow. */
   const widen = (least: number, of: (length: number) => Partial<Lengths>) => {
     const at = (length: number): Lengths => ({ ...draft.lengths, ...of(length) });
     draft.lengths = at(longestThat(least, draft.longest, limits.tokens, (length) => draft.tokensAt(at(length))));
@@ -87,7 +87,9 @@ export function shortenTurn(
   return draft.build('shortened');
 }
 
-/** The question and the answer of a turn, or its last text where it has no answer; without reasoning and provider state. */
+/**
+ * The question and the answer of a turn, or its last text if it has no answer; without reasoning and provider state.
+ */
 export function toQuestionAndAnswer(
   messages: readonly SessionMessage[],
   said: readonly number[],
@@ -106,7 +108,7 @@ class TurnDraft {
   private isBareAnswer = false;
   private readonly out = new Set<Unit>();
   private readonly counted = new Map<string, number>();
-  /** The last text of a turn without an answer: it stays, without its calls, when its unit is left out. */
+  /** The last text of a turn without an answer: it stays, without its calls, if its unit is omitted. */
   private readonly lastText: number | null;
 
   constructor(
@@ -148,7 +150,7 @@ class TurnDraft {
     this.sum = null;
   }
 
-  /** Leaves units out until the limits hold: from the second on, then the first, then the last. */
+  /** Omits units until the limits hold: from the second on, then the first, then the last. */
   leaveOut(isRound: boolean, limits: TurnLimits): void {
     const units = this.parts.middle.filter((unit) => unit.isRound === isRound);
     const ordered = units.length > 2 ? [...units.slice(1, -1), units[0]!, units.at(-1)!] : units;
@@ -216,7 +218,7 @@ class TurnDraft {
   }
 }
 
-/** The parts of a turn by their places; a message with calls and its results are one. */
+/** The parts of a turn by position; a message with calls and its results form one unit. */
 function partsOf(messages: readonly SessionMessage[], said: readonly number[]): TurnParts {
   const roleAt = (at: number | undefined) => (at === undefined ? undefined : messages[at]?.role);
   const question = roleAt(said[0]) === 'user' ? said[0]! : null;
@@ -237,7 +239,7 @@ function isAnswer(message: SessionMessage): boolean {
 }
 
 /**
- * The greatest length at which texts take no more than so many tokens, by interpolation; `least` when even that takes more.
+ * The greatest length at which the texts stay within the tokens, by interpolation; `least` if even that exceeds them.
  * @param most a length at which nothing is cut
  */
 function longestThat(least: number, most: number, maxTokens: number, tokensAt: (length: number) => number): number {
@@ -246,7 +248,7 @@ function longestThat(least: number, most: number, maxTokens: number, tokensAt: (
   if (tokensHigh <= maxTokens) return high;
   for (let tries = 0; tries < MOST_TRIES && high - low > 1 + PRECISION * high && tokensLow < maxTokens; tries++) {
     const share = (maxTokens - tokensLow) / Math.max(tokensHigh - tokensLow, 1);
-    // Every other step halves, so that an uneven text cannot make the search slow.
+    // Every other step bisects, so that uneven text cannot make the search slow.
     const length = low + Math.max(1, Math.floor((high - low) * (tries % 2 ? 0.5 : Math.min(share, 0.98))));
     const tokens = tokensAt(length);
     if (tokens <= maxTokens) [low, tokensLow] = [length, tokens];
@@ -255,7 +257,9 @@ function longestThat(least: number, most: number, maxTokens: number, tokensAt: (
   return low;
 }
 
-/** @returns the longest cut of one message that takes no more than so many tokens, as far as a few tries find it; null for none */
+/**
+ * @returns the longest cut of one message found in a few tries that stays within the tokens; null without a fitting cut
+ */
 export function cutToTokens(message: SessionMessage, at: number, tokens: number, count: CountTokens): TextCut | null {
   const tokensAt = (length: number) => {
     const cut = cutOf(message, at, length);

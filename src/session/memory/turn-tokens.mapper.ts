@@ -2,7 +2,7 @@ import { countMessages, type TokenCounter } from '../../llm/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
 import { toPlainTurn } from './plain-turn.mapper.js';
 
-/** The tokens of a turn, with its tool calls and without. */
+/** The tokens of a turn, with and without its tool calls. */
 export function countTurn(
   counter: TokenCounter,
   messages: readonly SessionMessage[],

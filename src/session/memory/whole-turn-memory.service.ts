@@ -20,7 +20,7 @@ interface Past {
   readonly turns: readonly StoredTurn[];
 }
 
-/** The memory of runs before version 2 of the loop: whole turns only. Replays of these runs use it. */
+/** The memory of runs before version 2 of the loop: complete turns only. Replays of these runs use it. */
 @Injectable()
 export class WholeTurnMemory {
   constructor(
@@ -48,7 +48,7 @@ export class WholeTurnMemory {
     return recollect(place, past.turns, choice, rules);
   }
 
-  /** The same again, for a run that looked before. */
+  /** Repeats the selection for a run with a recorded place. */
   async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
     const policy = this.policies.get(rules.policy);
     const { lastTurn: through, turns: only, summary = null } = place;
