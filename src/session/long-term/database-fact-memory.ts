@@ -9,7 +9,7 @@ import { indexTerms, queryTerms } from './term.parser.js';
 import { rankByTerms } from './term-rank.policy.js';
 import { toTokens } from './term-token.mapper.js';
 
-/** Facts in the one database, found by its full-text search and, where there is an embedding model, by their meaning. */
+/** Facts in the journal's database, found by its full-text search and, with an embedding model, by their meaning. */
 export class DatabaseFactMemory extends FactMemory {
   constructor(
     private readonly store: FactStore,
@@ -64,12 +64,12 @@ export class DatabaseFactMemory extends FactMemory {
   }
 }
 
-/** As every database stores it: PostgreSQL knows no NUL, and UTF-8 no half of a pair. */
+/** A text that every database stores: PostgreSQL rejects NUL, and UTF-8 has no lone surrogates. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** In characters as JSON Schema counts them: code points. */
+/** Counts characters as JSON Schema does: in code points. @throws AppError `VALIDATION_FAILED` */
 function checkText(text: string, what: string, most: number): void {
   if (text.trim() === '') throw new AppError('VALIDATION_FAILED', `The ${what} is blank: say something in it.`);
   const length = text.length > most ? Array.from(text).length : text.length;

@@ -1,17 +1,17 @@
-/** How much of everything there is at most. */
+/** Maximum numbers. */
 export const FACT_LIMITS = {
-  /** Of one fact. */
+  /** Characters of one fact. */
   textCharacters: 4000,
   queryCharacters: 1000,
-  /** Different ones that are looked for. */
+  /** Different search terms of a query. */
   queryTerms: 64,
-  /** Facts that the database's full text finds, to be ranked. */
+  /** Facts that the full-text search returns for ranking. */
   candidates: 200,
-  /** An owner's newest facts with a vector, which are compared with a query's in this process. */
+  /** An owner's newest facts with a vector, compared with a query in this process. */
   vectors: 2000,
-  /** Facts that are nearest to a query, to be ranked. */
+  /** Facts nearest to a query, for ranking. */
   nearest: 50,
-  /** Facts without a vector that get theirs at one opportunity. */
+  /** Facts whose missing vectors are computed in one call. */
   filledIn: 16,
   /** Facts of one answer. */
   recalled: 50,

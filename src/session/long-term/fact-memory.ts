@@ -1,25 +1,25 @@
 import type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './fact.types.js';
 
-/** The port to what users' agents keep in mind beyond a session. Every verb is bound to one owner. */
+/** The port to users' long-term memory across sessions. Every method is bound to one owner. */
 export abstract class FactMemory {
   /**
-   * Keeps a text; it is durable when this resolves. One that the owner has already is not kept twice.
+   * Stores a text; it is durable when this resolves. A text that the owner already has is stored only once.
    * @throws AppError `VALIDATION_FAILED` for a blank or too long text
    */
   abstract remember(owner: FactOwner, text: string, options?: RememberOptions): Promise<Fact>;
 
   /**
-   * The owner's facts that fit the query best, best first; none is no error, nor is any text as a query but a blank one.
+   * The owner's best matches for the query, best first; may be empty.
    * @throws AppError `VALIDATION_FAILED` for a blank query
    */
   abstract recall(owner: FactOwner, query: string, options?: RecallOptions): Promise<RecalledFact[]>;
 
-  /** Whether there was such a fact; there is none now. */
+  /** Deletes a fact. @returns whether it existed */
   abstract forget(owner: FactOwner, id: string): Promise<boolean>;
 
-  /** Page by page, the newest first. */
+  /** One page, newest first. */
   abstract list(owner: FactOwner, page?: FactPage): Promise<Fact[]>;
 
-  /** Forgets all that was remembered for a user. */
+  /** Deletes all facts of a user. */
   abstract eraseUser(tenant: string, user: string): Promise<void>;
 }

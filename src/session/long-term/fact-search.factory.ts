@@ -6,11 +6,11 @@ export interface Search {
   readonly params: readonly SqlValue[];
 }
 
-/** As the index has it, to the letter. */
+/** Exactly the expression of the index. */
 const TSVECTOR = "to_tsvector('pg_catalog.simple', fact.terms)";
 const OWNED = 'fact.tenant = ? AND fact.user_id = ?';
 
-/** What finds an owner's facts that have any of the tokens, by the full text of the database at hand. */
+/** The statement that finds an owner's facts with any of the tokens, by the full-text search of the database. */
 export function searchOf(
   dialect: Dialect,
   { tenant, user }: FactOwner,

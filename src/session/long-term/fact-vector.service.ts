@@ -9,12 +9,12 @@ import { cosine, decodeVector, encodeVector, toDirection } from './vector.mapper
 type EmbeddingCall = Pick<RecallOptions, 'signal' | 'meter'>;
 
 /**
- * What an embedding model adds to the memory. It is only a help: a call of it that fails is logged, and everything goes
- * on without.
+ * Semantic search with an embedding model. It is optional: a failed call is logged, and the memory continues without
+ * vectors.
  */
 export class FactVectorService {
   private readonly logger = new Logger('LongTermMemory');
-  /** What vectors are stored under; those of another model are made anew. */
+  /** Key of the stored vectors; vectors of another model are computed again. */
   private readonly space: string;
 
   constructor(
@@ -24,13 +24,13 @@ export class FactVectorService {
     this.space = `${model.provider}/${model.name}`;
   }
 
-  /** Gives the owner's newest facts that have no vector theirs: what was just remembered, and what failed before. */
+  /** Computes missing vectors for the owner's newest facts, including those of earlier failures. */
   async fillIn(owner: FactOwner, call: EmbeddingCall = {}): Promise<void> {
     const facts = await this.store.withoutVector(owner, this.space, FACT_LIMITS.filledIn);
     if (facts.length > 0) await this.fill(owner, facts, call);
   }
 
-  /** The ids of the facts whose meaning is nearest to the query's, the nearest first; none when it cannot be told. */
+  /** The ids of the facts nearest in meaning to the query, nearest first; empty if the embedding fails. */
   async nearest(owner: FactOwner, query: string, call: EmbeddingCall = {}): Promise<string[]> {
     const embedded = await this.embed([query], call);
     const [vector] = Array.isArray(embedded) ? embedded : [];
@@ -46,7 +46,7 @@ export class FactVectorService {
       .map(({ id }) => id);
   }
 
-  /** A text that the model refuses must not keep the others from their vectors: what is refused is tried in halves. */
+  /** Splits a rejected batch in halves, so that one rejected text does not prevent the vectors of the others. */
   private async fill(owner: FactOwner, facts: readonly Fact[], call: EmbeddingCall): Promise<void> {
     const embedded = await this.embed(
       facts.map(({ text }) => text),
@@ -79,7 +79,7 @@ export class FactVectorService {
   }
 }
 
-/** Whether another text might do: not when there is no such model. */
+/** Whether the error concerns the text; another text fails too if the model does not exist. */
 function isOfText(error: unknown): boolean {
   return error instanceof AppError && error.code === 'MODEL_REFUSED' && error.details?.['provider_status'] !== 404;
 }

@@ -16,26 +16,27 @@ interface FactRow {
 export interface NewFact {
   readonly key: string;
   readonly text: string;
-  /** Of the text, as the index is to have them. */
+  /** Index tokens of the text. */
   readonly tokens: readonly string[];
 }
 
 export interface FactVector {
   readonly id: string;
-  /** As `encodeVector` writes it. */
+  /** In the format of `encodeVector`. */
   readonly embedding: string;
 }
 
 const FACT = 'SELECT id, text, created_at, updated_at FROM fact';
 const OWNED = 'tenant = ? AND user_id = ?';
 
-/** Facts in the one database. */
+/** Facts in the journal's database. */
 @Injectable()
 export class FactStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds the fact, or returns the stored fact with its key or its text. White space and a final stop make no other text.
+   * Adds the fact, or returns the stored fact with its key or its text. Texts that differ only in white space or final
+   * stops are equal.
    */
   async add({ tenant, user }: FactOwner, { key, text, tokens }: NewFact, now: number): Promise<Fact> {
     const digest = await this.digestOf({ tenant, user }, text);
@@ -64,7 +65,7 @@ export class FactStore {
         ORDER BY CASE WHEN key_digest = ? THEN 0 ELSE 1 END LIMIT 1`,
       [tenant, user, keyDigest, digest, keyDigest],
     );
-    // Gone again: somebody forgot it meanwhile.
+    // A concurrent request has deleted it.
     return row ? toFact(row) : { id: newId(), text, createdAt: now, updatedAt: now };
   }
 
@@ -80,7 +81,7 @@ export class FactStore {
     return stored?.digest ?? digest;
   }
 
-  /** Up to `limit` facts that have any of the tokens, those that the database finds best. */
+  /** Up to `limit` facts with any of the tokens, ranked by the database. */
   async search(owner: FactOwner, tokens: readonly string[], limit: number): Promise<IndexedText[]> {
     if (tokens.length === 0) return [];
     const { sql, params } = searchOf(this.database.dialect, owner, tokens, limit);
@@ -88,7 +89,7 @@ export class FactStore {
     return rows.map(({ id, terms }) => ({ id, tokens: terms.split(' ') }));
   }
 
-  /** The facts of these ids, in no order. */
+  /** The facts of these ids, unordered. */
   async find({ tenant, user }: FactOwner, ids: readonly string[]): Promise<Fact[]> {
     if (ids.length === 0) return [];
     const marks = ids.map(() => '?').join(', ');
@@ -160,7 +161,7 @@ export class FactStore {
 const CJK = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\u3000-\u303f\uff00-\uff65]`;
 const SPACE_BESIDE_CJK = new RegExp(`(?<=${CJK}) | (?=${CJK})`, 'gu');
 
-/** The text without what does not change a fact: further white space, and stops at its end. */
+/** The text without differences that do not change a fact: extra white space, and stops at its end. */
 function withoutSpelling(text: string): string {
   const plain = text
     .replace(/[\s\u200b]+/g, ' ')

@@ -1,6 +1,6 @@
 import type { ModelMeter } from '../../run/index.js';
 
-/** Whose facts: nobody else's exist for a call. */
+/** The owner of facts; a call sees no facts of other owners. */
 export interface FactOwner {
   readonly tenant: string;
   /** The id of the principal. */
@@ -12,26 +12,26 @@ export interface Fact {
   readonly text: string;
   /** Epoch ms. */
   readonly createdAt: number;
-  /** When the same text was last remembered; epoch ms. */
+  /** Time of the last call that remembered the same text, epoch ms. */
   readonly updatedAt: number;
 }
 
 export interface RecalledFact extends Fact {
-  /** The higher the better; to be compared within one answer only. */
+  /** Higher is better; comparable only within one answer. */
   readonly score: number;
 }
 
 export interface RememberOptions {
-  /** Remembering again with the same key of the same owner is remembering once: the first text stays. */
+  /** Idempotency key of the owner: a repeated call with the same key keeps the first text. */
   readonly key?: string;
-  /** Ends the wait for the embedding; what was to be remembered is. */
+  /** Aborts the wait for the embedding; the fact is already stored. */
   readonly signal?: AbortSignal;
-  /** Counts what the embedding model takes; nobody does without it. */
+  /** Counts the usage of the embedding model; not counted by default. */
   readonly meter?: ModelMeter;
 }
 
 export interface RecallOptions {
-  /** The most facts, 1 to 50; by default 5. */
+  /** Maximum facts, 1 to 50; by default 5. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
   /** As in `RememberOptions`. */
@@ -39,7 +39,7 @@ export interface RecallOptions {
 }
 
 export interface FactPage {
-  /** The id of the last fact of the page before; the newest come first. */
+  /** The id of the last fact of the previous page; facts are listed newest first. */
   readonly before?: string;
   /** 1 to 200; by default 50. */
   readonly limit?: number;

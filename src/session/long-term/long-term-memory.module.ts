@@ -9,13 +9,13 @@ import { FactStore } from './fact.store.js';
 import { MemoryTools } from './memory.tool.js';
 
 export interface LongTermMemoryOptions {
-  /** Whether agents have its tools; by default as the configuration says. */
+  /** Whether agents have the memory tools; by default the configured value. */
   readonly isEnabled: boolean | undefined;
-  /** Takes the place of the configured one. */
+  /** Replaces the configured model. */
   readonly embeddingModel: EmbeddingModel | undefined;
 }
 
-/** The memory itself is always there; the tools that put it into agents' hands only where they are asked for. */
+/** The memory is always available; agents get its tools only if enabled. */
 @Module({})
 export class LongTermMemoryModule {
   static forRoot({ isEnabled, embeddingModel }: LongTermMemoryOptions): DynamicModule {
@@ -34,7 +34,7 @@ export class LongTermMemoryModule {
           inject: [FactStore, ModelStackFactory, { token: EmbeddingModel, optional: true }],
         },
         {
-          // `null` is no provider of tools.
+          // `null` provides no tools.
           provide: MemoryTools,
           useFactory: (config: AppConfig, memory: FactMemory) => {
             if (!(isEnabled ?? config.longTermMemory.isEnabled)) return null;
@@ -49,7 +49,7 @@ export class LongTermMemoryModule {
   }
 }
 
-/** What is searched by its words is stored in clear. */
+/** Facts are searched by their words and stored unencrypted. */
 function unencrypted(): AppError {
   return new AppError(
     'CONFIG_INVALID',

@@ -15,7 +15,7 @@ interface RecallInput {
 
 const MOST_RECALLED = 20;
 
-/** What an agent keeps in mind about its user, from one session to the next. */
+/** Tools that remember and recall facts about the user across sessions. */
 @Injectable()
 export class MemoryTools {
   constructor(private readonly memory: FactMemory) {}
@@ -25,7 +25,7 @@ export class MemoryTools {
       'Keeps a fact about the user for later conversations: a preference, a name, a date, a decision. One fact a call, ' +
       'as a whole sentence that is understood without this conversation.',
     effect: 'idempotent',
-    // It outlives the run: what strangers wrote must not become a fact without a person's leave.
+    // A fact outlives the run: untrusted content must not become a fact without a person's approval.
     egress: true,
     input: {
       type: 'object',

@@ -1,4 +1,4 @@
-/** Of Cormack, Clarke and Büttcher, SIGIR 2009: keeps the first places of one ranking from drowning the other. */
+/** Constant of Cormack, Clarke and Büttcher, SIGIR 2009: limits the weight of the first places of one ranking. */
 const K = 60;
 
 export interface Ranked {
@@ -6,7 +6,7 @@ export interface Ranked {
   readonly score: number;
 }
 
-/** Rankings of ids as one, best first, by reciprocal rank fusion: the sum of 1 / (60 + place), counted from 1. */
+/** Merges rankings of ids, best first, by reciprocal rank fusion: the sum of 1 / (60 + place), counted from 1. */
 export function fuseRankings(rankings: readonly (readonly string[])[]): Ranked[] {
   const scores = new Map<string, number>();
   for (const ranking of rankings) {

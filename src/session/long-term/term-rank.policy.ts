@@ -1,4 +1,4 @@
-/** How much a further occurrence counts, and how much a long text is marked down; the usual values. */
+/** BM25 parameters with their usual values: K1 saturates repeated occurrences, B normalises the length of a text. */
 const K1 = 1.2;
 const B = 0.75;
 
@@ -8,9 +8,9 @@ export interface IndexedText {
 }
 
 /**
- * The ids of the texts by how well they fit the tokens, best first; of equal ones the newer first, whose id is greater.
- * Okapi BM25 (Robertson and Zaragoza 2009, formula 3.15) over the candidates: a word that all of them have counts for
- * little, on each database alike (PostgreSQL's own rank knows no rare words).
+ * The ids of the texts by relevance to the tokens, best first; of equal texts the newer first, whose id is greater.
+ * Okapi BM25 (Robertson and Zaragoza 2009, formula 3.15) over the candidates: a word in all of them has little weight,
+ * on every database alike (PostgreSQL's own rank does not weight rare words).
  */
 export function rankByTerms(tokens: readonly string[], candidates: readonly IndexedText[]): string[] {
   const counts = candidates.map((candidate) => countsOf(tokens, candidate));

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { FactOwner } from './fact.types.js';
 
-/** 64 bits of the hash. */
+/** Hex digits of the hash in use: 64 bits. */
 const DIGITS = 16;
 const LETTERS = 'abcdefghijklmnop';
 
 /**
- * What stands in the full-text index for a term: 16 letters that are the owner's own. So nothing that anybody writes is
- * the index's syntax, a stop word or too short for it, whatever the database and its settings; nobody's words are read
- * there; and a search meets the entries of one owner only.
+ * Maps terms to tokens of the full-text index: 16 letters, hashed with the owner. A token is never index syntax, a stop
+ * word or too short, whatever the database and its settings. The index contains no readable words, and a search matches
+ * only entries of its owner.
  */
 export function toTokens({ tenant, user }: FactOwner, terms: readonly string[]): string[] {
   const salt = JSON.stringify([tenant, user]);
