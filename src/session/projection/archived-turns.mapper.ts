@@ -2,10 +2,10 @@ import type { SessionKey, StoredTurn } from '../session.types.js';
 import { isBounded, type TurnQuery } from '../turns/turn-store.js';
 import type { TurnArchive, TurnSpan } from './turn-archive.js';
 
-/** How many turns are fetched at once where their number follows from what they hold. */
+/** Turns fetched at once while the content of turns determines how many are needed. */
 const PAGE = 50;
 
-/** Reads what a query names, by turns' numbers, of which some may be gone. */
+/** Reads the turns of a query by their numbers, of which some may be removed. */
 export async function readArchived(archive: TurnArchive, key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
   const { through, first = 0, marked = 0, only = [] } = query;
   const [span, marks] = await Promise.all([archive.span(key), archive.marks(key)]);
@@ -56,7 +56,7 @@ async function newestOf(
   return found;
 }
 
-/** Says of the newest turns whether no more of them are asked for; each time of one more. */
+/** Creates a check whether the newest turns are complete; call it once for each added turn. */
 function limitOf({ newest, maxMessages = Infinity, maxTokens = Infinity, isPlain = false }: TurnQuery) {
   let [messages, tokens] = [0, 0];
   return (found: readonly StoredTurn[]) => {

@@ -3,10 +3,10 @@ import type { SessionKey, StoredTurn } from '../session.types.js';
 import { JournalTurnStore } from '../turns/journal-turn-store.js';
 import { TurnArchive, type TurnChange, type TurnSpan } from './turn-archive.js';
 
-/** For so long a node may have been held up. */
+/** Retention of a change's number, in ms: a node may be delayed for this long. */
 const FENCE_MS = 86_400_000;
 
-/** Turns in another database than the journal's. */
+/** Turns in a database other than the journal's. */
 export class DatabaseTurnArchive extends TurnArchive {
   private readonly turns: JournalTurnStore;
 
@@ -26,7 +26,7 @@ export class DatabaseTurnArchive extends TurnArchive {
     } catch (error) {
       if (refusalOf(error) !== 'rows') throw error;
       const done = await this.lastDone(key);
-      // Pruned in between.
+      // The number was pruned meanwhile.
       return done < seq ? this.apply(key, seq, change) : done;
     }
   }
@@ -64,7 +64,7 @@ export class DatabaseTurnArchive extends TurnArchive {
     return new Map(rows.map(({ turn, mark }) => [turn, mark]));
   }
 
-  /** Remembers the number; refuses the batch when it is done. */
+  /** Stores the change's number; rejects the batch if the change was applied before. */
   private isNext({ tenant, id }: SessionKey, seq: number): Statement[] {
     const now = Date.now();
     return [
@@ -80,7 +80,8 @@ export class DatabaseTurnArchive extends TurnArchive {
   private statements(key: SessionKey, change: TurnChange): Statement[] {
     switch (change.kind) {
       case 'append':
-        // What is there was kept without its change being counted: before they were, or before the journal was taken back.
+        // An existing turn has no counted change: it was stored before changes were numbered, or before the journal was
+        // restored.
         return [...this.turns.drop(key, [change.turn.turn]), ...this.turns.append(key, change.turn)];
       case 'remove':
         return this.turns.remove(key, change.through);

@@ -6,13 +6,13 @@ import { LocalTurnArchive } from './local-turn-archive.js';
 import { SessionFile } from './session-file.store.js';
 import type { TurnSpan } from './turn-archive.js';
 
-/** Files whose turns' places are kept in memory. */
+/** Maximum files whose index is cached. */
 const OPEN_FILES = 1000;
 const SUFFIX = '.jsonl';
 
-/** Turns in files of a folder, one a session. One process may use it. */
+/** Turns in a folder with one file for each session. Only one process may use the folder. */
 export class FileTurnArchive extends LocalTurnArchive {
-  /** The most recently used last. */
+  /** Ordered from the least to the most recently used. */
   private readonly files = new Map<string, SessionFile>();
   private readonly busy = new Map<string, Promise<unknown>>();
 
@@ -23,7 +23,7 @@ export class FileTurnArchive extends LocalTurnArchive {
     super();
   }
 
-  /** @param ttlMs how long a session is kept after its last change; 0 is for ever */
+  /** @param ttlMs lifetime of a session after its last change, in ms; 0 for no limit */
   static async open(folder: string, ttlMs: number): Promise<FileTurnArchive> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return new FileTurnArchive(folder, ttlMs);
@@ -82,7 +82,7 @@ export class FileTurnArchive extends LocalTurnArchive {
     });
   }
 
-  /** Deletes the files of sessions that were not changed for too long. */
+  /** Deletes the files of expired sessions. */
   override async prune(now: number): Promise<void> {
     if (this.ttlMs === 0) return;
     for (const name of await readdir(this.folder)) {
@@ -95,14 +95,14 @@ export class FileTurnArchive extends LocalTurnArchive {
     await Promise.allSettled(this.busy.values());
   }
 
-  /** An expired file takes no more turns: the new one replaces it. */
+  /** An expired file gets no further turns: a new file replaces it. */
   private async create(key: SessionKey): Promise<SessionFile> {
     const path = this.pathOf(key);
     await this.dropIfOld(path, Date.now());
     return SessionFile.create(path, key);
   }
 
-  /** `null` also for an expired file, which stays until the sweep or a new turn removes it. */
+  /** `null` also for an expired file, which the sweep or a new turn deletes later. */
   private async file(key: SessionKey): Promise<SessionFile | null> {
     const path = this.pathOf(key);
     if (await this.isOld(path, Date.now())) return null;
@@ -111,7 +111,7 @@ export class FileTurnArchive extends LocalTurnArchive {
     return file;
   }
 
-  /** @returns whether it was too old */
+  /** @returns whether it was expired */
   private async dropIfOld(path: string, now: number): Promise<boolean> {
     if (!(await this.isOld(path, now))) return false;
     this.files.delete(path);
@@ -134,7 +134,7 @@ export class FileTurnArchive extends LocalTurnArchive {
     this.files.delete(oldest!);
   }
 
-  /** Names of tenants may hold anything, and some disks do not tell `a` from `A`. */
+  /** Hashes the key: tenant names may contain any character, and some file systems ignore case. */
   private pathOf({ tenant, id }: SessionKey): string {
     const name = createHash('sha256')
       .update(JSON.stringify([tenant, id]))
@@ -142,7 +142,7 @@ export class FileTurnArchive extends LocalTurnArchive {
     return join(this.folder, `${name}${SUFFIX}`);
   }
 
-  /** One thing after the other for each session. */
+  /** Runs the operations of a session sequentially. */
   private alone<T>(key: SessionKey, work: () => Promise<T>): Promise<T> {
     return this.aloneAt(this.pathOf(key), work);
   }

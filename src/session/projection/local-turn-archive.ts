@@ -1,7 +1,9 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnArchive, type TurnChange } from './turn-archive.js';
 
-/** A store of one process, which does one change after the other: nobody else can be late. Each leaves the same when it is done twice. */
+/**
+ * A store of one process, which applies changes sequentially, so that no change is late. Every change is idempotent.
+ */
 export abstract class LocalTurnArchive extends TurnArchive {
   async apply(key: SessionKey, seq: number, change: TurnChange): Promise<number> {
     await this.do(key, change);

@@ -12,7 +12,7 @@ function nothing(): Kept {
   return { last: 0, turns: new Map(), marks: new Map() };
 }
 
-/** Turns in this process's memory, gone when it ends: for tests and trials. */
+/** Turns in memory, lost when the process ends: for tests and trials. */
 export class MemoryTurnArchive extends LocalTurnArchive {
   private readonly sessions = new Map<string, Kept>();
 

@@ -8,11 +8,11 @@ import type { TurnArchive } from './turn-archive.js';
 const SESSIONS_A_PAGE = 100;
 
 /**
- * Turns in a store beside the journal's database. What changes them is journaled with the batch that it belongs to and
- * done there afterwards: before anybody reads the session, at the latest when somebody looks for what was left over.
+ * Turns in a store other than the journal's database. Changes are journaled in the batch that they belong to and
+ * applied later: before the session is read, at the latest by the periodic sweep.
  */
 export class ProjectedTurnStore extends TurnStore {
-  /** What is being done for each session: one thing after the other. */
+  /** Operations of each session, which run sequentially. */
   private readonly busy = new Map<string, Promise<void>>();
 
   constructor(
@@ -26,7 +26,7 @@ export class ProjectedTurnStore extends TurnStore {
     return [this.changes.add(key, { kind: 'append', turn })];
   }
 
-  /** As what they are, and not by a reference: whatever becomes of the other session then, this one is whole. */
+  /** Copies the turns themselves, so that later changes to the source session do not affect the copy. */
   async copy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
     const turns = await this.read(from, { through, newest: through });
     return turns.flatMap((turn) => this.append(to, turn));
@@ -40,7 +40,7 @@ export class ProjectedTurnStore extends TurnStore {
     return [this.changes.add(key, { kind: 'drop', turns })];
   }
 
-  /** Turns are found there by their sessions alone. */
+  /** The archive finds turns by their session only. */
   async sessionsOf(): Promise<null> {
     return null;
   }
@@ -63,7 +63,10 @@ export class ProjectedTurnStore extends TurnStore {
     return readAfter(this.archive, key, after, limit);
   }
 
-  /** Does in the archive what waits for the session. Rejects with the archive's error: it then still waits. */
+  /**
+   * Applies the session's pending changes to the archive. Rejects with the archive's error; the changes then stay
+   * pending.
+   */
   settle(key: SessionKey): Promise<void> {
     const name = JSON.stringify([key.tenant, key.id]);
     const done = (this.busy.get(name) ?? Promise.resolve()).catch(() => undefined).then(() => this.doWaiting(key));
@@ -74,9 +77,9 @@ export class ProjectedTurnStore extends TurnStore {
   }
 
   /**
-   * Does what waits since before a time, for all sessions; one that cannot be settled holds up no other.
+   * Applies changes pending since before a time, for all sessions; a failing session does not block others.
    * @param before epoch ms
-   * @param orLater does a piece of it, or tells why it is left; gives whether it was done
+   * @param orLater runs a piece of work and reports its error; returns whether it succeeded
    */
   async settleLate(before: number, orLater: (work: () => Promise<void>) => Promise<boolean>): Promise<void> {
     for (let isMore = true; isMore;) {
@@ -109,8 +112,8 @@ export class ProjectedTurnStore extends TurnStore {
   }
 
   /**
-   * Whether a later change that the archive has done is none of this journal: its database was taken back to an earlier
-   * state. Changes are let go of in order, so that the later one of two waits as long as the earlier one.
+   * Whether the archive has applied a later change that this journal does not know, since the journal's database was
+   * restored. Changes leave the journal in order: while the earlier of two is pending, so is the later one.
    */
   private async isUnknown(key: SessionKey, seq: number, done: number): Promise<boolean> {
     const waiting = new Set((await this.changes.waiting(key)).map((one) => one.seq));

@@ -4,14 +4,15 @@ import { closeRedisClient } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnArchive, type TurnChange, type TurnSpan } from './turn-archive.js';
 
-/** The field that holds the last turn's number. */
+/** Field with the number of the last turn. */
 const LAST = 'last';
-/** The field that holds the number of the last turn that was removed. */
+/** Field with the number of the last removed turn. */
 const REMOVED = 'removed';
 
 /**
- * Does one change and remembers its number, or finds that it is done; in one go, as another process may do the same.
- * Takes the number, how long it is remembered, how long a turn is kept, the kind of the change, and what it says.
+ * Applies one change and stores its number, unless it was applied before; atomically, since another process may apply
+ * the same change. Arguments: the number, its time to live (s), the session's time to live (s), the kind of the change
+ * and its data.
  */
 const APPLY = `
 local turns, marks, done = KEYS[1], KEYS[2], KEYS[3]
@@ -43,16 +44,21 @@ if ttl ~= '0' then redis.call('EXPIRE', marks, ttl) end
 redis.call('SET', done, seq, 'EX', fence)
 return seq
 `;
-/** Fields a call removes: Redis serves nobody else meanwhile. */
+/** Maximum fields that one call removes; Redis is blocked meanwhile. */
 const REMOVED_AT_ONCE = 500;
-/** A node may have been held up for so long, or for as long as a session is kept. */
+/**
+ * Minimum time to live of a change's number, in s: a node may be delayed for this long, or for the lifetime of a
+ * session.
+ */
 const LEAST_FENCE_SECONDS = 86_400;
 
-/** Turns in Redis: a session is a hash of them by their numbers, a hash of marks, and the number of the last change. */
+/**
+ * Turns in Redis: a session has a hash of turns by number, a hash of marks and the number of the last applied change.
+ */
 export class RedisTurnArchive extends TurnArchive {
   /**
-   * @param prefix keeps applications apart that share a Redis
-   * @param ttlSeconds how long a session is kept after its last turn; 0 is for ever
+   * @param prefix separates applications that share a Redis
+   * @param ttlSeconds lifetime of a session after its last turn, in s; 0 for no limit
    */
   constructor(
     private readonly redis: Redis,
@@ -107,7 +113,10 @@ export class RedisTurnArchive extends TurnArchive {
     await closeRedisClient(this.redis);
   }
 
-  /** A part at a time; it counts as done with the last one, so that half of it is done again. */
+  /**
+   * Removes turns in batches. Only the last batch stores the change's number, so that an interrupted removal is
+   * repeated.
+   */
   private async drop(key: SessionKey, seq: number, turns: readonly number[], removed?: number): Promise<number> {
     for (let from = 0; ; from += REMOVED_AT_ONCE) {
       const part = turns.slice(from, from + REMOVED_AT_ONCE);
@@ -123,7 +132,7 @@ export class RedisTurnArchive extends TurnArchive {
     return Number(await this.redis.eval(APPLY, 3, ...this.names(key), ...given));
   }
 
-  /** Of the turns, of the marks, and of the number of the last change; in one slot of a Redis cluster. */
+  /** Keys of the turns, the marks and the number of the last change; in one slot of a Redis cluster. */
   private names({ tenant, id }: SessionKey): [turns: string, marks: string, done: string] {
     const name = `${this.prefix}{${encodeURIComponent(tenant)}:${id}}`;
     return [`${name}:turns`, `${name}:marks`, `${name}:done`];

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { AppError, parseExactJson } from '../../common/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 
-/** A line of a session's file. */
+/** A line of a session file. */
 type Line =
   | { readonly session: SessionKey; readonly version: 1 }
   | { readonly turn: StoredTurn }
@@ -18,9 +18,9 @@ const LINE_BREAK = 10;
 const MODE = 0o600;
 
 /**
- * One session's file: a JSON object a line, the session first. Lines are added in one write and forced to the disk; a
- * last line that a crash has torn is cut off when the file is read again. Where turns begin is kept in memory, so that
- * a long file is read whole only once.
+ * The file of one session: one JSON object a line, the session first. Lines are appended in one write and synced to the
+ * disk. A last line torn by a crash is truncated at the next read. The offsets of turns are cached, so that a long file
+ * is read completely only once.
  */
 export class SessionFile {
   readonly marks = new Map<number, number>();
@@ -30,7 +30,10 @@ export class SessionFile {
 
   private constructor(private readonly path: string) {}
 
-  /** `null` when there is none. @throws AppError `SESSION_FILE_DAMAGED` when it is not one of ours, or not this session's */
+  /**
+   * `null` if the file does not exist or has no complete line.
+   * @throws AppError `SESSION_FILE_DAMAGED` if it is invalid or belongs to another session
+   */
   static async read(path: string, key: SessionKey): Promise<SessionFile | null> {
     const handle = await openIfThere(path);
     if (!handle) return null;
@@ -50,7 +53,7 @@ export class SessionFile {
     }
   }
 
-  /** Begins a file that is not there yet. */
+  /** Creates the file of a session. */
   static async create(path: string, key: SessionKey): Promise<SessionFile> {
     const file = new SessionFile(path);
     await file.write([{ session: key, version: 1 }]);
@@ -62,7 +65,7 @@ export class SessionFile {
     return this.lastTurn;
   }
 
-  /** The places are in the order of the lines, and so of the turns. */
+  /** `places` has the order of the lines, and so of the turns. */
   get first(): number {
     const [first = 0] = this.places.keys();
     return first;
@@ -80,7 +83,7 @@ export class SessionFile {
     await this.write([{ mark: [turn, mark] }]);
   }
 
-  /** @param turns that are there */
+  /** @param turns existing turns */
   async turns(turns: readonly number[]): Promise<StoredTurn[]> {
     const handle = await open(this.path, 'r');
     try {
@@ -92,7 +95,7 @@ export class SessionFile {
     }
   }
 
-  /** The file without some turns, in its place at once or not at all. */
+  /** Replaces the file atomically by one without some turns. */
   async without(key: SessionKey, isGone: (turn: number) => boolean): Promise<SessionFile> {
     const kept = [...this.places.keys()].filter((turn) => !isGone(turn)).toSorted((a, b) => a - b);
     const next = new SessionFile(`${this.path}.new`);
@@ -129,7 +132,7 @@ export class SessionFile {
       await handle.appendFile(Buffer.concat(texts));
       await handle.sync();
     } catch (error) {
-      // Half a line would spoil the next one.
+      // A partial line would corrupt the next one.
       await handle.truncate(this.size).catch(() => undefined);
       throw error;
     } finally {
@@ -189,7 +192,7 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** So that a crash of the machine does not lose the file's name. */
+/** Syncs the folder, so that a power failure does not lose the file's name. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r');
   try {

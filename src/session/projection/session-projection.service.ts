@@ -11,7 +11,7 @@ import type { TurnArchive } from './turn-archive.js';
 const EVERY_MS = 1000;
 const PRUNE_EVERY_MS = 3_600_000;
 
-/** Does in the archive what nobody has read since: what was decided gets there even when nobody asks for the session. */
+/** Applies pending changes to the archive periodically, also for sessions that no client reads. */
 export class SessionProjectionService
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
@@ -42,7 +42,7 @@ export class SessionProjectionService
   }
 
   /**
-   * Settles sessions for which something has waited since before a time, and lets old ones go.
+   * Applies changes pending since before a time, and prunes expired sessions.
    * @param before epoch ms
    * @param now epoch ms
    */
@@ -53,7 +53,7 @@ export class SessionProjectionService
     await this.orLater(() => this.archive.prune(now));
   }
 
-  /** @returns whether it was done */
+  /** @returns whether it succeeded */
   private async orLater(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();

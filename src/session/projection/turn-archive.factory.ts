@@ -14,8 +14,9 @@ import { RedisTurnArchive } from './redis-turn-archive.js';
 import type { TurnArchive } from './turn-archive.js';
 
 /**
- * The store of turns that is configured; `null` when they are in the journal's database. Its dependencies are loaded here.
- * @param journal applications of this process that share it also share the turns in files and in memory
+ * Opens the configured turn archive; `null` if turns are stored in the journal's database. Loads its dependencies on
+ * demand.
+ * @param journal applications of this process with the same journal share turns in files and in memory
  */
 export async function openTurnArchive(config: AppConfig, journal: Database): Promise<TurnArchive | null> {
   const { store, ttlSeconds } = config.session;

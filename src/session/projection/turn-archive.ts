@@ -1,6 +1,6 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
 
-/** What is done to a session's turns. */
+/** A change to the turns of a session. */
 export type TurnChange =
   | { readonly kind: 'append'; readonly turn: StoredTurn }
   | { readonly kind: 'remove'; readonly through: number }
@@ -14,28 +14,28 @@ export interface TurnSpan {
 }
 
 /**
- * The port to a store of turns beside the journal's database. Turns have numbers without gaps, but for those that were
- * removed, so that they are read by their numbers.
+ * The port to a store of turns other than the journal's database. Turns are numbered without gaps, except for removed
+ * turns, so that they are read by number.
  */
 export abstract class TurnArchive {
   /**
-   * Does a change, once: one that was done, or has a later one after it that was done, is left. So a node that was
-   * held up over a change cannot do it after what others have done since.
-   * @param seq the change's number, greater than those of the session's changes before
-   * @returns the greatest number that was done: this, or a greater one
+   * Applies a change once: skips it if it, or a later one, was applied before. A delayed node therefore cannot undo
+   * later changes.
+   * @param seq the change's number, greater than those of the session's earlier changes
+   * @returns the greatest applied number: this one or a greater one
    */
   abstract apply(key: SessionKey, seq: number, change: TurnChange): Promise<number>;
-  /** Forgets which numbers were done. */
+  /** Deletes the record of applied numbers. */
   async forgetDone(_key: SessionKey): Promise<void> {}
-  /** Those of these turns that are there, oldest first. */
+  /** The existing ones of these turns, oldest first. */
   abstract get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]>;
-  /** The numbers of the first turn that is there, and of the last; 0 without any. */
+  /** Numbers of the first and the last turn; `last` is 0 without turns. */
   abstract span(key: SessionKey): Promise<TurnSpan>;
-  /** The marked turns' numbers and marks. */
+  /** The marks of marked turns, by turn number. */
   abstract marks(key: SessionKey): Promise<ReadonlyMap<number, number>>;
-  /** Removes what is kept of sessions whose time is over, where the store does not do that itself. @param now epoch ms */
+  /** Removes expired sessions, if the store does not expire them itself. @param now epoch ms */
   async prune(_now: number): Promise<void> {}
-  /** Takes what was removed out of its files too, as `Database.purge`. */
+  /** Removes deleted data from the store's files too, as `Database.purge`. */
   async purge(): Promise<void> {}
   abstract close(): Promise<void>;
 }

@@ -15,15 +15,15 @@ export interface WaitingChange {
 }
 
 /**
- * What is still to be done in the archive; it is in the journal from the moment it is decided. The database numbers the
- * changes, and as their batches hold their session's row, a session's changes are numbered as they are committed:
- * who sees one of them sees all before it.
+ * Changes that the archive has yet to apply; they are in the journal from the moment of the decision. The database
+ * numbers them. Their batches lock the session's row, so a session's changes are numbered in commit order: a reader of
+ * one change sees all earlier ones.
  */
 @Injectable()
 export class TurnChangeStore {
   constructor(private readonly database: Database) {}
 
-  /** Comes in its batch after what holds the session's row. */
+  /** In its batch, it must follow the statement that holds the session's row. */
   add({ tenant, id }: SessionKey, change: TurnChange): Statement {
     return insert('turn_change', {
       tenant,
@@ -33,7 +33,7 @@ export class TurnChangeStore {
     });
   }
 
-  /** In the order in which they were decided. */
+  /** The pending changes, in commit order. */
   async waiting({ tenant, id }: SessionKey): Promise<WaitingChange[]> {
     const rows = await this.database.query<ChangeRow>(
       'SELECT seq, change_data FROM turn_change WHERE tenant = ? AND session_id = ? ORDER BY seq',
@@ -42,13 +42,13 @@ export class TurnChangeStore {
     return rows.map((row) => ({ seq: row.seq, change: parseExactJson(row.change_data) as TurnChange }));
   }
 
-  /** Says that all up to one are done. */
+  /** Deletes the changes up to a number, once they are applied. */
   async done({ tenant, id }: SessionKey, through: number): Promise<void> {
     const sql = 'DELETE FROM turn_change WHERE tenant = ? AND session_id = ? AND seq <= ?';
     await this.database.commit([{ sql, params: [tenant, id, through] }]);
   }
 
-  /** Sessions for which something has waited since before a time, the longest first. */
+  /** Sessions with changes pending since before a time, the oldest first. */
   async late(before: number, limit: number): Promise<SessionKey[]> {
     const rows = await this.database.query<{ tenant: string; session_id: string }>(
       `SELECT tenant, session_id, MIN(created_at) AS since FROM turn_change WHERE created_at < ?

@@ -59,10 +59,13 @@ export class JournalTurnStore extends TurnStore {
     ];
   }
 
-  /** A turn opens only in its own session, and is sealed anew for another; refused when one of them is gone. */
+  /**
+   * A sealed turn can be opened only in its own session, so it is sealed again for another; rejected if a turn was
+   * removed meanwhile.
+   */
   private async sealedCopy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
     const turns = await this.read(from, { through, newest: through });
-    // As many as were read: none was cleared meanwhile.
+    // The number of turns must equal the number read: none was cleared meanwhile.
     const uncleared = {
       sql: `UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND ? =
         (SELECT COUNT(*) FROM session_turn WHERE tenant = ? AND session_id = ? AND turn <= ?)`,

@@ -5,7 +5,7 @@ import { isBounded, type TurnQuery } from './turn-store.js';
 const COLUMNS = 'turn, run_id, status, messages, tokens, plain_tokens, mark, created_at';
 const OF_SESSION = 'FROM session_turn WHERE tenant = ? AND session_id = ?';
 const NEWEST = 'AND turn <= ? ORDER BY turn DESC LIMIT ?';
-/** Of the newest turns so many are looked at in one statement. */
+/** Maximum newest turns that one statement reads within limits. */
 const AT_ONCE = 50;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -22,15 +22,14 @@ export function selectAfter({ tenant, id }: SessionKey, after: number, limit: nu
 }
 
 /**
- * One statement, each part of it along an index, without anything that a planner may do in another order: what it costs
- * does not grow with the session. A turn that several parts name comes several times; `is_newest` tells where it is
- * one of the newest.
+ * One statement. Each part uses an index and leaves the planner no other order, so that the cost does not grow with the
+ * session. A turn selected by several parts is returned several times; `is_newest` marks a row of the newest part.
  */
 export function selectTurns(key: SessionKey, query: TurnQuery): TurnSelect {
   const { through, first = 0, marked = 0, only = [] } = query;
   const parts = query.newest > 0 ? [newest(key, query)] : [];
   if (first > 0) parts.push(select(key, 'AND turn <= ? ORDER BY turn LIMIT ?', [through, first]));
-  // SQLite would look turns up by their numbers, and so go through all of them.
+  // `turn + 0` keeps SQLite from the index on turn numbers, which would scan all turns.
   if (marked > 0)
     parts.push(select(key, 'AND mark > 0 AND turn + 0 <= ? ORDER BY mark DESC LIMIT ?', [through, marked]));
   if (only.length > 0) {
@@ -43,7 +42,7 @@ export function selectTurns(key: SessionKey, query: TurnQuery): TurnSelect {
   return { sql: named.join(' UNION ALL '), params: parts.flatMap(({ params }) => params) };
 }
 
-/** What is still to be read when the newest turns that were read left room; `null` when they did not. */
+/** The query for further turns if the newest turns leave room; otherwise `null`. */
 export function furtherTurns(query: TurnQuery, read: readonly StoredTurn[]): TurnQuery | null {
   const { newest: count, maxMessages = NO_LIMIT, maxTokens = NO_LIMIT, isPlain = false } = query;
   if (!isBounded(query) || read.length < AT_ONCE || count <= AT_ONCE) return null;
@@ -67,7 +66,7 @@ function newest(key: SessionKey, query: TurnQuery): TurnSelect {
   };
 }
 
-/** The sum over all newer turns. */
+/** Sum over all newer turns. */
 function newer(column: string): string {
   return `SUM(${column}) OVER (ORDER BY turn DESC ROWS UNBOUNDED PRECEDING) - ${column}`;
 }
