@@ -1,4 +1,4 @@
-/** Conversations: turns that enter whole, once, and what of them a run remembers; and what is kept in mind beyond. */
+/** Sessions: conversations of complete turns, the part of them that a run sees, and users' long-term memory. */
 import { FactEntity } from './entities/fact.entity.js';
 import { TurnChangeEntity } from './entities/turn-change.entity.js';
 import { SessionSummaryEntity } from './entities/session-summary.entity.js';

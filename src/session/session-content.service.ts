@@ -5,7 +5,7 @@ import { SummaryStore } from './memory/summary.store.js';
 import type { SessionKey } from './session.types.js';
 import { TurnStore } from './turns/turn-store.js';
 
-/** All that is in a session, as far as it is to be forgotten. */
+/** Deletes the content of sessions. */
 @Injectable()
 export class SessionContent {
   constructor(
@@ -14,12 +14,12 @@ export class SessionContent {
     private readonly states: ToolStateKeeper,
   ) {}
 
-  /** Forgets what was said up to a turn. */
+  /** Deletes the turns up to a number, and all summaries. */
   withoutTurns(key: SessionKey, through: number): Statement[] {
     return [...this.turns.remove(key, through), this.summaries.remove(key)];
   }
 
-  /** Forgets what tools keep for it. */
+  /** Deletes the tool states of the session. */
   withoutStates({ tenant, id }: SessionKey): Promise<StatesEnd> {
     return this.states.forgetting(tenant, id);
   }

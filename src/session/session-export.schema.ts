@@ -27,7 +27,7 @@ const image = z.strictObject({
 });
 const part = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('text'), text: z.string() }), image]);
 
-/** An unreadable image says why; for other input the reasons of the two forms say less than this sentence. */
+/** The reason for an unreadable image; otherwise a sentence that is clearer than the issues of both forms. */
 function contentProblem({ errors }: { readonly errors?: readonly (readonly Issue[])[] }): string {
   const custom = errors?.flat().find(({ code }) => code === 'custom');
   return custom?.message ?? 'Invalid input: expected a text, or its parts';
@@ -59,7 +59,7 @@ const message = z.discriminatedUnion('role', [
 ]);
 
 const turn = z.strictObject({
-  // A column has it, and PostgreSQL stores no NUL.
+  // Stored in a column, and PostgreSQL stores no NUL.
   run_id: z.string().regex(/^[^\p{Cc}\p{Cs}]{1,64}$/u, 'must be 1 to 64 characters, without control characters'),
   status: z.enum(['completed', 'failed', 'cancelled']),
   created_at: z.int().min(0),
@@ -67,7 +67,7 @@ const turn = z.strictObject({
   messages: z.array(message).min(1),
 });
 
-/** A session as a file: what an export gives and an import takes. Times are epoch ms. */
+/** A session as a file, exported and imported. Times are epoch ms. */
 export const sessionExportSchema = z.strictObject({
   version: z.literal(1),
   session: z.strictObject({
@@ -134,7 +134,7 @@ function toExported(one: SessionMessage): ExportedMessage {
   } as ExportedMessage;
 }
 
-/** Without the fields that are there without a value. */
+/** Removes fields with the value `undefined`. */
 function defined(one: object): SessionMessage {
   return Object.fromEntries(
     Object.entries(one).filter(([, value]) => value !== undefined),

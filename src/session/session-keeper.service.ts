@@ -14,28 +14,28 @@ import { SessionService } from './session.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
 const TURN_PAGE = 100;
-/** Turns that are counted before others get the process. */
+/** Turns counted before yielding to the event loop. */
 const TURNS_AT_ONCE = 20;
 const SESSIONS_A_PAGE = 100;
 const EVERY_TURN = Number.MAX_SAFE_INTEGER;
 
-/** What may be said of a new session. */
+/** Options of a new session. */
 export interface SessionOptions {
-  /** A new one when left out. */
+  /** A generated id by default. */
   readonly id?: string;
   readonly metadata?: SessionRecord['metadata'];
 }
 
 export interface PrunedSessions {
   readonly deleted: number;
-  /** Those that stay because runs of them have not ended. */
+  /** Sessions not deleted because a run of them has not ended. */
   readonly held: number;
 }
 
-/** A session as it was seen. */
+/** A session as last read. */
 type SeenSession = SessionKey & Pick<SessionRecord, 'lastTurn'>;
 
-/** What people do with sessions, besides talking in them. Others' sessions do not exist. */
+/** Administration of sessions. Sessions of other tenants are invisible. */
 @Injectable()
 export class SessionKeeper {
   constructor(
@@ -47,7 +47,7 @@ export class SessionKeeper {
     private readonly counters: TokenCounterRegistry,
   ) {}
 
-  /** @throws AppError `SESSION_EXISTS`, `VALIDATION_FAILED` for an id that none may have */
+  /** @throws AppError `SESSION_EXISTS`, `VALIDATION_FAILED` for an invalid id */
   async create(principal: Principal, { id = newId(), metadata }: SessionOptions): Promise<SessionRecord> {
     assertSessionId(id);
     const key = { tenant: principal.tenant, id };
@@ -57,18 +57,18 @@ export class SessionKeeper {
     return this.sessions.get(principal, id);
   }
 
-  /** Up to `limit` sessions, those begun last first. @param after the last one of the page before */
+  /** Up to `limit` sessions, newest first. @param after the last session of the previous page */
   list({ tenant }: Principal, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
     return this.store.list(tenant, limit, after);
   }
 
-  /** Sets what is kept with a session. @throws AppError `SESSION_NOT_FOUND` */
+  /** Replaces the session's metadata. @throws AppError `SESSION_NOT_FOUND` */
   async setMetadata({ tenant }: Principal, id: string, metadata: SessionRecord['metadata']): Promise<void> {
     const done = await this.attempt([this.store.setMetadata({ tenant, id }, metadata)]);
     if (!done) throw notFound(id);
   }
 
-  /** Lets a turn stay in sight, or not any more. @throws AppError `SESSION_NOT_FOUND`, `NOT_FOUND` for a turn that is not there */
+  /** Pins or unpins a turn. @throws AppError `SESSION_NOT_FOUND`, `NOT_FOUND` for an unknown turn */
   async pin(principal: Principal, id: string, turn: number, isPinned: boolean): Promise<void> {
     await this.get(principal, id);
     const key = { tenant: principal.tenant, id };
@@ -79,8 +79,9 @@ export class SessionKeeper {
   }
 
   /**
-   * Forgets the messages of a session, and of those in which its agent talked with others; of none of them when a run
-   * holds the session itself. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` while a run of it has not ended
+   * Deletes the messages of a session and of its sub-sessions, in which its agent talked with other agents. Deletes
+   * none if a run holds the session itself. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` while a run of it has
+   * not ended
    */
   async clear(principal: Principal, id: string): Promise<void> {
     const key = { tenant: principal.tenant, id };
@@ -91,8 +92,9 @@ export class SessionKeeper {
   }
 
   /**
-   * Deletes a session, and those in which its agent talked with others; none of them when a run holds one. What its runs have
-   * journaled stays until it is too old, or erased. @throws AppError as `clear`
+   * Deletes a session and its sub-sessions; none of them if a run holds one. The journal of its runs remains until
+   * retention or erasure.
+   * @throws AppError as `clear`
    */
   async remove({ tenant }: Principal, id: string): Promise<void> {
     for (let family = await this.familyOf({ tenant, id }); family.length > 0;) {
@@ -107,10 +109,10 @@ export class SessionKeeper {
   }
 
   /**
-   * Deletes the tenant's sessions in which nothing has happened since a time, but those that a run holds.
+   * Deletes the tenant's sessions without activity since a time, except those that a run holds.
    * @param before epoch ms
-   * @param owner whose they are; anybody's when left out
-   * @returns how many, and how many runs hold
+   * @param owner only sessions of this principal; by default of all
+   * @returns the numbers of deleted and of held sessions
    */
   async prune(principal: Principal, before: number, owner?: string): Promise<PrunedSessions> {
     let deleted = 0;
@@ -126,7 +128,7 @@ export class SessionKeeper {
     }
   }
 
-  /** A session whole. @throws AppError `SESSION_NOT_FOUND` */
+  /** Exports a complete session. @throws AppError `SESSION_NOT_FOUND` */
   async export(principal: Principal, id: string): Promise<SessionExport> {
     const session = await this.get(principal, id);
     const turns: StoredTurn[] = [];
@@ -139,11 +141,11 @@ export class SessionKeeper {
   }
 
   /**
-   * Takes a session in that was exported, here or elsewhere, as the asking principal's own.
-   * @param exported as `export` gave it
-   * @param id another one than it had
-   * @param at where in a request the session was given, as in `session.`
-   * @throws AppError `VALIDATION_FAILED` saying what is wrong where, `SESSION_EXISTS`
+   * Imports an exported session as the calling principal's own.
+   * @param exported the result of `export`
+   * @param id a new id for the session
+   * @param at path of the session in the request, such as `session.`
+   * @throws AppError `VALIDATION_FAILED` with the mistakes and their places, `SESSION_EXISTS`
    */
   async import(principal: Principal, exported: unknown, id?: string, at = ''): Promise<SessionRecord> {
     const { session, turns } = parse(exported, at);
@@ -160,7 +162,7 @@ export class SessionKeeper {
     return this.get(principal, to);
   }
 
-  /** A little at a time: a long session must not hold up everything else. */
+  /** Yields regularly, so that a long session does not block the event loop. */
   private async toStored(turns: SessionExport['turns']): Promise<StoredTurn[]> {
     const counter = await this.counters.of('');
     const stored: StoredTurn[] = [];
@@ -185,14 +187,14 @@ export class SessionKeeper {
     return this.sessions.get(principal, id);
   }
 
-  /** @returns whether it is gone; not when something happens in it again */
+  /** @returns whether the session is deleted; false after new activity or while a run holds it */
   private async removeIdle(key: SessionKey, before: number): Promise<boolean> {
     const lastTurn = await this.store.lastTurn(key);
     if (lastTurn === null) return true;
     return (await this.removeWhole([{ ...key, lastTurn }], before)) === null;
   }
 
-  /** A session, and those in which its agent talked with others; none when it is not there. */
+  /** A session and its sub-sessions; empty if the session does not exist. */
   private async familyOf(key: SessionKey): Promise<SeenSession[]> {
     const lastTurn = await this.store.lastTurn(key);
     if (lastTurn === null) return [];
@@ -201,7 +203,10 @@ export class SessionKeeper {
     return [{ ...key, lastTurn }, ...theirs.flat()];
   }
 
-  /** Does it to the session with all its turns, again with a turn that comes in between. @param attempt gives whether it was done */
+  /**
+   * Applies a change to the session with all its turns, again after a concurrent turn. @param attempt returns whether
+   * it succeeded
+   */
   private async change(key: SessionKey, attempt: (lastTurn: number) => Promise<boolean>): Promise<void> {
     for (let lastTurn = await this.store.lastTurn(key); lastTurn !== null;) {
       if (await attempt(lastTurn)) return;
@@ -212,7 +217,7 @@ export class SessionKeeper {
     throw notFound(key.id);
   }
 
-  /** @returns whether the session was still as it has to be */
+  /** @returns false if a statement affected an unexpected number of rows */
   private async attempt(statements: readonly Statement[]): Promise<boolean> {
     try {
       await this.database.commit(statements);
@@ -224,9 +229,9 @@ export class SessionKeeper {
   }
 
   /**
-   * Deletes sessions with all that is in them, or none of them.
-   * @param before only if nothing has happened in them since, epoch ms
-   * @returns one that was no longer as it has to be; `null` when it is done
+   * Deletes sessions with their content, or none of them.
+   * @param before only if they had no activity since, epoch ms
+   * @returns a session that changed or is held; `null` on success
    */
   private async removeWhole(sessions: readonly SeenSession[], before?: number): Promise<SeenSession | null> {
     const states = await Promise.all(sessions.map((key) => this.content.withoutStates(key)));

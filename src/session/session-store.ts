@@ -19,9 +19,9 @@ interface SessionRow {
   readonly parent_id: string | null;
 }
 
-/** A session that the first run in it begins. */
+/** A session created by its first run. */
 export interface BegunSession extends Pick<NewSession, 'owner' | 'now'> {
-  /** The session whose agent talks in it with another one. */
+  /** The parent session, whose agent talks with another agent in this one. */
   readonly parentId?: string | undefined;
 }
 
@@ -35,12 +35,12 @@ export interface NewSession {
   readonly now: number;
 }
 
-/** Where a page of sessions ended. */
+/** The last session of a page. */
 export type SessionPlace = Pick<SessionRecord, 'createdAt' | 'id'>;
 
 /**
- * What is known of sessions but their turns, in the journal's own database: what changes them are statements, so that a
- * run commits its session's new state with its end.
+ * Session data except turns, in the journal's database. Changes are statements, so that a run commits its session's new
+ * state with its end.
  */
 @Injectable()
 export class SessionStore {
@@ -49,7 +49,7 @@ export class SessionStore {
     private readonly cipher: Cipher = PLAIN_CIPHER,
   ) {}
 
-  /** Begins the session unless it is there. */
+  /** Creates the session unless it exists. */
   begin({ tenant, id }: SessionKey, { owner, parentId, now }: BegunSession): Statement {
     return this.database.insertIgnore('session', {
       tenant,
@@ -63,7 +63,7 @@ export class SessionStore {
     });
   }
 
-  /** Takes a turn in after the session's turn `lastTurn`; refused if that is no longer the last one. */
+  /** Counts a turn after the turn `lastTurn`; rejected if that is no longer the last turn. */
   grow({ tenant, id }: SessionKey, lastTurn: number, messageCount: number, now: number): Statement {
     return {
       sql: `UPDATE session SET last_turn = last_turn + 1, message_count = message_count + ?, updated_at = ?
@@ -73,13 +73,13 @@ export class SessionStore {
     };
   }
 
-  /** Remembers that from this turn on it holds what strangers wrote. */
+  /** Records that the session contains untrusted content from this turn on. */
   taint({ tenant, id }: SessionKey, turn: number): Statement {
     const sql = 'UPDATE session SET tainted_turn = ? WHERE tenant = ? AND id = ? AND tainted_turn IS NULL';
     return { sql, params: [turn, tenant, id] };
   }
 
-  /** Begins a session that may have turns from the start; refused when it is there already. */
+  /** Creates a session, perhaps with turns; rejected if it exists. */
   create({ tenant, id }: SessionKey, { owner, turns = 0, messages = 0, ...more }: NewSession): Statement {
     const { metadata, taintedTurn = null, now } = more;
     return insert('session', {
@@ -95,13 +95,16 @@ export class SessionStore {
     });
   }
 
-  /** Sets what the users keep with it; refused when it is not there. */
+  /** Replaces the metadata; rejected if the session does not exist. */
   setMetadata({ tenant, id }: SessionKey, metadata: SessionRecord['metadata']): Statement {
     const sql = 'UPDATE session SET metadata = ? WHERE tenant = ? AND id = ?';
     return { sql, params: [this.seal({ tenant, id }, metadata), tenant, id], rows: 1 };
   }
 
-  /** Forgets its messages; its turns' numbers go on. Refused when it has another last turn, or a run that has not ended. */
+  /**
+   * Resets the message count and the taint; turn numbers continue. Rejected after another turn, or while a run has not
+   * ended.
+   */
   clear({ tenant, id }: SessionKey, lastTurn: number, now: number): Statement {
     const free = sessionIsFree(tenant, id);
     return {
@@ -112,7 +115,7 @@ export class SessionStore {
     };
   }
 
-  /** Deletes it; refused as `clear`. @param before only if nothing has happened in it since, epoch ms */
+  /** Deletes the session; rejected as `clear`. @param before only without activity since, epoch ms */
   remove({ tenant, id }: SessionKey, lastTurn: number, before = Number.MAX_SAFE_INTEGER): Statement {
     const free = sessionIsFree(tenant, id);
     return {
@@ -122,7 +125,7 @@ export class SessionStore {
     };
   }
 
-  /** Up to `limit` sessions, those begun last first, after the place of the page before. */
+  /** Up to `limit` sessions, newest first, after the last one of the previous page. */
   async list(tenant: string, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
     const place = after ? 'AND created_at <= ? AND (created_at < ? OR id < ?)' : '';
     const params = after ? [after.createdAt, after.createdAt, after.id] : [];
@@ -133,7 +136,7 @@ export class SessionStore {
     return rows.map((row) => this.toSession(row));
   }
 
-  /** Up to `limit` sessions in which nothing has happened since a time, epoch ms; of an owner, if one is given. */
+  /** Up to `limit` sessions without activity since a time, epoch ms; optionally of one owner. */
   async idle(tenant: string, before: number, limit: number, owner?: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM session WHERE tenant = ? AND created_at < ? AND updated_at < ? ${owner === undefined ? '' : 'AND owner = ?'}
@@ -143,19 +146,19 @@ export class SessionStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Sessions in which this one's agent talks with others. */
+  /** Sub-sessions, in which this session's agent talks with other agents. */
   async childrenOf({ tenant, id }: SessionKey): Promise<string[]> {
     const sql = 'SELECT id FROM session WHERE tenant = ? AND parent_id = ?';
     return (await this.database.query<{ id: string }>(sql, [tenant, id])).map((row) => row.id);
   }
 
-  /** Counts messages off that are gone; refused when the session is. */
+  /** Subtracts removed messages; rejected if the session does not exist. */
   shrink({ tenant, id }: SessionKey, messageCount: number): Statement {
     const sql = 'UPDATE session SET message_count = message_count - ? WHERE tenant = ? AND id = ?';
     return { sql, params: [messageCount, tenant, id], rows: 1 };
   }
 
-  /** Refuses the batch when the session is gone, or has not come so far. */
+  /** Rejects the batch if the session does not exist, or has no turn `through` yet. */
   stillThere({ tenant, id }: SessionKey, through: number): Statement {
     return {
       sql: 'UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND last_turn >= ?',
@@ -164,7 +167,7 @@ export class SessionStore {
     };
   }
 
-  /** Refuses the batch when the session is gone, or a run of it has not ended. */
+  /** Rejects the batch if the session does not exist, or a run of it has not ended. */
   stillFree({ tenant, id }: SessionKey): Statement {
     const free = sessionIsFree(tenant, id);
     return {
@@ -174,7 +177,7 @@ export class SessionStore {
     };
   }
 
-  /** The number of its last turn; `null` when it is not there. Nothing that is encrypted is opened. */
+  /** The number of the last turn; `null` if the session does not exist. Decrypts nothing. */
   async lastTurn({ tenant, id }: SessionKey): Promise<number | null> {
     const sql = 'SELECT last_turn FROM session WHERE tenant = ? AND id = ?';
     const [row] = await this.database.query<Pick<SessionRow, 'last_turn'>>(sql, [tenant, id]);

@@ -25,7 +25,7 @@ import { SessionContent } from './session-content.service.js';
 import { TurnErasureService } from './turn-erasure.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
-/** Turns are in the journal's database, or, if so configured, in an archive beside it. */
+/** Turns are stored in the journal's database or, if configured, in a separate archive. */
 @Module({
   imports: [LlmModule, ToolStateModule],
   providers: [

@@ -9,7 +9,7 @@ import { TurnStore } from './turns/turn-store.js';
 
 const TURN_PAGE = 100;
 
-/** The public face of sessions; every call is bound to a tenant, for whom others' sessions do not exist. */
+/** The public API of sessions; every call is bound to a tenant and cannot see other tenants' sessions. */
 @Injectable()
 export class SessionService {
   constructor(
@@ -19,14 +19,14 @@ export class SessionService {
   ) {}
 
   /**
-   * What begins the session, if it is new, in the batch that starts its run.
-   * @param parentId the session whose agent talks in it with another one
+   * Creates the session if it is new, in the batch that starts its run.
+   * @param parentId the session whose agent talks with another agent in this one
    */
   beginStatement(principal: Principal, id: string, parentId?: string): Statement {
     return this.store.begin({ tenant: principal.tenant, id }, { owner: principal.id, parentId, now: Date.now() });
   }
 
-  /** What appends the turn after the turn `lastTurn`, in the batch that ends its run. */
+  /** Appends the turn after the turn `lastTurn`, in the batch that ends its run. */
   turnStatements({ tenant }: Principal, id: string, lastTurn: number, turn: Turn): Statement[] {
     const now = Date.now();
     const key = { tenant, id };
@@ -34,25 +34,25 @@ export class SessionService {
     return [this.store.grow(key, lastTurn, turn.messages.length, now), ...this.turnStore.append(key, stored)];
   }
 
-  /** What remembers that the session holds what strangers wrote, from this turn on. */
+  /** Records that the session contains untrusted content from this turn on. */
   taintStatement({ tenant }: Principal, id: string, turn: number): Statement {
     return this.store.taint({ tenant, id }, turn);
   }
 
-  /** What remembers that the turn `by` referred to these turns of the session. */
+  /** Records that the turn `by` referred to these turns of the session. */
   referenceStatements({ tenant }: Principal, id: string, turns: readonly number[], by: number): Statement[] {
     return turns.flatMap((turn) => this.turnStore.refer({ tenant, id }, turn, by));
   }
 
-  /** What keeps a summary of the session's beginning. */
+  /** Stores a summary of the session's first turns. */
   summaryStatements({ tenant }: Principal, id: string, summary: Summary): Statement[] {
     return [this.summaries.keep({ tenant, id }, summary, Date.now())];
   }
 
   /**
-   * What begins the session `to` as a branch of another one, in the batch that starts its run: that session's turns up
-   * to the turn `through`, byte-exact.
-   * @throws AppError `SESSION_EXISTS` when `to` is there already, `SESSION_NOT_FOUND` when there are no turns to take
+   * Creates the session `to` as a branch of another one, in the batch that starts its run. It copies that session's
+   * turns up to `through`, byte-exact.
+   * @throws AppError `SESSION_EXISTS` if `to` exists, `SESSION_NOT_FOUND` if the session to copy does not exist
    */
   async branchStatements(principal: Principal, to: string, from: string | null, through: number): Promise<Statement[]> {
     const { tenant, id: owner } = principal;
@@ -87,7 +87,7 @@ export class SessionService {
     return this.turnStore.after({ tenant: principal.tenant, id }, after, limit);
   }
 
-  /** How many messages a session had, when it was read, after a turn. */
+  /** Number of messages after a turn, up to the last turn when the session was read. */
   private async messagesAfter({ tenant, id, lastTurn }: SessionRecord, turn: number): Promise<number> {
     let count = 0;
     for (let after = turn; after < lastTurn;) {
@@ -100,7 +100,7 @@ export class SessionService {
   }
 }
 
-/** What a system message says stays in sight. */
+/** Pins a turn with a system message, so that it stays visible. */
 function markOf({ messages }: Turn): number | null {
   return messages.some(({ role }) => role === 'system') ? PINNED : null;
 }

@@ -3,60 +3,60 @@ import type { Message } from '../llm/index.js';
 /** How a turn ended. */
 export type TurnStatus = 'completed' | 'failed' | 'cancelled';
 
-/** A message as a session keeps it. */
+/** A message as stored in a session. */
 export type SessionMessage = Message & {
-  /** When it was said, epoch ms; without it, when its turn ended. */
+  /** Time of the message, epoch ms; by default the end of its turn. */
   readonly at?: number;
-  /** What the users keep with it; no model sees it. */
+  /** Metadata from clients; no model sees it. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 };
 
-/** One input and everything that came of it; it enters a session whole, once, and every call in it has one result. */
+/** One input and all messages that follow from it. It is appended once, complete; every call in it has one result. */
 export interface Turn {
   readonly runId: string;
   readonly status: TurnStatus;
   readonly messages: readonly SessionMessage[];
-  /** Of all its messages; 0, which fits every budget, when it is left out. */
+  /** Tokens of all its messages; 0 by default, which fits every budget. */
   readonly tokens?: number;
-  /** Without tool calls and their results. */
+  /** Tokens without tool calls and their results. */
   readonly plainTokens?: number;
 }
 
-/** A turn in its place. */
+/** A turn with its position in the session. */
 export interface StoredTurn extends Turn {
   /** Counted from 1 within the session. */
   readonly turn: number;
   readonly tokens: number;
   readonly plainTokens: number;
-  /** The turn that last referred to it; `PINNED` when it stays in any case; `null` when neither. */
+  /** The latest turn that referred to it; `PINNED` for a pinned turn; `null` otherwise. */
   readonly mark: number | null;
   /** Epoch ms. */
   readonly createdAt: number;
 }
 
-/** The mark of a turn that stays: more than any turn's number. */
+/** The mark of a pinned turn: greater than any turn number. */
 export const PINNED = 2_147_483_647;
 
 export interface SessionRecord {
   readonly id: string;
   readonly tenant: string;
-  /** The id of the principal who began it. */
+  /** The id of the principal who created it. */
   readonly owner: string;
   /** The number of its last turn; 0 before the first. */
   readonly lastTurn: number;
   readonly messageCount: number;
-  /** What the users keep with it. */
+  /** Metadata from clients. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The first turn that holds what strangers wrote; `null` when none does. */
+  /** The first turn with untrusted content; `null` if all content is trusted. */
   readonly taintedTurn: number | null;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The session whose agent talks in this one with another agent; `null` for one that somebody talks in. */
+  /** The parent session, whose agent talks with another agent in this one; `null` for a session that clients use. */
   readonly parentId: string | null;
 }
 
-/** Whose session it is, and which. */
+/** Key of a session: its tenant and its id. */
 export interface SessionKey {
   readonly tenant: string;
   readonly id: string;

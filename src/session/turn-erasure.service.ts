@@ -7,7 +7,7 @@ import { TurnStore } from './turns/turn-store.js';
 
 const PAGE = 100;
 
-/** Takes turns out of sessions that stay: those of a user who is to be forgotten. */
+/** Removes the turns of an erased user from sessions that remain. */
 @Injectable()
 export class TurnErasureService {
   constructor(
@@ -18,9 +18,9 @@ export class TurnErasureService {
   ) {}
 
   /**
-   * Removes what runs have said in whatever session of the tenant, branches and imported copies as well, and the
-   * summaries that may tell of it.
-   * @returns how many turns
+   * Removes the turns of these runs from all sessions of the tenant, including branches and imported copies. Also
+   * removes summaries that may contain them.
+   * @returns the number of removed turns
    */
   async eraseRuns(tenant: string, runIds: readonly string[]): Promise<number> {
     if (runIds.length === 0) return 0;
@@ -31,7 +31,7 @@ export class TurnErasureService {
     return erased;
   }
 
-  /** Has nothing left of it in a store beside the journal's database, as far as that can be reached now. */
+  /** Purges removed turns from a separate store, as far as it is reachable now. */
   purge(): Promise<void> {
     return this.turns.purge();
   }
@@ -55,7 +55,7 @@ export class TurnErasureService {
       await this.database.commit([this.sessions.shrink(key, messages), ...removed]);
       return found.length;
     } catch (error) {
-      // Deleted meanwhile, with every turn.
+      // The session was deleted meanwhile, with all its turns.
       if (refusalOf(error) !== 'rows') throw error;
       return 0;
     }

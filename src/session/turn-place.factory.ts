@@ -17,7 +17,7 @@ function keyOf(row: StoredRow): SessionKey {
   return { tenant: row['tenant'] as string, id: (row['session_id'] ?? row['id']) as string };
 }
 
-/** Everything of sessions that is encrypted at rest. */
+/** The columns of sessions that are encrypted at rest. */
 export const SESSION_SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'session_turn',

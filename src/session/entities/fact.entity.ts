@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Something that a user's agents keep in mind beyond a session; its owner is the tenant and the user. */
+/** A fact that a user's agents remember across sessions; the tenant and the user are its owner. */
 @Entity('fact')
 @Index('fact_by_key', ['tenant', 'userId', 'keyDigest'], { unique: true })
 @Index('fact_by_digest', ['tenant', 'userId', 'digest'], { unique: true })
@@ -14,26 +14,26 @@ export class FactEntity {
   @PrimaryColumn('varchar', { length: 64 })
   id!: string;
 
-  /** SHA-256 of the idempotency key: who remembers twice with the same one has remembered once. */
+  /** SHA-256 of the idempotency key: repeated calls with the same key store one fact. */
   @Column('varchar', { name: 'key_digest', length: 64 })
   keyDigest!: string;
 
-  /** SHA-256 of the text, so that an owner has no text twice. */
+  /** SHA-256 of the text, so that an owner stores each text once. */
   @Column('varchar', { length: 64 })
   digest!: string;
 
   @Column('text')
   text!: string;
 
-  /** What the database's full-text index holds of the text. */
+  /** Terms of the text for the database's full-text index. */
   @Column('text')
   terms!: string;
 
-  /** Base64 of 32-bit floats, of length 1. */
+  /** Base64 of 32-bit floats; the vector has the length 1. */
   @Column('text', { nullable: true })
   embedding!: string | null;
 
-  /** The model that the embedding is of; vectors of two models cannot be compared. */
+  /** The model of the embedding; vectors of different models are not comparable. */
   @Column('varchar', { name: 'embedding_model', length: 256, nullable: true })
   embeddingModel!: string | null;
 

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What a model made of the beginning of a conversation. */
+/** A model's summary of the first turns of a session. */
 @Entity('session_summary', { withoutRowid: true })
 export class SessionSummaryEntity {
   @PrimaryColumn('varchar', { length: 128 })
@@ -9,7 +9,7 @@ export class SessionSummaryEntity {
   @PrimaryColumn('varchar', { name: 'session_id', length: 128 })
   sessionId!: string;
 
-  /** The last turn that it tells of; it begins with the first. */
+  /** The last summarised turn; the summary starts with the first turn. */
   @PrimaryColumn('integer')
   through!: number;
 

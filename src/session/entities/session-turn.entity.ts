@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { TurnStatus } from '../session.types.js';
 
-/** One turn of a conversation, whole. */
+/** One complete turn of a session. */
 @Entity('session_turn', { withoutRowid: true })
 @Index('session_turn_marked', ['tenant', 'sessionId', 'mark'])
 @Index('session_turn_by_run', ['runId', 'sessionId', 'tenant'], { unique: true })
@@ -31,15 +31,15 @@ export class SessionTurnEntity {
   @Column('integer', { name: 'message_count', default: 0 })
   messageCount!: number;
 
-  /** Of all its messages; 0 when they were not counted. */
+  /** Tokens of all its messages; 0 if they were not counted. */
   @Column('integer', { default: 0 })
   tokens!: number;
 
-  /** Without tool calls and their results. */
+  /** Tokens without tool calls and their results. */
   @Column('integer', { name: 'plain_tokens', default: 0 })
   plainTokens!: number;
 
-  /** Why it may be seen longer than its place allows: the turn that last referred to it, or more than any when it is pinned. */
+  /** The turn that last referred to it, or `PINNED`; it may then stay visible longer than its position allows. */
   @Column('integer', { nullable: true })
   mark!: number | null;
 }

@@ -26,15 +26,15 @@ export class SessionEntity {
   @Column('bigint', { name: 'updated_at' })
   updatedAt!: number;
 
-  /** The session whose agent talks in this one with another agent. */
+  /** The parent session, whose agent talks with another agent in this one. */
   @Column('varchar', { name: 'parent_id', length: 128, nullable: true })
   parentId!: string | null;
 
-  /** JSON of what the users keep with it. */
+  /** JSON of the clients' metadata. */
   @Column('text', { nullable: true })
   metadata!: string | null;
 
-  /** The first turn that holds what strangers wrote. */
+  /** The first turn with untrusted content. */
   @Column('integer', { name: 'tainted_turn', nullable: true })
   taintedTurn!: number | null;
 }

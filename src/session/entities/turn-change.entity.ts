@@ -1,11 +1,11 @@
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What is still to be done in the store of turns, when that is not the journal's database. */
+/** A pending change of a turn store other than the journal's database. */
 @Entity('turn_change')
 @Index('turn_change_by_session', ['tenant', 'sessionId', 'seq'])
 @Index('turn_change_by_age', ['createdAt'])
 export class TurnChangeEntity {
-  /** Of a session's changes the one that was committed later has the greater one; 64 bits, as SQLite calls them. */
+  /** In commit order within a session; SQLite's `integer` has 64 bits. */
   @PrimaryGeneratedColumn('increment', { type: 'integer' })
   seq!: number;
 

@@ -34,7 +34,7 @@ const SESSION_TURN: TableDefinition = {
     textColumn('messages'),
     bigintColumn('created_at'),
   ],
-  // A run's turn is once in a session, and in every branch of it. The run's id is first: it grows with time.
+  // A run has one turn in a session, and in each branch of it. The run's id comes first, since it grows with time.
   indexes: [{ name: 'session_turn_by_run', columns: ['run_id', 'session_id', 'tenant'], isUnique: true }],
 };
 

@@ -34,8 +34,8 @@ const FACT: TableDefinition = {
 };
 
 /**
- * SQLite's index finds rows by a number of the table's own, which only an INTEGER PRIMARY KEY keeps for ever. A fact's
- * terms never change. With `secure-delete` a deletion takes the terms out of the index instead of noting it there.
+ * SQLite's index refers to rows by rowid, which is stable only as an INTEGER PRIMARY KEY. A fact's terms never change.
+ * With `secure-delete` a deletion removes the terms from the index instead of marking them.
  */
 const SQLITE = [
   `CREATE TABLE IF NOT EXISTS fact (
@@ -63,7 +63,7 @@ const SQLITE = [
   END`,
 ];
 
-/** An index of an expression: a generated column would be one more copy, and TypeORM asks for a table about those. */
+/** An expression index: a generated column would store another copy, and TypeORM requires a metadata table for it. */
 const POSTGRES = [
   `CREATE INDEX IF NOT EXISTS fact_by_terms ON fact USING gin (to_tsvector('pg_catalog.simple', terms))`,
 ];

@@ -22,10 +22,10 @@ const TURN_CHANGE: TableDefinition = {
     { name: 'turn_change_by_age', columns: ['created_at'] },
   ],
 };
-/** More changes than are made in a ms. */
+/** Exceeds the possible number of changes in 1 ms. */
 const NUMBERS_A_MS = 1000;
 
-/** Changes were told apart by their nodes' clocks; now the database numbers them. Those that wait are carried over. */
+/** Changes were identified by their nodes' clocks; now the database numbers them. Pending changes are migrated. */
 // Shares its number with CreateTurnFence: names of released migrations stay, and the order of the two does not matter.
 export class CountTurnChanges1764000000017 implements MigrationInterface {
   readonly name = 'CountTurnChanges1764000000017';
@@ -33,9 +33,9 @@ export class CountTurnChanges1764000000017 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const schema = new SchemaBuilder(runner);
     await schema.createTable(TURN_CHANGE);
-    // A store that has served another journal remembers its numbers: this one's are greater.
+    // A store that served another journal has recorded its numbers; those of this journal must be greater.
     await schema.countFrom(TURN_CHANGE.name, 'seq', Date.now() * NUMBERS_A_MS);
-    // On MariaDB half of this may have been done before.
+    // On MariaDB an interrupted migration may have done a part of this.
     if (!(await runner.hasTable(SESSION_CHANGE.name))) return;
     await runner.query('DELETE FROM turn_change');
     await runner.query(`INSERT INTO turn_change (tenant, session_id, change_data, created_at)

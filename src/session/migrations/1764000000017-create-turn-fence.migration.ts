@@ -14,7 +14,7 @@ const TURN_FENCE: TableDefinition = {
   indexes: [{ name: 'turn_fence_by_age', columns: ['updated_at'] }],
 };
 
-/** Which change of a session was done last, where its turns are beside the journal's database. */
+/** The last applied change of each session, if turns are stored outside the journal's database. */
 // Shares its number with CountTurnChanges: names of released migrations stay, and the order of the two does not matter.
 export class CreateTurnFence1764000000017 implements MigrationInterface {
   readonly name = 'CreateTurnFence1764000000017';
