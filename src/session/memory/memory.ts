@@ -14,7 +14,7 @@ export abstract class Memory {
   abstract getMessages(limit?: number): Promise<SessionMessage[]>;
   /** Clears the messages in memory; a persisted session remains. */
   abstract clear(): Promise<void>;
-  /** The context for a model, within a limit of tokens: complete turns, valid for every provider. */
+  /** The context for a model, within a limit of tokens; valid for every provider. Turns may be shortened or omitted. */
   abstract getContext(maxTokens?: number): Promise<SessionMessage[]>;
   /**
    * Persists the conversation as the session: appends the messages added since it was restored or persisted, else
