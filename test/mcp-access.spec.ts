@@ -44,7 +44,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-/** Begins a session. @returns the headers that its requests bear */
+/** Starts a session. @returns the headers that its requests send */
 async function session(who: Headings, on = jackdaw): Promise<Headings> {
   const { headers } = await on.post('/mcp', INITIALIZE, { ...BOTH, ...who });
   return {
@@ -55,15 +55,15 @@ async function session(who: Headings, on = jackdaw): Promise<Headings> {
   };
 }
 
-describe('who may come in', () => {
-  it('is who has one of the rights that are of use', async () => {
+describe('access to the MCP endpoint', () => {
+  it('requires one of the scopes that MCP uses', async () => {
     const { headers: operator } = await makeKey(jackdaw, ANN.headers, { scopes: ['usage:read'] });
     const refused = await jackdaw.post('/mcp', LIST, operator);
     expect([refused.status, refused.body['code']]).toEqual([403, 'FORBIDDEN']);
     expect(refused.body['scopes']).toEqual(['tools:call', 'chat', 'sessions:read', 'runs:read']);
   });
 
-  it('does what the rights allow, and sees nothing else', async () => {
+  it('limits calls and lists to the caller’s scopes', async () => {
     const { headers } = await makeKey(jackdaw, ANN.headers, { scopes: ['chat'] });
     const client = await newClient(jackdaw.url, { headers });
     const names = (await client.listTools()).tools.map(({ name }) => name);
@@ -83,14 +83,14 @@ describe('who may come in', () => {
     ['null', 403],
     ['https://app.example', 200],
     ['http://localhost:6274', 200],
-  ])('from a page of %s is answered with %i', async (origin, status) => {
+  ])('is answered for a page of %s with %i', async (origin, status) => {
     const answer = await jackdaw.post('/mcp', INITIALIZE, { ...BOTH, ...ANN.headers, origin });
     expect(answer.status).toBe(status);
   });
 });
 
-describe('a session', () => {
-  it('is its principal’s: for everybody else it does not exist', async () => {
+describe('an MCP session', () => {
+  it('exists for its principal only', async () => {
     const own = await session(ANN.headers);
     expect((await jackdaw.post('/mcp', LIST, own)).status).toBe(200);
     for (const { headers } of [CY, BOB]) {
@@ -102,7 +102,7 @@ describe('a session', () => {
     expect((await jackdaw.post('/mcp', LIST, own)).status).toBe(404);
   });
 
-  it('is needed by older clients', async () => {
+  it('is required for older clients', async () => {
     for (const answer of [
       await jackdaw.post('/mcp', LIST, { ...BOTH, ...ANN.headers }),
       await jackdaw.send('/mcp', { headers: { ...BOTH, ...ANN.headers } }),
@@ -111,7 +111,7 @@ describe('a session', () => {
     }
   });
 
-  it('gives way when there are too many: the one idle longest of whoever has most', async () => {
+  it('is evicted at the limit: the longest-idle session of the principal with the most sessions goes', async () => {
     const bobs = await session(BOB.headers);
     const first = await session(CY.headers);
     const others = [await session(CY.headers), await session(CY.headers), await session(CY.headers)];
@@ -121,8 +121,8 @@ describe('a session', () => {
   });
 });
 
-describe('what is another tenant’s', () => {
-  it('is in no list and at no address, and its changes are told to nobody else', async () => {
+describe('the data of another tenant', () => {
+  it('appear in no list and at no address, and their changes are notified to their tenant only', async () => {
     const ann = await newClient(jackdaw.url, { headers: ANN.headers });
     const asked = await ann.callTool({ name: 'ask_default', arguments: { message: 'hi' } });
     const { session_id } = asked.structuredContent as { session_id: string };
@@ -137,7 +137,7 @@ describe('what is another tenant’s', () => {
       await expect(bob.listen({ resourceSubscriptions: [uri] })).rejects.toThrow('There is no resource');
     }
     const goOn = { name: 'ask_default', arguments: { message: 'hi', session_id } };
-    // An id of one's own may be the same: it is another session.
+    // A session of another tenant may have the same id.
     expect((await bob.callTool(goOn)).structuredContent).toMatchObject({ answer: 'fine' });
     expect(JSON.stringify(llm.requests.at(-1))).not.toContain('"fine"');
     await ann.close();
@@ -145,14 +145,14 @@ describe('what is another tenant’s', () => {
   });
 });
 
-describe('without keys', () => {
+describe('an MCP server without API keys', () => {
   let open: Jackdaw;
   beforeAll(async () => {
     open = await startJackdaw({ tools: [tools] });
   });
   afterAll(() => open.stop());
 
-  it('only this machine is served, by its name', async () => {
+  it('serves only this machine, by its name', async () => {
     const status = (host: string) =>
       new Promise((resolve, reject) => {
         const { port } = new URL(open.url);
@@ -168,7 +168,7 @@ describe('without keys', () => {
     expect(await status('localhost')).toBe(200);
   });
 
-  it('takes only JSON, of a bounded length, and says so in JSON-RPC', async () => {
+  it('accepts only JSON of a bounded length, and reports errors in JSON-RPC', async () => {
     const big = JSON.stringify({ ...LIST, params: { filler: 'x'.repeat(1_100_000) } });
     const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
     for (const [body, status, code] of [
@@ -183,7 +183,7 @@ describe('without keys', () => {
     expect([form.status, form.body]).toMatchObject([415, { jsonrpc: '2.0', error: { code: -32_000 } }]);
   });
 
-  it('is not there when it is switched off', async () => {
+  it('does not exist when it is switched off', async () => {
     const off = await startJackdaw({ env: { MCP_SERVER: 'off' } });
     const answer = await off.post('/mcp', INITIALIZE, BOTH);
     expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND']);

@@ -56,7 +56,7 @@ const ping = async (started: Jackdaw) =>
   serverOf(started).connection.use((client) => client.ping(), AbortSignal.timeout(10_000));
 const tokenRequests = () => guarded.authority.at('/token');
 
-/** What people see of a server, and what is written down. */
+/** The status, the log and the failure of a server, as text to search for secrets. */
 async function shown(started: Jackdaw): Promise<string> {
   const failure = await ping(started).then(
     () => null,
@@ -73,8 +73,8 @@ async function startRefused(declared: object, env?: EnvRecord): Promise<Jackdaw>
   return started;
 }
 
-describe('an MCP server that wants a token', () => {
-  it('is given the one that is declared', async () => {
+describe('an MCP server that requires a token', () => {
+  it('receives the declared token', async () => {
     guarded.tokens.add(BEARER.token);
     const started = await start({ auth: BEARER });
     await untilStatus(started, 'guarded');
@@ -82,14 +82,14 @@ describe('an MCP server that wants a token', () => {
     expect(guarded.authority.requests).toEqual([]);
   });
 
-  it('is not called further when it does not take it, and nobody sees the token', async () => {
+  it('is not called again after it rejects the token, and the token is not disclosed', async () => {
     const started = await startRefused({ auth: BEARER });
     expect(stateOf(started).error).toContain('it rejected the access token');
   });
 });
 
 describe('client credentials', () => {
-  it('get a token for this server, and a new one when it has expired', async () => {
+  it('obtain a token for this server, and a new one when it has expired', async () => {
     const started = await start({ auth: { ...OAUTH, scope: 'birds' } });
     await untilStatus(started, 'guarded');
     expect(await echo(started)).toMatchObject({ result: '{"a":1}' });
@@ -100,7 +100,7 @@ describe('client credentials', () => {
     expect(asked).toEqual([expected, expected]);
   });
 
-  it('get one token for many calls that need it at the same time', async () => {
+  it('obtain one token for many concurrent calls', async () => {
     const started = await start({ auth: OAUTH });
     await untilStatus(started, 'guarded');
     guarded.tokens.clear();
@@ -109,7 +109,7 @@ describe('client credentials', () => {
     expect(tokenRequests()).toHaveLength(2);
   });
 
-  it('are not tried again and again when the new token is not taken either', async () => {
+  it('are not retried repeatedly when the new token is rejected too', async () => {
     const started = await start({ auth: OAUTH });
     await untilStatus(started, 'guarded');
     guarded.mcp.on('/mcp', (_request, reply) => void reply.writeHead(401).end());
@@ -121,25 +121,25 @@ describe('client credentials', () => {
     expect(guarded.mcp.at('/mcp')).toHaveLength(before + 2);
   });
 
-  it('that are wrong are told of, and shown to nobody, whatever the server says', async () => {
+  it('are reported when they are wrong, and not disclosed, whatever the server says', async () => {
     const started = await startRefused({ auth: OAUTH }, { THE_SECRET: 'canary-wrong' });
     expect(stateOf(started).error).toContain(`${guarded.authority.url} issued no token: invalid_client`);
     expect(tokenRequests()).toHaveLength(1);
   });
 
-  it('go nowhere where nobody may be called', async () => {
+  it('are not sent where outgoing calls are refused', async () => {
     const started = await startRefused({ auth: OAUTH }, { OUTGOING_ALLOW: '' });
     await expect(ping(started)).rejects.toMatchObject({ cause: { code: 'OUTGOING_REFUSED' } });
     expect(guarded.authority.requests).toEqual([]);
   });
 
-  it('go to the declared authorization server only', async () => {
+  it('are sent to the declared authorization server only', async () => {
     const started = await startRefused({ auth: { ...OAUTH, issuer: 'https://login.example.com' } });
     expect(stateOf(started).error).toContain('https://login.example.com');
     expect(tokenRequests()).toEqual([]);
   });
 
-  it('go to no other authorization server than the first, if none is declared', async () => {
+  it('are sent to no other authorization server than the first, if none is declared', async () => {
     const started = await start({ auth: OAUTH });
     await untilStatus(started, 'guarded');
     guarded.name(other);
@@ -149,18 +149,18 @@ describe('client credentials', () => {
     expect(other.at('/token')).toEqual([]);
   });
 
-  it('are given to nobody that does not say that it is an authorization server', async () => {
+  it('are not sent to a server that does not identify itself as an authorization server', async () => {
     guarded.authority.json('/.well-known/oauth-authorization-server', {}, 404);
     await startRefused({ auth: OAUTH });
     expect([...tokenRequests(), ...guarded.mcp.at('/token')]).toEqual([]);
   });
 });
 
-describe('what a server is sent', () => {
+describe('the credentials of an MCP server', () => {
   it.each([
     ['token', { auth: BEARER }],
     ['header', { headers: HEADERS }],
-  ])('stays with it: no %s follows a redirect to another place', async (_name, declared) => {
+  ])('stay with it: no %s follows a redirect to another place', async (_name, declared) => {
     guarded.mcp.on('/mcp', (_request, reply) => void reply.writeHead(307, { location: `${other.url}/mcp` }).end());
     const started = await start(declared);
     await untilStatus(started, 'guarded', 'failed');
@@ -168,7 +168,7 @@ describe('what a server is sent', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('stays with it: its headers do not reach the authorization server', async () => {
+  it('stay with it: its headers do not reach the authorization server', async () => {
     const started = await start({ auth: OAUTH, headers: HEADERS });
     await untilStatus(started, 'guarded');
     expect(guarded.mcp.at('/mcp').every(({ headers }) => headers['x-api-key'] === 'canary-key')).toBe(true);

@@ -52,7 +52,7 @@ describe('tools of an MCP server', () => {
   const call = async (tool: string, args: object = {}) => (await callTool(jackdaw, tool, { arguments: args })).body;
   const effectOf = (name: string) => jackdaw.app.get(ToolRegistry).get(name).metadata.effect;
 
-  it('are called as others are', async () => {
+  it('are called like other tools', async () => {
     expect(await call('one__echo', { text: 'hi' })).toMatchObject({ success: true, result: 'hi' });
     expect(await call('one__echo', { text: 1 })).toMatchObject({ status: 400, code: 'TOOL_INVALID_ARGUMENTS' });
     expect(await call('one__fail')).toMatchObject({
@@ -61,41 +61,41 @@ describe('tools of an MCP server', () => {
     });
   });
 
-  it('are called in the protocol that the server speaks', async () => {
+  it('are called in the protocol version of the server', async () => {
     expect(await call('ancient__echo', { text: 'hi' })).toMatchObject({ result: 'hi' });
     expect((await jackdaw.get('/api/mcp/servers/ancient')).body).toMatchObject({ protocol: '2024-11-05' });
   });
 
-  it('are held to what they say of their results', async () => {
+  it('fail if a result does not match the declared output schema', async () => {
     expect(await call('one__structured')).toMatchObject({ result: { n: 1 } });
     expect(await call('one__crooked')).toMatchObject({ code: 'TOOL_INVALID_RESULT' });
     expect(await call('one__bare')).toMatchObject({ code: 'TOOL_INVALID_RESULT' });
   });
 
-  it('are not repeated unless the operator trusts the server, or says so', () => {
+  it('are not repeated unless the operator trusts the server, or declares it', () => {
     const names = ['one__echo', 'one__pid', 'trusted__echo', 'trusted__pid', 'trusted__fail', 'trusted__env'];
     expect(names.map(effectOf)).toEqual(['once', 'once', 'read', 'idempotent', 'read', 'once']);
   });
 
-  it('are refused when they cannot be used, or may be taken for others', () => {
+  it('are refused when they are unusable or have an ambiguous name', () => {
     const tools = jackdaw.app.get(ToolRegistry);
     expect(tools.has('one__broken')).toBe(false);
     expect(tools.list().filter(({ definition }) => definition.name.includes('space'))).toEqual([]);
     expect(tools.has('one__dotted_name')).toBe(true);
   });
 
-  it('see nothing of our environment but what every program needs', async () => {
+  it('see only the environment variables that every program needs', async () => {
     const env = JSON.parse(String((await call('one__env'))['result'])) as object;
     const allowed = ['HOME', 'JACKDAW_MCP_CHILD', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
     expect(Object.keys(env).filter((name) => !allowed.includes(name) && !name.startsWith('__'))).toEqual([]);
   });
 
-  it('end within their time, and the next call finds the server well', async () => {
+  it('end at their timeout, and the next call succeeds', async () => {
     expect(await call('one__hang')).toMatchObject({ code: 'TOOL_TIMEOUT' });
     expect(await call('one__echo', { text: 'again' })).toMatchObject({ result: 'again' });
   });
 
-  it('fail with their server, which is started again', async () => {
+  it('fail when their server exits, and the server is restarted', async () => {
     const before = (await call('trusted__pid'))['result'];
     expect(await call('trusted__exit')).toMatchObject({
       code: 'TOOL_FAILED',
@@ -110,7 +110,7 @@ describe('tools of an MCP server', () => {
     expect((await call('trusted__pid'))['result']).not.toBe(before);
   });
 
-  it('are told of by how many servers are there', async () => {
+  it('are counted in health by connected servers', async () => {
     const { body } = await jackdaw.get('/api/agent/health');
     expect(body['info']).toMatchObject({ mcp: { status: 'up', connected: 3, enabled: 4 } });
     const { servers } = (await jackdaw.get('/api/mcp/servers')).body as unknown as { servers: object[] };

@@ -22,7 +22,7 @@ afterEach(async () => {
 const start = async (mcpServers: readonly McpConfig[]) => (jackdaw = await startJackdaw({ options: { mcpServers } }));
 const stateOf = (name: string) => jackdaw.app.get(McpRegistry, { strict: false }).get(name).state;
 
-/** Takes connections, and never says a word. */
+/** Accepts connections, and never sends anything. */
 async function silentServer(): Promise<McpConfig> {
   silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent!.listen(0, '127.0.0.1', resolve));
@@ -30,7 +30,7 @@ async function silentServer(): Promise<McpConfig> {
   return { name: 'silent', enabled: true, type: 'http', http: { url: `http://127.0.0.1:${port}/` } };
 }
 
-describe('a server that cannot be connected to', () => {
+describe('a server that fails to connect', () => {
   it.each([
     ['stillborn', hostile('stillborn', 'legacy', PLACE), /it exited with 1/],
     ['bad-initialize', hostile('bad-initialize', 'legacy', PLACE), /initialize/],
@@ -41,7 +41,7 @@ describe('a server that cannot be connected to', () => {
       { name: 'refused', enabled: true, type: 'http', http: { url: 'http://127.0.0.1:9/' } },
       /cannot be reached/,
     ],
-  ] as const)('says why, and when it is tried again: %s', async (name, server, why) => {
+  ] as const)('reports the reason and the next attempt: %s', async (name, server, why) => {
     await start([server, hostile('steady', 'legacy', PLACE)]);
     await untilStatus(jackdaw, name, 'failed');
     const { error, retryAt, since, connects } = stateOf(name);
@@ -53,7 +53,7 @@ describe('a server that cannot be connected to', () => {
     expect((await callTool(jackdaw, 'steady__echo', { arguments: { text: 'x' } })).body).toMatchObject({ result: 'x' });
   });
 
-  it('holds nobody up: neither the start, nor the end', async () => {
+  it('delays neither the start nor the shutdown', async () => {
     const mute = Array.from({ length: 5 }, (_, n) => named(hostile('mute', 'legacy', PLACE), `mute${n}`));
     const missing = Array.from({ length: 10 }, (_, n) => named(NO_PROGRAM as McpConfig, `missing${n}`));
     const deaf = named(hostile('deaf', 'legacy', PLACE), 'deaf');
@@ -68,15 +68,15 @@ describe('a server that cannot be connected to', () => {
     expect(processesWith(PLACE)).toEqual([]);
   });
 
-  it('does so while it is read what tools it has', async () => {
+  it('does not delay the shutdown while its tools are listed', async () => {
     await start([hostile('mute-list', 'legacy', PLACE)]);
     await jackdaw.app.close();
     expect(stateOf('mute-list').status).toBe('closed');
   });
 });
 
-describe('a server that stands still', () => {
-  it('is replaced after a call that it did not answer', async () => {
+describe('a server that stops answering', () => {
+  it('is replaced after a call that timed out', async () => {
     await start([{ ...hostile('freeze', 'legacy', PLACE), timeoutMs: SHORT_TIMEOUT_MS } as McpConfig]);
     await untilStatus(jackdaw, 'freeze');
     const pidOf = async () => (await callTool(jackdaw, 'freeze__pid')).body['result'];
@@ -89,7 +89,7 @@ describe('a server that stands still', () => {
     expect(stateOf('freeze').connects).toBe(2);
   });
 
-  it('is let be when it only took long for one call', async () => {
+  it('stays connected after a single slow call', async () => {
     await start([{ ...hostile('hang', 'legacy', PLACE), timeoutMs: SHORT_TIMEOUT_MS } as McpConfig]);
     await untilStatus(jackdaw, 'hang');
     expect((await callTool(jackdaw, 'hang__strike')).body).toMatchObject({ code: 'TOOL_TIMEOUT' });

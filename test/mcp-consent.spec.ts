@@ -35,7 +35,7 @@ const echo = async (started: Jackdaw) =>
   (await callTool(started, 'guarded__echo', { arguments: { a: 1 } })).body['result'];
 
 describe('an MCP server that wants a person’s consent', () => {
-  it('is connected to when the person comes back', async () => {
+  it('is connected when the user returns', async () => {
     const started = await start({ type: 'provider', provider: person });
     await person.sent;
     expect(connectionOf(started).state.status).toBe('connecting');
@@ -46,7 +46,7 @@ describe('an MCP server that wants a person’s consent', () => {
     expect(person.addresses[0]).toContain(`${guarded.authority.url}/authorize?response_type=code`);
   });
 
-  it('asks once for all calls that wait, and again when the consent is over', async () => {
+  it('requests consent once for all waiting calls, and again when the consent has expired', async () => {
     guarded.tokens.add('first');
     person.saveTokens({ access_token: 'first', token_type: 'Bearer', issuer: guarded.authority.url });
     const started = await start({ type: 'provider', provider: person });
@@ -58,7 +58,7 @@ describe('an MCP server that wants a person’s consent', () => {
     expect(await calls).toEqual(Array.from({ length: 5 }, () => '{"a":1}'));
   });
 
-  it('is not connected to when the person refuses, or comes from somewhere else', async () => {
+  it('is not connected when the user refuses, or returns from elsewhere', async () => {
     const started = await start({ type: 'provider', provider: person });
     await person.sent;
     person.comeBack({ code: 'the-code', iss: 'https://evil.example.com' });
@@ -67,7 +67,7 @@ describe('an MCP server that wants a person’s consent', () => {
     expect(guarded.authority.at('/token')).toEqual([]);
   });
 
-  it('does not hold up the end of the application', async () => {
+  it('does not delay the shutdown of the application', async () => {
     const started = await start({ type: 'provider', provider: person });
     await person.sent;
     await started.app.close();
@@ -75,13 +75,13 @@ describe('an MCP server that wants a person’s consent', () => {
     expect(person.signal?.aborted).toBe(true);
   });
 
-  it('is not connected to where nobody can come back', async () => {
+  it('is not connected if no redirect back is possible', async () => {
     const started = await start({ type: 'provider', provider: person.withoutWayBack() });
     await untilStatus(started, 'guarded', 'failed');
     expect(connectionOf(started).state.error).toBe('it requires the consent of a user, which is missing');
   });
 
-  it('is refused with a provider that is none', async () => {
+  it('is refused with an invalid provider', async () => {
     const provider = {} as PersonProvider;
     await expect(start({ type: 'provider', provider })).rejects.toThrow(
       'mcpServers[0]: http.auth.provider: is not an OAuthClientProvider.',

@@ -8,10 +8,10 @@ import { callOf } from './support/waiting-run.js';
 
 const TOOLS = [listed('picture'), listed('get_prompt', { description: 'Its own.' })];
 
-describe('what an MCP server has beside tools', () => {
+describe('resources and prompts of an MCP server', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
-  /** Where the SDK would write, in the middle of what we write ourselves. */
+  /** The SDK writes to the console here, between lines of our own log. */
   const said = jest.spyOn(console, 'debug');
   beforeAll(async () => {
     llm = await FakeLlm.start();
@@ -33,7 +33,7 @@ describe('what an MCP server has beside tools', () => {
   const get = async (path: string) => (await jackdaw.get(`/api/mcp/servers/${path}`)).body;
   const call = async (tool: string, args: object = {}) => (await callTool(jackdaw, tool, { arguments: args })).body;
 
-  it('is read over REST', async () => {
+  it('are read over REST', async () => {
     expect(await get('has/resources')).toEqual({ items: [{ uri: 'note:1', name: 'A note' }], next: null });
     expect(await get('has/resource-templates')).toMatchObject({ items: [{ uriTemplate: 'note:{n}' }] });
     expect(await get('has/resource?uri=note:7')).toMatchObject({ items: [{ uri: 'note:7', text: 'noted' }] });
@@ -47,7 +47,7 @@ describe('what an MCP server has beside tools', () => {
     expect(await get('none/resources')).toMatchObject({ status: 404, code: 'MCP_SERVER_NOT_FOUND' });
   });
 
-  it('is read by tools, where there is any and the server has none of that name', async () => {
+  it('are read by tools if the server has any and no tool of that name', async () => {
     const names = jackdaw.app
       .get(ToolRegistry)
       .list()
@@ -71,7 +71,7 @@ describe('what an MCP server has beside tools', () => {
     expect(jackdaw.app.get(ToolRegistry).get('has__get_prompt').definition.description).toBe('Its own.');
   });
 
-  it('is seen, when it is a picture', async () => {
+  it('are shown to the model as images if they are images', async () => {
     llm.reply({ text: '', calls: [{ ...callOf('has__picture', {}), id: 'c' }] }, { text: 'nice' });
     await jackdaw.chat({ query: 'show me' });
     expect(JSON.stringify(llm.requests.at(-1))).toContain('data:image/png;base64,iVBORw0KGgo=');

@@ -13,7 +13,7 @@ const HTTP = { url: 'http://127.0.0.1:1/mcp' };
 const STDIO = { command: '/bin/cat' };
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
-/** What a start says that goes wrong, line by line. */
+/** The lines of the error that a start fails with. */
 async function refusal(env: Record<string, string>, mcpServers: readonly unknown[] = []): Promise<string[]> {
   const { config } = loadConfig({ env: { ...ENV, ...env } });
   const started = serve({ config, mcpServers: mcpServers as readonly McpConfig[] });
@@ -22,7 +22,7 @@ async function refusal(env: Record<string, string>, mcpServers: readonly unknown
   return (error as Error).message.split('\n');
 }
 
-/** What the environment alone is refused for. */
+/** The message that the environment alone is refused with. */
 function fault(env: Record<string, string>): string {
   try {
     loadConfig({ env: { ...ENV, ...env } });
@@ -70,7 +70,7 @@ describe('a file of MCP servers', () => {
     ['off', { ...HTTP, ...STDIO, disabled: true }, 'give either command'],
   ];
 
-  it('is refused with all that is wrong in it, each with the file and the server', async () => {
+  it('is refused with all mistakes in it, each with the file and the server', async () => {
     const path = serversFile(FOLDER, { fine: STDIO, ...Object.fromEntries(BAD) });
     const lines = await refusal({ MCP_SERVERS_FILE: path });
     expect(lines).toEqual(
@@ -80,7 +80,7 @@ describe('a file of MCP servers', () => {
     );
   });
 
-  it('may name only the programs that are allowed', async () => {
+  it('is limited to the allowed programs', async () => {
     const path = serversFile(FOLDER, { cat: STDIO, npx: { command: 'npx' }, ls: { command: '/bin/ls' }, web: HTTP });
     expect(await refusal({ MCP_SERVERS_FILE: path, MCP_ALLOWED_COMMANDS: '/bin/cat' })).toEqual([
       `${path}: "npx": "npx" is not in MCP_ALLOWED_COMMANDS: add it there (by its absolute path).`,
@@ -89,7 +89,7 @@ describe('a file of MCP servers', () => {
     expect(fault({ MCP_ALLOWED_COMMANDS: 'npx' })).toContain('MCP_ALLOWED_COMMANDS');
   });
 
-  it('is refused for a variable that is not set, with the others of the environment', () => {
+  it('is refused for an unset variable, together with the mistakes of the environment', () => {
     const path = serversFile(FOLDER, { a: { ...HTTP, headers: { X: '${A_KEY} ${B_KEY} ${C_KEY:-}' } } });
     const message = fault({ MCP_SERVERS_FILE: path, B_KEY: 'b', PORT: 'x' });
     expect(message).toContain(`${path} refers to \${A_KEY}, which is not set: set it, or give a default: \${A_KEY:-…}`);
@@ -109,7 +109,7 @@ describe('a file of MCP servers', () => {
     expect(fault({ MCP_SERVERS_FILE: path })).toContain(said);
   });
 
-  it('is refused when it is not there, if it was named', () => {
+  it('is refused when it is named and does not exist', () => {
     expect(fault({ MCP_SERVERS_FILE: '/no/such/file.json' })).toContain('/no/such/file.json cannot be read');
   });
 });
@@ -120,7 +120,7 @@ describe('servers that code declares', () => {
     await unregisterMcp('registered');
   });
 
-  it('are refused as those of the file are', async () => {
+  it('are refused like those of the file', async () => {
     registerMcp({ name: 'registered', enabled: true, type: 'http' });
     const lines = await refusal({}, [
       stdio('fine'),
@@ -148,7 +148,7 @@ describe('servers that code declares', () => {
     ]);
   });
 
-  it('have no name that the file has', async () => {
+  it('cannot share a name with the file', async () => {
     const path = serversFile(FOLDER, { twice: { ...STDIO, disabled: true } });
     const lines = await refusal({ MCP_SERVERS_FILE: path }, [stdio('twice', { enabled: false })]);
     expect(lines).toEqual([`mcpServers[0]: MCP server "twice" exists already (${path}: "twice"): rename one of them.`]);
@@ -159,7 +159,7 @@ describe('a server that is disabled', () => {
   let jackdaw: Jackdaw;
   afterAll(() => jackdaw.stop());
 
-  it('is known and not started', async () => {
+  it('is listed and not started', async () => {
     const path = serversFile(FOLDER, {
       off: { command: '/no/such/program', disabled: true },
       off2: { command: '/no/such/program', enabled: false },

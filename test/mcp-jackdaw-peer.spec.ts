@@ -48,21 +48,21 @@ describe('another Jackdaw as a server', () => {
   };
   const result = async (name: string, args: object = {}) => resultsIn(await (await begin(name, args)).all())['c'];
 
-  it('is spoken to in the newest protocol, with its key, and its hints are believed', async () => {
+  it('is connected in the newest protocol, with its key, and its hints are trusted', async () => {
     const { body } = await jackdaw.get('/api/mcp/servers/peer');
     expect(body).toMatchObject({ status: 'ready', protocol: '2026-07-28', quarantine: [], refused: [] });
     const effectOf = (name: string) => jackdaw.app.get(ToolRegistry).get(name).metadata.effect;
     expect(['weigh', 'count', 'pay'].map((name) => effectOf(`peer__${name}`))).toEqual(['read', 'idempotent', 'once']);
   });
 
-  it('refuses a stranger, and the operator reads why', async () => {
+  it('refuses an unknown key, and shows the operator the reason', async () => {
     await untilStatus(jackdaw, 'stranger', 'failed');
     const { body } = await jackdaw.get('/api/mcp/servers/stranger');
     expect(body).toMatchObject({ status: 'failed', tools: [], error: expect.any(String) });
     expect(JSON.stringify(body)).not.toContain('a-key-of-none');
   });
 
-  it('gives values, and words for what went wrong', async () => {
+  it('returns values and error messages', async () => {
     expect(await result('peer__weigh', { thing: 'salt' })).toEqual({ grams: 4 });
     expect(await result('peer__count')).toEqual([1, 2, 3]);
     expect(await result('peer__weigh', { thing: 'nothing' })).toEqual([
@@ -74,13 +74,13 @@ describe('another Jackdaw as a server', () => {
     });
   });
 
-  it('tells how far a call is', async () => {
+  it('reports the progress of a call', async () => {
     const events = await (await begin('peer__walk')).all();
     const told = events.flatMap(({ event, data }) => (event === 'tool.progress' ? [data] : []));
     expect(told).toMatchObject([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
   });
 
-  it('ends its own run when the run that called is cancelled', async () => {
+  it('cancels its own run when the calling run is cancelled', async () => {
     const stream = await begin('peer__hold');
     await tools.held.opened;
     await jackdaw.post(`/api/runs/${stream.runId}/cancel`);
@@ -90,7 +90,7 @@ describe('another Jackdaw as a server', () => {
     expect(events.at(-1)!.event).toBe('run.cancelled');
   });
 
-  it('has its questions answered by a person of ours', async () => {
+  it('has its questions answered by a person of the client', async () => {
     llm.reply({ calls: [{ id: 'c', name: 'peer__choose', arguments: { text: 'rome' } }] }, { text: 'the end' });
     const run = await WaitingRun.begin(jackdaw, 'asked');
     const [request] = await run.requests();
@@ -99,7 +99,7 @@ describe('another Jackdaw as a server', () => {
     expect(c).toBe('rome: KL2, says ann');
   });
 
-  it('is followed when tools come and go', async () => {
+  it('is followed when tools are added or removed', async () => {
     const registry = server.app.get(ToolRegistry);
     registry.register({ name: 'passing', description: 'Comes and goes.', handler: () => 'there' });
     await untilTool(jackdaw, 'peer__passing');

@@ -5,7 +5,7 @@ import { ListenedServer } from './support/mcp/listened-server.js';
 import { untilTool } from './support/mcp/real-servers.js';
 import { listed, untilStatus } from './support/mcp/scripted-servers.js';
 
-describe('the stream on which a server tells of its tools', () => {
+describe('the notification stream of an MCP server', () => {
   let server: ListenedServer;
   let jackdaw: Jackdaw;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('the stream on which a server tells of its tools', () => {
     await untilStatus(jackdaw, 's');
   };
 
-  it('is opened again when it has ended, and what was not told meanwhile is found out', async () => {
+  it('reopens after it ended, and changes in between are detected', async () => {
     await start();
     server.tools = [listed('one'), listed('two')];
     server.streams[0]!.end();
@@ -33,7 +33,7 @@ describe('the stream on which a server tells of its tools', () => {
     expect(server.streams).toHaveLength(2);
   });
 
-  it('is one for each server, however many sessions have connections of their own', async () => {
+  it('exists once per server, however many sessions have connections of their own', async () => {
     await start({ stateful: true });
     const { body } = await callTool(jackdaw, 's__one');
     expect(body).toMatchObject({ result: 'done' });

@@ -11,12 +11,14 @@ import { ProcessWorld } from './support/process-world.js';
 
 const world = ProcessWorld.prepare();
 
-/** Programs that do not end with their owner, or leave something behind that does not; and how many processes each is. */
+/**
+ * Programs that do not end with their owner, or leave a process that does not; with the number of processes of each.
+ */
 const KINDS = { stubborn: 2, deaf: 1, parent: 2, daemon: 2 };
 const MODES = Object.keys(KINDS);
 const ALL = 7;
 
-/** The variables of a server that has these programs. */
+/** The variables of a server with these programs. */
 function withPrograms(modes: readonly string[], place = world.folder): Record<string, string> {
   const path = join(world.folder, 'mcp.json');
   const mcpServers = Object.fromEntries(modes.map((mode) => [mode, hostile(mode, 'legacy', place).stdio]));
@@ -33,12 +35,12 @@ async function started(modes: readonly string[], place?: string): Promise<Server
   return server;
 }
 
-/** Waits until there are so many processes of the test's programs. */
+/** Waits until the test's programs have exactly this many processes. */
 async function untilThereAre(count: number, place = world.folder): Promise<void> {
   while (processesWith(place).length !== count) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Servers are killed after each test, and what they leave is nobody's. */
+/** Servers are killed after each test; the processes that they leave have no owner. */
 afterEach(() => {
   for (const pid of processesWith(world.folder)) process.kill(pid, 'SIGKILL');
 });
@@ -46,12 +48,12 @@ afterEach(() => {
 const ledger = () => join(world.folder, 'mcp-children');
 
 describe('the programs of a server that is killed', () => {
-  it('are ended by the next one, with all that they have started', async () => {
+  it('are ended by the next server, with all processes that they started', async () => {
     const server = await started(MODES);
     await untilThereAre(ALL);
     const before = processesWith(world.folder);
     await server.kill();
-    // What ends with its stdin does: the leaders of two groups, of which somebody is left.
+    // Programs that end with their stdin have ended: the leaders of two groups, whose other members still run.
     await untilThereAre(ALL - 2);
 
     await started(MODES);
@@ -60,7 +62,7 @@ describe('the programs of a server that is killed', () => {
     expect(readdirSync(ledger())).toHaveLength(MODES.length);
   });
 
-  it('are ended by one that has no servers any more', async () => {
+  it('are ended by a server without MCP servers', async () => {
     const server = await started(['deaf', 'stubborn']);
     await server.kill();
     expect(processesWith(world.folder)).not.toEqual([]);
@@ -69,7 +71,7 @@ describe('the programs of a server that is killed', () => {
     expect(readdirSync(ledger())).toEqual([]);
   });
 
-  it('are ended when it is told to end', async () => {
+  it('are ended when the server shuts down', async () => {
     const server = await started(MODES);
     await untilThereAre(ALL);
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -78,7 +80,7 @@ describe('the programs of a server that is killed', () => {
   });
 });
 
-describe('a process that merely bears the number of one that is gone', () => {
+describe('a process that reuses the id of an ended one', () => {
   let bystander: ChildProcess;
   afterEach(() => void bystander.kill('SIGKILL'));
 
@@ -90,7 +92,7 @@ describe('a process that merely bears the number of one that is gone', () => {
     const entry = JSON.parse(readFileSync(join(ledger(), name!), 'utf8')) as Record<string, unknown>;
     writeFileSync(join(ledger(), name!), JSON.stringify({ ...entry, pid: bystander.pid }));
     await started(['deaf']);
-    // The one that was meant is known by its mark, whatever its number.
+    // The intended process is identified by its mark, whatever its id.
     await untilThereAre(1);
     expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
     expect(processesWith('sleep\u00001000')).toContain(bystander.pid);
@@ -101,7 +103,7 @@ for (const store of (await clusterStores()).slice(0, 1)) {
   describeClusters('two servers over one data folder', [store], () => {
     world.share(store, {});
 
-    it('leave the programs of one another alone, and end those of the dead', async () => {
+    it('leave the programs of each other alone, and end those of a dead server', async () => {
       const [one, two, three] = ['one', 'two', 'three'].map((name) => join(world.folder, name));
       const first = await started(['deaf', 'stubborn'], one);
       const second = await started(['deaf', 'stubborn'], two);

@@ -40,7 +40,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the server by hand. @param input what its client says before it ends */
+/** Runs the server without an SDK client. @param input messages that the client sends before it ends */
 async function stdio(env: Readonly<Record<string, string>>, input: readonly object[] = []): Promise<Ended> {
   const given = served(env);
   const child = spawn(given.command, given.args, { env: given.env });
@@ -83,13 +83,13 @@ describe('the server at standard input and output', () => {
     params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: NAME },
   };
 
-  it('writes nothing but the protocol there, and ends when its input does', async () => {
+  it('writes only the protocol there, and ends when its input does', async () => {
     const { code, stdout, stderr } = await stdio({}, [INITIALIZE]);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: 1, result: { protocolVersion: '2024-11-05' } }]);
     expect(stderr).toContain('"level"');
   });
 
-  it('needs a key where there are keys', async () => {
+  it('requires a key if keys are configured', async () => {
     const refused = await stdio({ API_KEYS: ANN.entry });
     expect([refused.code, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toContain('MCP_STDIO_KEY');

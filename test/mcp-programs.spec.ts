@@ -69,7 +69,7 @@ describe('a program that is an MCP server', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('sees no secret of ours, and what it is given', async () => {
+  it('sees its own variables, and no secret of ours', async () => {
     const { body } = await callTool(jackdaw, 'everything__get-env');
     const text = String(body['result']);
     expect(JSON.parse(text)).toMatchObject({ GIVEN: 'to it', PATH: process.env['PATH'] });
@@ -79,13 +79,13 @@ describe('a program that is an MCP server', () => {
     }
   });
 
-  it('gets its words as they are: there is no shell', async () => {
+  it('receives its arguments unchanged: there is no shell', async () => {
     expect((await callTool(jackdaw, 'args__echo', { arguments: { text: 'x' } })).body).toMatchObject({ result: 'x' });
     expect(processesWith(words.join('\u0000'))).toHaveLength(1);
     expect(existsSync(touched)).toBe(false);
   });
 
-  it('runs where it is to', async () => {
+  it('runs in its configured folder', async () => {
     const { body } = await callTool(jackdaw, 'place__cwd');
     expect(body['result']).toBe(realpathSync(join(folder, 'with space')));
   });
@@ -102,7 +102,7 @@ describe('MCP_ALLOWED_COMMANDS', () => {
     });
 
   it.each(['node', `${process.execPath}x`, `/usr/../${process.execPath}`, '/bin/sh', `${process.execPath} `])(
-    'lets no other program be started: %s',
+    'refuses every other program: %s',
     async (command) => {
       await expect(start(command)).rejects.toMatchObject({
         code: 'MCP_SERVER_INVALID',
@@ -111,7 +111,7 @@ describe('MCP_ALLOWED_COMMANDS', () => {
     },
   );
 
-  it('lets one be started that it names', async () => {
+  it('allows the programs that it names', async () => {
     jackdaw = await start(process.execPath);
     await untilStatus(jackdaw, 'steady');
     expect((await callTool(jackdaw, 'steady__echo', { arguments: { text: 'x' } })).body).toMatchObject({ result: 'x' });

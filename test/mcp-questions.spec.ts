@@ -12,7 +12,7 @@ const SERVERS = [
   scripted('modern', { tools: TOOLS, modern: true }),
 ];
 
-describe('a server that asks a person', () => {
+describe('a server that asks a user', () => {
   const folder = newFolder();
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
@@ -42,7 +42,7 @@ describe('a server that asks a person', () => {
     return run.on(jackdaw);
   }
 
-  it('is answered, in the middle of a call of before 2026', async () => {
+  it('is answered in the middle of a call, in protocols before 2026', async () => {
     const run = await ask('old__ask');
     expect(await run.requests()).toMatchObject([
       { kind: 'input', question: 'MCP server "old" asks: Which colour?', schema: { required: ['colour'] } },
@@ -50,11 +50,11 @@ describe('a server that asks a person', () => {
     expect(resultsIn(await run.after('input', { value: { colour: 'red' } }))).toEqual({ c: 'accept {"colour":"red"}' });
   });
 
-  it('hears that nobody wants to answer', async () => {
+  it('is informed when the user declines', async () => {
     expect(resultsIn(await (await ask('old__ask')).after('deny', {}))).toEqual({ c: 'decline null' });
   });
 
-  it('is not asked again when the process that held the call is gone: a person says what became of it', async () => {
+  it('is not asked again when the process that held the call is gone: a person settles the outcome', async () => {
     const run = await restarted(await ask('old__ask'));
     const events = await run.after('input', { value: { colour: 'red' } });
     expect(events.at(-1)?.data['requests']).toMatchObject([
@@ -64,7 +64,7 @@ describe('a server that asks a person', () => {
     expect(resultsIn(settled)).toEqual({ c: 'it was red' });
   });
 
-  it('is called anew then, where that may be', async () => {
+  it('is called again in that case if its tool may be repeated', async () => {
     const run = await restarted(await ask('reading__ask'));
     const events = await run.after('input', { value: { colour: 'red' } });
     expect(events.at(-1)?.data['requests']).toMatchObject([{ kind: 'input', id: 'input:1:1:r2' }]);
@@ -73,7 +73,7 @@ describe('a server that asks a person', () => {
     });
   });
 
-  it('of 2026 is answered by another process, all its questions at once', async () => {
+  it('is answered in protocol 2026 by another process, all its questions at once', async () => {
     const run = await restarted(await ask('modern__ask'));
     const [request] = await run.requests();
     expect(request).toMatchObject({
@@ -88,7 +88,7 @@ describe('a server that asks a person', () => {
     expect(resultsIn(events)).toEqual({ c: `state-of-the-server ${JSON.stringify(answers)}` });
   });
 
-  it('is told that no model answers it', async () => {
+  it('is informed that Jackdaw provides no model replies', async () => {
     llm.reply({ text: '', calls: [{ ...callOf('modern__sample', {}), id: 'c' }] }, { text: 'the end' });
     const { body } = await jackdaw.chat({ query: 'go', includeDetails: true });
     expect(JSON.stringify(body)).toContain('requires a model reply for this call, which Jackdaw does not provide');

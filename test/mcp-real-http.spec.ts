@@ -39,13 +39,13 @@ describe('a real server over Streamable HTTP', () => {
   };
   const result = async (name: string, args: object = {}) => resultsIn(await (await ask(name, args)).all())['c'];
 
-  it('gives texts and structures', async () => {
+  it('returns texts and structured values', async () => {
     expect(await result('e__echo', { message: 'hello' })).toBe('Echo: hello');
     expect(await result('e__get-structured-content', { location: 'New York' })).toMatchObject({ humidity: 82 });
     expect((await jackdaw.get('/api/mcp/servers/e')).body).toMatchObject({ transport: 'http', protocol: '2025-11-25' });
   });
 
-  it('tells in the stream of the run how far a call is', async () => {
+  it('reports the progress of a call in the stream of the run', async () => {
     const events = await (await ask(LONG, { duration: 0.3, steps: 3 })).all();
     const progress = events.filter(({ event }) => event === 'tool.progress');
     expect(progress.map(({ id, data }) => ({ id, ...data }))).toEqual(
@@ -54,7 +54,7 @@ describe('a real server over Streamable HTTP', () => {
     expect(resultsIn(events)).toEqual({ c: 'Long running operation completed. Duration: 0.3 seconds, Steps: 3.' });
   });
 
-  it('is let go of at once when the run is cancelled, and goes on serving', async () => {
+  it('is released at once when the run is cancelled, and keeps serving', async () => {
     const stream = await ask(LONG, { duration: 3600, steps: 36_000 });
     await stream.waitFor('tool.progress');
     await jackdaw.post(`/api/runs/${stream.runId}/cancel`);
@@ -63,7 +63,7 @@ describe('a real server over Streamable HTTP', () => {
     expect(await result('e__echo', { message: 'still there' })).toBe('Echo: still there');
   });
 
-  it('hears of a cancelled call, over standard input too', async () => {
+  it('is notified of a cancelled call, over standard input too', async () => {
     const stream = await ask('s__hang');
     await stream.waitFor('tool.started');
     await jackdaw.post(`/api/runs/${stream.runId}/cancel`);
@@ -71,14 +71,14 @@ describe('a real server over Streamable HTTP', () => {
     expect((await callTool(jackdaw, 's__cancels')).body).toMatchObject({ result: '1' });
   });
 
-  it('is connected to anew when it was started again and knows no session any more', async () => {
+  it('is reconnected after it restarted and lost the session', async () => {
     await server.stop();
     server = await everythingOverHttp(Number(new URL(server.url).port));
     expect(await result('e__echo', { message: 'first' })).toBe('Echo: first');
     expect(jackdaw.app.get(McpRegistry).get('e').state).toMatchObject({ status: 'ready', connects: 2 });
   });
 
-  it('is told that the session is over', async () => {
+  it('is notified of the end of the session', async () => {
     await jackdaw.app.close();
     expect(await server.waitForLine('Received session termination request')).toMatch(/for session \S+$/);
   });

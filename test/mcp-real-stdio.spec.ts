@@ -67,7 +67,7 @@ describe('real servers over standard input and output', () => {
   }
   const call = (id: string, name: string, args: object = {}): FakeCall => ({ id, name, arguments: { ...args } });
 
-  it('are all of use, but what cannot be offered, and none is suspected of anything', async () => {
+  it('are all usable except for unsupported tools, and none is quarantined', async () => {
     const { body } = await jackdaw.get('/api/mcp/servers');
     expect(body['servers']).toMatchObject([
       { name: 'everything', status: 'ready', quarantined: 0 },
@@ -84,7 +84,7 @@ describe('real servers over standard input and output', () => {
     });
   });
 
-  it('give texts and structures, which the model reads', async () => {
+  it('return texts and structures, which the model reads', async () => {
     const results = await play(
       [call('e', 'everything__echo', { message: 'hello' }), call('s', 'everything__get-sum', { a: 2, b: 40 })],
       [call('w', 'everything__get-structured-content', { location: 'Chicago' })],
@@ -97,7 +97,7 @@ describe('real servers over standard input and output', () => {
     expect(offered.parameters).toMatchObject({ properties: { a: { type: 'number' } }, required: ['a', 'b'] });
   });
 
-  it('see what the file gives them of the environment, and no secret', async () => {
+  it('see the variables that the file gives them, and no secret', async () => {
     const { v } = await play([call('v', 'everything__get-env')]);
     const { PATH, HOME, ...seen } = JSON.parse(String(v)) as Record<string, string>;
     expect([PATH, HOME]).toEqual([process.env['PATH'], process.env['HOME']]);
@@ -105,7 +105,7 @@ describe('real servers over standard input and output', () => {
     expect(rest).toEqual({ GIVEN: 'given', ELSE: 'instead', JACKDAW_MCP_CHILD: expect.any(String) });
   });
 
-  it('have the effects that they hint at, when they are trusted', () => {
+  it('have the effects of their hints when they are trusted', () => {
     const effectOf = (name: string) => jackdaw.app.get(ToolRegistry).get(name).metadata.effect;
     expect(
       ['everything__echo', 'files__read_text_file', 'files__write_file', 'files__move_file', 'graph__read_graph'].map(
@@ -114,7 +114,7 @@ describe('real servers over standard input and output', () => {
     ).toEqual(['read', 'read', 'idempotent', 'once', 'once']);
   });
 
-  it('keep files where they may, and nowhere else', async () => {
+  it('write files in their allowed folder only', async () => {
     const path = join(FILES, 'note.txt');
     const results = await play(
       [call('w', 'files__write_file', { path, content: 'grüße' })],
@@ -145,7 +145,7 @@ describe('real servers over standard input and output', () => {
     });
   });
 
-  it('remember in their file what they were told before a restart', async () => {
+  it('keep in their file the data of before a restart', async () => {
     const entities = [{ name: 'Ann', entityType: 'person', observations: ['likes tea'] }];
     await play([call('c', 'graph__create_entities', { entities })]);
     await jackdaw.stop();

@@ -16,7 +16,7 @@ afterEach(async () => {
 afterAll(() => host.stop());
 
 describe('registerMcp', () => {
-  it('gives the agents that are made afterwards the tools of the server, from the first question on', async () => {
+  it('gives agents that are created afterwards the tools of the server, from the first question on', async () => {
     registerMcp(scripted('code', { tools: [ECHO, listed('pid')] }));
     const agent = await host.start({}, [calls(['code__echo', { text: 'hi' }]), says('It said hi.')]);
     expect((await agent.chat('go')).content).toBe('It said hi.');
@@ -24,7 +24,7 @@ describe('registerMcp', () => {
     await expect(agent.executeTool('code__no')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
   });
 
-  it('ends what it started with the agent', async () => {
+  it('ends with the agent the programs that it started', async () => {
     registerMcp(scripted('code', { tools: [listed('pid')] }));
     const agent = await host.start({}, []);
     const pid = Number(await agent.executeTool('code__pid'));
@@ -33,14 +33,14 @@ describe('registerMcp', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('starts nothing that is not enabled', async () => {
+  it('starts no disabled server', async () => {
     registerMcp(scripted('off', { tools: [ECHO] }, { enabled: false }));
     const agent = await host.start({}, [says('Nothing there.')]);
     expect((await agent.chat('go')).content).toBe('Nothing there.');
     await expect(agent.executeTool('off__echo')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
   });
 
-  it('takes a name once, and none that is missing', async () => {
+  it('accepts a name once, and refuses a missing name', async () => {
     registerMcp(scripted('code', {}));
     expect(() => registerMcp(scripted('code', {}))).toThrow(
       expect.objectContaining({ code: 'MCP_SERVER_DUPLICATE', details: { server: 'code' } }),
@@ -54,7 +54,7 @@ describe('registerMcp', () => {
     registerMcp(scripted('code', {}));
   });
 
-  it('has what is wrong said when an agent is made', async () => {
+  it('reports mistakes when an agent is created', async () => {
     registerMcp({ name: 'bad', enabled: true, type: 'stdio', http: { url: 'http://127.0.0.1:1' } });
     await expect(host.start({})).rejects.toMatchObject({
       code: 'MCP_SERVER_INVALID',

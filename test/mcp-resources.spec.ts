@@ -71,7 +71,7 @@ describeClients(
       }
     });
 
-    it('reads sessions with what was said, and runs with what came of them', async () => {
+    it('reads sessions with their messages, and runs with their outcomes', async () => {
       const asked = await client().callTool({ name: 'ask_clerk', arguments: { message: 'Where?' } });
       const { session_id } = asked.structuredContent as { session_id: string };
       expect(JSON.parse((await read(`jackdaw://sessions/${session_id}`)) ?? '')).toMatchObject({
@@ -85,7 +85,7 @@ describeClients(
       expect(JSON.parse((await read(`jackdaw://runs/${runIdOf(asked)}`)) ?? '')).toMatchObject({ result: 'fine' });
     });
 
-    it('is given prompts: an application’s own, and one for each agent', async () => {
+    it('receives prompts: an application’s own, and one for each agent', async () => {
       const { prompts } = await client().listPrompts();
       expect(prompts.map(({ name }) => name)).toEqual(['greet', 'ask_clerk']);
       const greeting = await client().getPrompt({ name: 'greet', arguments: { who: 'Ann' } });
@@ -104,7 +104,7 @@ describeClients(
 
 describe('sessions and runs', () => {
   it('pages through all of them, each once', async () => {
-    // The newer one asks for further pages by itself.
+    // The newer client requests further pages by itself.
     const client = await oldClient(jackdaw.url);
     for (let n = 0; n < 60; n++) await jackdaw.post('/api/sessions', {});
     const found: string[] = [];
@@ -125,8 +125,8 @@ describe('sessions and runs', () => {
   });
 });
 
-describe('a change of what is at an address', () => {
-  it('is told to who has subscribed to it, and of a run and its session, too', async () => {
+describe('a change of a resource', () => {
+  it('is notified to its subscribers, also for a run and its session', async () => {
     const told: string[] = [];
     const all = gate();
     const hear = (uri: string) => {
@@ -146,7 +146,7 @@ describe('a change of what is at an address', () => {
     await client.close();
   });
 
-  it('is told to a session that has subscribed, until it does not want to hear it any more', async () => {
+  it('is notified to a subscribed session until it unsubscribes', async () => {
     const told: string[] = [];
     const streaming = gate();
     let heard = gate();
@@ -174,7 +174,7 @@ describe('a change of what is at an address', () => {
 });
 
 describe('the example of docs/mcp-server.md', () => {
-  it('stands there as it is compiled, and does what is said of it', async () => {
+  it('is in the document as it is compiled, and works as described', async () => {
     const code = readFileSync('test/support/desk.tool.ts', 'utf8').replace("'../../src/index.js'", "'jackdaw'");
     expect(readFileSync('docs/mcp-server.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
     const desk = await startJackdaw({ tools: [Desk] });

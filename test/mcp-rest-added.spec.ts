@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => peer.stop());
 
-/** What reaches the peer. */
+/** The declaration of the peer. */
 const declaration = (name = 'peer') => ({ name, url: `${peer.url}/mcp`, headers: { ...PEER.headers }, trusted: true });
 const allowed = () => ({ OUTGOING_ALLOW: new URL(peer.url).host, MCP_REST_REGISTRATION: 'true', API_KEYS: KEYS });
 
@@ -47,7 +47,7 @@ describe('a server that is added over REST', () => {
   const remove = async (name: string, headers = OPERATOR.headers) =>
     jackdaw.send(`${SERVERS}/${name}`, { method: 'DELETE', headers });
 
-  it('is there at once for every tenant, and after a restart', async () => {
+  it('is available at once for every tenant, and after a restart', async () => {
     const { status, body } = await add(declaration());
     expect([status, body]).toMatchObject([201, { name: 'peer', transport: 'http', source: 'REST: "peer"' }]);
     await untilTool(jackdaw, 'peer__calculator');
@@ -64,7 +64,7 @@ describe('a server that is added over REST', () => {
     });
   });
 
-  it('is kept sealed, and its headers are shown to nobody', async () => {
+  it('is stored encrypted, and its headers are not disclosed', async () => {
     const rows = await jackdaw.app.get(Database).query<{ declaration: string }>('SELECT * FROM mcp_server');
     expect(rows).toHaveLength(1);
     const shown = await Promise.all(['', '/peer'].map((path) => jackdaw.get(SERVERS + path, OPERATOR.headers)));
@@ -75,7 +75,7 @@ describe('a server that is added over REST', () => {
   it.each([
     ['an admin of a tenant', ADMIN],
     ['a user', USER],
-  ])('is neither added nor removed nor looked into by %s', async (_who, { headers }) => {
+  ])('is neither added nor removed nor read by %s', async (_who, { headers }) => {
     const path = `${SERVERS}/peer`;
     const answers = await Promise.all([
       add(declaration('mine'), headers),
@@ -103,7 +103,7 @@ describe('a server that is added over REST', () => {
     expect((await jackdaw.get(`${SERVERS}/x`, OPERATOR.headers)).status).toBe(404);
   });
 
-  it('has a name of its own', async () => {
+  it('has a unique name', async () => {
     for (const name of ['peer', 'file']) {
       expect(await add(declaration(name))).toMatchObject({ status: 409, body: { code: 'MCP_SERVER_DUPLICATE' } });
     }
@@ -112,14 +112,14 @@ describe('a server that is added over REST', () => {
     expect((await remove('twin')).status).toBe(204);
   });
 
-  it('is not asked for what is given to an environment variable', async () => {
+  it('is not connected with the value of an environment variable', async () => {
     const { status } = await add({ ...declaration('env'), headers: { 'X-Key': '${API_KEYS}' } });
     expect(status).toBe(201);
     await untilStatus(jackdaw, 'env', 'failed');
     expect((await remove('env')).status).toBe(204);
   });
 
-  it('is closed before it is forgotten what its tools were: what it still says of them is not kept', async () => {
+  it('is closed before the pins of its tools are deleted: a later refresh stores none', async () => {
     const { app } = jackdaw;
     await add(declaration('leaving'));
     await untilTool(jackdaw, 'leaving__calculator');
@@ -136,7 +136,7 @@ describe('a server that is added over REST', () => {
     expect(await app.get(Database).query(sql)).toEqual([]);
   });
 
-  it('is gone when it is removed, and what the file declares is not removed so', async () => {
+  it('is removed over REST, and a server of the file is not', async () => {
     expect((await remove('peer')).status).toBe(204);
     await untilTool(jackdaw, 'peer__calculator', false);
     const selected = () => jackdaw.app.get(ToolRegistry).select(['peer__calculator']);
@@ -150,11 +150,11 @@ describe('a server that is added over REST', () => {
   });
 });
 
-describe('where it may not be', () => {
+describe('where registration is restricted', () => {
   let jackdaw: Jackdaw | undefined;
   afterEach(() => jackdaw?.stop());
 
-  it('refuses every server where registration is closed', async () => {
+  it('refuses every server if registration is closed', async () => {
     jackdaw = await startJackdaw({ env: { ...allowed(), MCP_REST_REGISTRATION: 'false' } });
     expect(await jackdaw.post(SERVERS, declaration(), OPERATOR.headers)).toMatchObject({
       status: 403,
@@ -179,7 +179,7 @@ describe('where it may not be', () => {
   });
 });
 
-describe('a server of a file whose name begins as REST does', () => {
+describe('a server of a file whose name is also used over REST', () => {
   const folder = newFolder();
   const before = process.cwd();
   let jackdaw: Jackdaw;
@@ -209,7 +209,7 @@ describeDatabases('several nodes', POSTGRES, (created) => {
     for (const node of nodes) await node.stop();
   });
 
-  it('have the servers that one of them was given, and as they are now', async () => {
+  it('have the servers that one of them added, with their latest change', async () => {
     const start = async () => {
       const node = await startJackdaw({ env: { ...allowed(), DATABASE_URL: created().url } });
       nodes.push(node);

@@ -5,7 +5,7 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { CountingServer } from './support/mcp/counting-server.js';
 import { untilStatus } from './support/mcp/scripted-servers.js';
 
-describe('a server that was started again, and knows our session no more', () => {
+describe('a restarted server that has lost our session', () => {
   let counting: CountingServer;
   let jackdaw: Jackdaw;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('a server that was started again, and knows our session no more', () =>
   });
   const count = async () => (await callTool(jackdaw, 'c__count')).body;
 
-  it('is called again by a new one: it has not taken the call', async () => {
+  it('is called again in a new session: it has not executed the call', async () => {
     const { begun } = counting;
     const counts = await Promise.all([count(), count()]);
     expect(counts.map(({ result }) => String(result)).toSorted()).toEqual(['1', '2']);
@@ -30,13 +30,13 @@ describe('a server that was started again, and knows our session no more', () =>
     expect(jackdaw.app.get(McpRegistry).get('c').state).toMatchObject({ status: 'ready', connects: 2 });
   });
 
-  it('is not called when its tool has become another one', async () => {
+  it('is not called when its tool has changed', async () => {
     counting.description = 'Counts, and more.';
     expect(await count()).toMatchObject({ code: 'TOOL_FAILED', error: expect.stringContaining('was removed') });
     expect(counting.open.sessions).toBe(1);
   });
 
-  it('has the call fail when it cannot be connected to', async () => {
+  it('lets the call fail when it cannot be connected', async () => {
     counting.isRefusing = true;
     expect(await count()).toMatchObject({ code: 'TOOL_FAILED', error: expect.stringContaining('is not connected') });
   });

@@ -10,7 +10,7 @@ const ECHO = listed('echo', { inputSchema: { type: 'object', properties: { text:
 const ONLY = { name: 'only', tools: ['s__*'], model: { provider: 'openai' } };
 const DEAD = { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } } as const;
 
-describe('a run that begins while MCP servers are being connected to', () => {
+describe('a run that starts while MCP servers are being connected', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw | undefined;
   let folder: string;
@@ -39,7 +39,7 @@ describe('a run that begins while MCP servers are being connected to', () => {
     expect(body['tool_results']).toMatchObject([{ tool: 's__echo', success: true, result: 'hi' }]);
   });
 
-  it.each([{ name: 's__echo' }, 'required'])('may have to call one of them: %j', async (toolChoice) => {
+  it.each([{ name: 's__echo' }, 'required'])('accepts a tool choice among them: %j', async (toolChoice) => {
     folder = newFolder();
     llm.reply(call, { text: 'the end' });
     const asked = { query: 'go', agent: 'only', includeDetails: true, toolChoice };
@@ -47,13 +47,13 @@ describe('a run that begins while MCP servers are being connected to', () => {
     expect([status, body['tool_results']]).toMatchObject([200, [{ tool: 's__echo', result: 'hi' }]]);
   });
 
-  it('is a call of a tool that is just coming', async () => {
+  it('waits for a tool that is called directly and still loading', async () => {
     folder = newFolder();
     const { body } = await callTool(await start(), 's__echo', { arguments: { text: 'hi' } });
     expect(body).toMatchObject({ result: 'hi' });
   });
 
-  it('has them when it goes on after a restart, too', async () => {
+  it('has them when it resumes after a restart, too', async () => {
     folder = newFolder();
     llm.reply({ hang: true });
     const before = await start();

@@ -6,12 +6,12 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { CountingServer } from './support/mcp/counting-server.js';
 import { untilStatus } from './support/mcp/scripted-servers.js';
 
-/** In the whole form as many as there may be at once. */
+/** In the whole form, the maximum number of concurrent sessions. */
 const MANY = IS_WHOLE ? 1000 : 200;
 /** Sessions that are used at the same time. */
 const AT_ONCE = 20;
 
-describe('a server that remembers, over HTTP', () => {
+describe('a stateful server over HTTP', () => {
   let counting: CountingServer;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('a server that remembers, over HTTP', () => {
     expect(counting.open).toEqual(before);
   }, 300_000);
 
-  it('begins one session for calls that come at the same time', async () => {
+  it('starts one session for concurrent calls', async () => {
     const { begun } = counting;
     const session = await newSession();
     const counts = await Promise.all([count(session), count(session), count(session)]);
@@ -63,7 +63,7 @@ describe('a server that remembers, over HTTP', () => {
     expect(counting.begun - begun).toBe(1);
   });
 
-  it('has its session begun anew by the next call when it has forgotten it', async () => {
+  it('gets a new session with the next call after it has lost its session', async () => {
     const session = await newSession();
     expect([await count(session), await count(session)]).toEqual(['1', '2']);
     counting.forget();
@@ -71,7 +71,7 @@ describe('a server that remembers, over HTTP', () => {
     expect(await count(session)).toBe('1');
   });
 
-  it('is asked again by the next call when it has begun no session', async () => {
+  it('is asked for a session again by the next call after it refused one', async () => {
     counting.isRefusing = true;
     const session = await newSession();
     expect(await ask(session)).toMatchObject({ error: expect.stringContaining('MCP server "c" is not connected') });

@@ -8,10 +8,10 @@ import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js
 import { resultsIn } from './support/waiting-run.js';
 
 const TOOLS = ['count', 'pid', 'fail', 'exit'].map((name) => listed(name));
-/** Programs at once. */
+/** Number of concurrent programs. */
 const MANY = 30;
 
-describe('a server that remembers, as a program', () => {
+describe('a stateful server as a program', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('a server that remembers, as a program', () => {
     return (body['contexts'] as unknown as { context_id: string; tool: string }[]).map(({ context_id }) => context_id);
   };
 
-  it('is one for all its tools in a session, and another one in every other', async () => {
+  it('is one process for all its tools in a session, and another one in every other session', async () => {
     const [first, second] = await Promise.all([newSession(), newSession()]);
     const counts = [await call('count', first), await call('count', first), await call('count', second)];
     expect(counts).toEqual(['1', '2', '1']);
@@ -55,7 +55,7 @@ describe('a server that remembers, as a program', () => {
     expect(await call('count', second)).toBe('2');
   });
 
-  it('is started once for calls that come at the same time', async () => {
+  it('is started once for concurrent calls', async () => {
     const session = await newSession();
     const tools = ['pid', 'pid', 'pid', 'pid'];
     llm.reply(
@@ -67,7 +67,7 @@ describe('a server that remembers, as a program', () => {
     expect([pids.length, new Set(pids).size, server().sessionCount]).toEqual([4, 1, 1]);
   });
 
-  it('is started anew by the next call when it has died, without what it knew', async () => {
+  it('is restarted by the next call after it died, without its former state', async () => {
     const session = await newSession();
     await call('count', session);
     const pid = Number(await call('pid', session));
@@ -79,7 +79,7 @@ describe('a server that remembers, as a program', () => {
     expect([server().sessionCount, childPrograms(jackdaw).length]).toEqual([1, 2]);
   });
 
-  it('is started anew after it died of a call, which fails', async () => {
+  it('is restarted after it died during a call, which fails', async () => {
     const session = await newSession();
     expect(await ask('exit', session)).toMatchObject({ error: expect.stringContaining('it exited with 3') });
     await untilChildren(jackdaw, 1);
@@ -112,7 +112,7 @@ describe('a server that remembers, as a program', () => {
     await untilChildren(jackdaw, 1);
   });
 
-  it('is of no more use once many sessions are over, each with its own', async () => {
+  it('ends for each of many sessions when they are deleted', async () => {
     const sessions = await Promise.all(Array.from({ length: MANY }, newSession));
     const pids = await Promise.all(sessions.map(async (session) => Number(await call('pid', session))));
     expect([new Set(pids).size, server().sessionCount, childPrograms(jackdaw).length]).toEqual([MANY, MANY, MANY + 1]);

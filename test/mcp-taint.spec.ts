@@ -13,7 +13,7 @@ const TOOLS = [
   listed('pid', { annotations: { readOnlyHint: true } }),
   listed('count', { annotations: { readOnlyHint: true, openWorldHint: true } }),
   listed('fail'),
-  // One that it does not know itself: its own words come with the code of JSON-RPC.
+  // A tool that the server itself does not know: its error text comes with the JSON-RPC code.
   listed('missing'),
 ];
 const SERVERS = [
@@ -25,7 +25,7 @@ const SERVERS = [
   scripted('asking', { tools: TOOLS }, { approval: 'always' }),
 ];
 
-describe('a run that has read what an MCP server said', () => {
+describe('a run that has read text of an MCP server', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   const tools = new PolicyTools();
@@ -64,7 +64,7 @@ describe('a run that has read what an MCP server said', () => {
     ['plain__missing', 'send_mail', 'waiting'],
     ['own__echo', 'send_mail', 'completed'],
     ['own__fail', 'send_mail', 'completed'],
-  ])('is a stranger’s after %s: %s is then %s', async (first, second, status) => {
+  ])('calls %s, then %s, and is %s', async (first, second, status) => {
     const { events, ...played } = await play(first, second);
     expect(played.status).toBe(status);
     const policies = decisionsIn(events).map(({ policy }) => policy);
@@ -80,13 +80,13 @@ describe('a run that has read what an MCP server said', () => {
     ['inner__count', false],
     ['outer__pid', true],
     ['own__echo', true],
-  ])('may call %s without a person unless that carries data out: %j', async (name, isEgress) => {
+  ])('may call %s without approval unless the call is egress: %j', async (name, isEgress) => {
     expect(jackdaw.app.get(ToolRegistry).get(name).metadata.egress).toBe(isEgress);
     const { status } = await play('inner__echo', name);
     expect(status).toBe(isEgress ? 'waiting' : 'completed');
   });
 
-  it('goes on when a person lets it', async () => {
+  it('resumes after approval', async () => {
     const { run, events } = await play('plain__pid', 'plain__echo');
     expect(events.at(-1)!.data['requests']).toMatchObject([
       { kind: 'approval', tool: 'plain__echo', reason: expect.stringContaining('has read untrusted content') },
@@ -97,7 +97,7 @@ describe('a run that has read what an MCP server said', () => {
     expect([after.at(-1)!.event, Object.values(resultsIn(after))]).toEqual(['run.completed', ['undefined']]);
   });
 
-  it('waits for a person at every call of a server where the operator says so', async () => {
+  it('waits for approval at every call of a server if the operator requires it', async () => {
     const { run, events, status } = await play('asking__pid');
     expect([status, events.at(-1)!.data['requests']]).toMatchObject(['waiting', [{ kind: 'approval' }]]);
     llm.reset();

@@ -37,7 +37,7 @@ describeClients(
   (client, connect) => {
     const call = (name: string, args: Record<string, unknown> = {}) => client().callTool({ name, arguments: args });
 
-    it('sees the tools that policy allows it, by what they do', async () => {
+    it('lists the tools that its policy allows, with their effects', async () => {
       const { tools: listed } = await client().listTools();
       const byName = Object.fromEntries(listed.map((tool) => [tool.name, tool]));
       expect(Object.keys(byName)).toEqual(expect.arrayContaining(['calculator', 'weigh', 'pay', 'ask_default']));
@@ -54,7 +54,7 @@ describeClients(
       expect(byName['read_page']).toMatchObject({ _meta: { 'jackdaw/untrusted': true } });
     });
 
-    it('gets texts, values and pictures, each call a run in the journal', async () => {
+    it('receives texts, values and images, each call a run in the journal', async () => {
       const weighed = await call('weigh', { thing: 'salt' });
       expect(weighed).toMatchObject({
         structuredContent: { grams: 4 },
@@ -77,7 +77,7 @@ describeClients(
       expect(body).toMatchObject({ agent: 'tool:weigh', status: 'completed', output: { grams: 4 } });
     });
 
-    it('reads what went wrong, and is told of what is not there', async () => {
+    it('receives errors as results, and an unknown tool as a protocol error', async () => {
       const failed = await call('weigh', { thing: 'nothing' });
       expect([failed.isError, textOf(failed)]).toEqual([true, 'the scales are empty']);
       const invalid = await call('weigh', { stuff: 1 });
@@ -90,14 +90,14 @@ describeClients(
       expect([denied.isError, textOf(denied)]).toEqual([true, expect.stringContaining('security policy')]);
     });
 
-    it('hears how far a call is, and its lines', async () => {
+    it('receives the progress of a call with its messages', async () => {
       const told: unknown[] = [];
       const result = await client().callTool({ name: 'walk', arguments: {} }, ...progressTo(client(), told));
       expect(textOf(result)).toBe('arrived');
       expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
     });
 
-    it('stops a call that it takes back', async () => {
+    it('cancels a call by aborting it', async () => {
       const controller = new AbortController();
       const called = client().callTool({ name: 'hold', arguments: {} }, ...signalTo(client(), controller.signal));
       const outcome = called.catch((error: unknown) => error);
@@ -109,7 +109,7 @@ describeClients(
       expect(events.at(-1)).toMatchObject({ event: 'run.cancelled' });
     });
 
-    it('is told that a call waits for a person, and reads later what came of it', async () => {
+    it('is informed that a call waits for a person, and reads the outcome later', async () => {
       const result = await call('pay', { to: 'bob', amount: 5 });
       expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('waits for a person (approval')]);
       expect(waiting.done).toEqual([]);
@@ -122,12 +122,12 @@ describeClients(
       });
     });
 
-    it('is told the same of a question when it has no way to ask its user', async () => {
+    it('is informed of a question in the same way when it cannot ask its user', async () => {
       const result = await call('choose', { text: 'rome' });
       expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('Which one for rome?')]);
     });
 
-    it('asks its user what a tool asks, and again what does not fit', async () => {
+    it('asks its user a tool’s question, and again after an invalid answer', async () => {
       const answers = ['XX9', 'KL2'];
       const asked: string[] = [];
       const able = await connect(jackdaw.url, {
@@ -139,7 +139,7 @@ describeClients(
       await able.close();
     });
 
-    it('ends the call when its user does not want to say', async () => {
+    it('cancels the call when its user declines', async () => {
       const able = await connect(jackdaw.url, { elicit: () => ({ action: 'decline' }) });
       const result = await able.callTool({ name: 'choose', arguments: { text: 'rome' } });
       expect([result.isError, await statusOf(runIdOf(result))]).toEqual([true, 'cancelled']);
@@ -159,7 +159,7 @@ describeClients(
       await able.close();
     });
 
-    it('asks an agent, hears what it does, and goes on in its session', async () => {
+    it('asks an agent, receives its progress, and continues in its session', async () => {
       llm.reply({ calls: [{ name: 'weigh', arguments: { thing: 'salt' } }] });
       llm.reply({ text: 'four grams' });
       const told: { message?: string }[] = [];
@@ -191,7 +191,7 @@ describeClients(
 );
 
 describe('a change of the tools', () => {
-  it('is told to a client with a session, on its stream', async () => {
+  it('is notified to a client with a session, on its stream', async () => {
     const told = gate();
     const streaming = gate();
     const client = await oldClient(jackdaw.url, { onStream: streaming.open });
@@ -204,7 +204,7 @@ describe('a change of the tools', () => {
     await client.close();
   });
 
-  it('is told to a stream of changes, as is a switch', async () => {
+  it('is notified to a stream of changes, as is a switch', async () => {
     const told = gate();
     const client = await newClient(jackdaw.url);
     client.setNotificationHandler('notifications/tools/list_changed', () => told.open());
@@ -218,7 +218,7 @@ describe('a change of the tools', () => {
 });
 
 describe('a requestState', () => {
-  it('that was not given, or names another call, is refused', async () => {
+  it('is refused if it was not issued, or names another call', async () => {
     const asked = await jackdaw.post('/api/tools/choose/call', { arguments: { text: 'x' } });
     const runId = String(asked.body['run_id']);
     for (const requestState of ['nonsense', `${runId}/input:1:1-X`, 'nowhere/input:1:1']) {
@@ -255,7 +255,7 @@ async function stateless(name: string, requestState: string): Promise<unknown> {
   return body;
 }
 
-/** The SDK's two versions take the options of a call in different places. */
+/** The two SDK versions take the options of a call in different places. */
 function progressTo(client: AnyClient, told: unknown[]): never[] {
   return optionsFor(client, { onprogress: (progress: unknown) => told.push(progress) });
 }

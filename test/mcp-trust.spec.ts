@@ -12,14 +12,14 @@ const FOLDER = newFolder();
 const FILE = join(FOLDER, 'tools.json');
 const TEXT = { type: 'object', properties: { text: { type: 'string' } } };
 const say = (...tools: object[]) => writeFileSync(FILE, JSON.stringify(tools));
-/** What models may be shown of the server. */
+/** The names of the server's tools that models can see. */
 const names = ({ app }: Jackdaw) =>
   app
     .get(ToolRegistry)
     .list()
     .flatMap(({ definition: { name } }) => (name.startsWith('s__') ? [name] : []));
 
-describe('what an MCP server says of its tools', () => {
+describe('tool definitions of an MCP server', () => {
   let jackdaw: Jackdaw;
   const start = async () => {
     const mcpServers = [scripted('s', { toolsFile: FILE })];
@@ -38,13 +38,13 @@ describe('what an MCP server says of its tools', () => {
   afterAll(() => jackdaw.stop());
 
   const server = async () => (await jackdaw.get('/api/mcp/servers/s')).body;
-  /** Has the server list its tools anew, and waits until they have been read. */
+  /** Changes the server's tool list, and waits until it has been read. */
   const changed = async (...tools: object[]) => {
     say(...tools);
     await jackdaw.app.get(McpRegistry).get('s').refresh();
   };
 
-  it('is accepted at first sight, unless it hides something or orders the model about', async () => {
+  it('are accepted at first sight, unless they contain hidden text or instructions to the model', async () => {
     expect(names(jackdaw)).toEqual(['s__echo', 's__change']);
     expect((await server())['quarantine']).toEqual([
       expect.objectContaining({
@@ -62,7 +62,7 @@ describe('what an MCP server says of its tools', () => {
     ]);
   });
 
-  it('is not used when it has changed, until an operator has seen the difference', async () => {
+  it('are not used after a change until an operator accepts the difference', async () => {
     await changed(listed('echo', { inputSchema: TEXT, description: 'Does echo, and more.' }), listed('change'));
     expect(names(jackdaw)).toEqual(['s__change']);
     expect((await callTool(jackdaw, 's__echo', { arguments: {} })).status).toBe(404);
@@ -80,7 +80,7 @@ describe('what an MCP server says of its tools', () => {
     expect((await callTool(jackdaw, 's__echo', { arguments: { text: 'x' } })).body).toMatchObject({ result: 'x' });
   });
 
-  it('is still known after a restart, and goes back to what it was by itself', async () => {
+  it('stay in quarantine after a restart, and are accepted again when they are restored', async () => {
     await changed(listed('echo', { inputSchema: TEXT }), listed('change'));
     expect(names(jackdaw)).toEqual(['s__change']);
     await jackdaw.stop();
@@ -91,7 +91,7 @@ describe('what an MCP server says of its tools', () => {
     expect((await server())['quarantine']).toEqual([]);
   });
 
-  it('is looked at when the server tells that it has changed', async () => {
+  it('are read again when the server notifies a change', async () => {
     say(listed('change'));
     expect(names(jackdaw)).toEqual(['s__change', 's__echo']);
     const gone = new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ describe('a server that has a tool in quarantine', () => {
   };
   afterEach(() => jackdaw.stop());
 
-  it('holds up neither the start nor the others, though it never again tells what tools it has', async () => {
+  it('delays neither the start nor the others, though it never lists its tools again', async () => {
     await start({ lists: 1 });
     const service = jackdaw.app.get(McpServerService);
     const began = performance.now();
@@ -128,7 +128,7 @@ describe('a server that has a tool in quarantine', () => {
     expect(performance.now() - began).toBeLessThan(5000);
   });
 
-  it('keeps what it had when it has gone away', async () => {
+  it('stays known when the server is gone', async () => {
     await start({});
     await callTool(jackdaw, 's__exit');
     await untilStatus(jackdaw, 's', 'failed');

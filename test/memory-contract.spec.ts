@@ -26,7 +26,7 @@ const KEY = { tenant: ALICE.tenant, id: 's' };
 const counter = new EstimatedTokenCounter();
 const count = (messages: readonly SessionMessage[]) => countMessages(counter, messages);
 
-/** A turn of so many messages and tokens. */
+/** A turn with this number of messages and tokens. */
 function turn(n: number, { messages = 2, tokens = 10 } = {}): Turn {
   return {
     runId: `run-${n}`,
@@ -40,7 +40,7 @@ function turn(n: number, { messages = 2, tokens = 10 } = {}): Turn {
   };
 }
 
-/** A turn with its real tokens. */
+/** A turn with the token count of its messages. */
 function saying(n: number, ...said: readonly SessionMessage[]): Turn {
   const messages: SessionMessage[] = [{ role: 'user', content: `${n}.0` }, ...said];
   return { runId: `run-${n}`, status: 'completed', messages, ...countTurn(counter, messages) };
@@ -67,7 +67,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
   const fill = async (all: readonly Turn[]) => {
     await opened.database.commit([sessions.beginStatement(ALICE, 's')]);
     const statements = all.map((one, at) => sessions.turnStatements(ALICE, 's', at, one));
-    // One batch of all would keep MariaDB busy for longer than it may take to answer.
+    // A single batch of all statements can exceed the answer time limit of MariaDB.
     for (let at = 0; at < statements.length; at += TURNS_A_BATCH)
       await opened.database.commit(statements.slice(at, at + TURNS_A_BATCH).flat());
   };
@@ -75,12 +75,12 @@ describeDatabases('the memory of sessions', servers, (created) => {
   const mark = (n: number, by: number | null) => opened.database.commit(turns.mark(KEY, n, by));
   const look = (rules: Partial<MemoryRules>, summarise: Summarise = neverSummarise) =>
     memory.look(KEY, { ...RULES, ...rules }, { summarise, count });
-  /** The turns that are seen, by the first message of each. */
+  /** The numbers of the visible turns, read from the first message of each. */
   const seenOf = ({ messages }: { messages: readonly { content: unknown }[] }) =>
     messages.flatMap(({ content }) => (String(content).endsWith('.0') ? [Number.parseInt(String(content), 10)] : []));
   const seen = async (rules: Partial<MemoryRules>) => seenOf(await look(rules));
 
-  it('slides: the newest turns, within both limits', async () => {
+  it('slides: the newest turns within both limits are visible', async () => {
     await fillPlain(9);
     expect(await seen({})).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(await seen({ maxMessages: 5 })).toEqual([8, 9]);
@@ -92,7 +92,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     });
   });
 
-  it('sees nothing when there is nothing, when it is off, or when a limit is 0', async () => {
+  it('sees nothing when the session is empty, when it is off, or when a limit is 0', async () => {
     expect(await look({})).toMatchObject({ messages: [], state: { message_count: 0, dropped: 0 } });
     await fillPlain(2);
     expect(await look({ enabled: false })).toMatchObject({
@@ -110,7 +110,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect(await seen({ maxContextTokens: 9 })).toEqual([2]);
   });
 
-  it('keeps the first turns with fixed_window', async () => {
+  it('retains the first turns with fixed_window', async () => {
     await fillPlain(9);
     const rules = { policy: 'fixed_window', maxMessages: 8 };
     expect(await seen({ ...rules, keepFirst: 4 })).toEqual([1, 2, 8, 9]);
@@ -119,7 +119,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect(await seen({ ...rules, keepFirst: 0 })).toEqual([6, 7, 8, 9]);
   });
 
-  it('keeps what was pinned or referred to most recently with lru', async () => {
+  it('retains the most recently pinned or referenced turns with lru', async () => {
     await fillPlain(9);
     const rules = { policy: 'lru', maxMessages: 6 };
     expect(await seen(rules)).toEqual([7, 8, 9]);
@@ -132,7 +132,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect(await seen(rules)).toEqual([3, 8, 9]);
   });
 
-  it('asks for as many turns as the tokens allow with token_budget, however many there are', async () => {
+  it('requests as many turns as the tokens allow with token_budget, however many there are', async () => {
     await fill(Array.from({ length: 300 }, (_, at) => turn(at + 1, { tokens: 5 + (at % 7) })));
     const rules = { policy: 'token_budget', maxContextTokens: 100, maxMessages: 1 };
     const { messages, state } = await look(rules);
@@ -143,18 +143,18 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect(read.length).toBeLessThan(20);
   });
 
-  it('looks back on a long session without going through it', async () => {
+  it('reads a long session without a full scan', async () => {
     await fillPlain(10_000);
     for (const policy of ['sliding_window', 'fixed_window', 'lru', 'token_budget']) {
       const from = performance.now();
       const { messages } = await look({ policy, maxMessages: 50, maxContextTokens: 4000 });
-      // Were each turn looked up for itself, or all of them again for each, it would take tens of seconds.
+      // One query for each turn, or a full scan for each turn, would take tens of seconds.
       expect(performance.now() - from).toBeLessThan(2000);
       expect(messages.length).toBeGreaterThanOrEqual(50);
     }
   });
 
-  it('leaves system messages in sight, wherever they were said', async () => {
+  it('leaves system messages visible, wherever they are in the session', async () => {
     await fill([turn(1), { ...turn(2), messages: [{ role: 'system', content: 'be kind' }, ...turn(2).messages] }]);
     for (let n = 3; n <= 9; n++) await opened.database.commit(sessions.turnStatements(ALICE, 's', n - 1, turn(n)));
     for (const policy of ['sliding_window', 'token_budget', 'lru']) {
@@ -178,7 +178,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect((await look({})).messages).toEqual(messages);
   });
 
-  it('sums up what has to make place, once, and goes on from there', async () => {
+  it('summarises evicted turns once, and extends that summary later', async () => {
     const asked: [string | null, number][] = [];
     const summarise = async (former: string | null, messages: readonly unknown[]) => {
       asked.push([former, messages.length]);
@@ -203,7 +203,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect([second.place.summary?.through, seenOf(second)]).toEqual([7, [8, 9]]);
   });
 
-  it('sums up no more at once than a model can take, and goes on with the rest', async () => {
+  it('summarises at most what a model accepts at once, and continues with the rest', async () => {
     await fill(Array.from({ length: 40 }, (_, at) => turn(at + 1, { tokens: 1000 })));
     const rules = { policy: 'summary', maxContextTokens: 2000 };
     const summarise = async () => ({ text: 'short', tokens: 5, usage: NO_USAGE });
@@ -213,7 +213,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect((await look(rules, summarise)).place.summary?.through).toBe(16);
   });
 
-  it('cuts a summary that is too long, never takes the newest turn into one, and keeps it whole in the store', async () => {
+  it('cuts a long summary, never summarises the newest turn, and leaves stored turns unchanged', async () => {
     const text = 'lorem ipsum '.repeat(900);
     await fill([1, 2, 3].map((n) => saying(n, { role: 'assistant', content: text })));
     const rules = { policy: 'summary', maxContextTokens: 1000 };
@@ -225,7 +225,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect((await memory.lookAgain(KEY, { ...RULES, ...rules }, first.place)).messages).toEqual(first.messages);
   });
 
-  it('reads further back where turns were reduced', async () => {
+  it('reads further back if turns were reduced', async () => {
     const call = { id: 'c', name: 'look', arguments: '{}' };
     const said: SessionMessage[] = [
       { role: 'assistant', content: '', toolCalls: [call] },
@@ -237,7 +237,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
       expect(await seen({ policy, maxContextTokens: 1000 })).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('begins with the user, and says nothing blank', async () => {
+  it('starts with a user message, and contains no blank message', async () => {
     const greeting = { role: 'assistant', content: 'How can I help?' } as const;
     const system = { role: 'system', content: 'be kind' } as const;
     const blank = { role: 'user', content: ' ' } as const;
@@ -247,7 +247,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect((await sessions.turns(ALICE, 's', 0, 1))[0]?.messages).toEqual([system, blank, greeting]);
   });
 
-  it('mends what is damaged, and says where', async () => {
+  it('repairs damaged turns, and reports their positions', async () => {
     const call = { id: 'c', name: 'add', arguments: '{}' };
     const messages: Turn['messages'] = [
       { role: 'user', content: '1.0' },
@@ -267,7 +267,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect((await sessions.turns(ALICE, 's', 0, 1))[0]?.messages).toEqual(messages);
   });
 
-  it('sees the same when a run looks again, whatever has happened since', async () => {
+  it('sees the same when a run reads it again, whatever has happened since', async () => {
     const policy = constantFrom('sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary');
     const size = record({ messages: integer({ min: 1, max: 6 }), tokens: integer({ min: 4, max: 60 }) });
     await assert(

@@ -39,7 +39,7 @@ for (const { name, answers, env } of kinds) {
       await llm.close();
     });
 
-    it('are given again to the tenant, and it is told', async () => {
+    it('are served again to the tenant, and the run reports it', async () => {
       const query = `what of ${name}?`;
       const first = await jackdaw.chat({ query }, ANN.headers);
       expect(first.body).toMatchObject({ result: 'as always', usage: { total_tokens: 15 } });
@@ -58,7 +58,7 @@ for (const { name, answers, env } of kinds) {
       expect(llm.requests).toHaveLength(2);
     });
 
-    it('are not taken once more when they were of no use', async () => {
+    it('are not used again after they were rejected', async () => {
       llm.reply({ text: '' });
       const ask = { query: `nothing from ${name}?` };
       for (let chat = 0; chat < 2; chat++)
@@ -98,7 +98,7 @@ for (const { name, answers, env } of kinds) {
       },
     );
 
-    it('are checked again when they are read: the rules may have changed since', async () => {
+    it('are checked again on a hit: the rules may have changed since', async () => {
       const query = `what is the address of ${name}?`;
       llm.reply({ text: 'bob@secret.example' }, { text: 'I may not say.' });
       expect((await jackdaw.chat({ query }, ANN.headers)).body).toMatchObject({ result: 'bob@secret.example' });
@@ -109,7 +109,7 @@ for (const { name, answers, env } of kinds) {
       await jackdaw.app.get(SecurityPolicies).set({ rateLimits: [] });
     });
 
-    it('are not those of another temperature', async () => {
+    it('are not shared between temperatures', async () => {
       const ask = { query: `how warm is ${name}?`, parameters: { temperature: 0.5 } };
       for (let chat = 0; chat < 2; chat++) expect((await jackdaw.chat(ask, ANN.headers)).status).toBe(200);
       expect(llm.requests).toHaveLength(2);
@@ -117,12 +117,12 @@ for (const { name, answers, env } of kinds) {
   });
 }
 
-describe('a cache that is away', () => {
-  it('holds up nobody', async () => {
+describe('an unreachable cache', () => {
+  it('delays no chat', async () => {
     const llm = await FakeLlm.start();
     llm.always({ text: 'fine' });
     const away = { LLM_CACHE: 'redis', REDIS_URL: 'redis://127.0.0.1:1' };
-    // Only the cache is to be there: the file of this database has one process.
+    // Only the cache needs Redis: a SQLite database has a single process.
     const jackdaw = await startJackdaw({ llm, env: { ...away, LLM_TEMPERATURE: '0', LLM_MODEL: 'gpt-4o' } });
     for (let chat = 0; chat < 2; chat++) expect((await jackdaw.chat({ query: 'hi' })).status).toBe(200);
     expect(llm.requests).toHaveLength(2);
@@ -130,7 +130,7 @@ describe('a cache that is away', () => {
     await llm.close();
   });
 
-  it('must be a Redis that is named, and no place beside encryption', async () => {
+  it('must be a named Redis, and is refused together with encryption', async () => {
     const keys = `k:${Buffer.alloc(32, 7).toString('base64')}`;
     const wrong = [{ LLM_CACHE: 'redis' }, { LLM_CACHE: 'redis', REDIS_URL: 'redis://x', ENCRYPTION_KEYS: keys }];
     for (const env of wrong)

@@ -23,16 +23,16 @@ const CALL = { id: 'call_1', name: 'calculator', arguments: { expression: '1 + 1
 const SILENCE_MS = 400;
 
 type Way = 'generate' | 'stream';
-/** How the last of two attempts ends, whatever went before. */
+/** The outcome of the last of two attempts is independent of the first. */
 interface Fault {
   readonly reply: FakeReply;
   readonly code: string;
-  /** Whether another attempt is made; it is unless said otherwise. */
+  /** True if the fault is not retried; default false. */
   readonly isFinal?: boolean;
   readonly only?: Way;
-  /** Variables for this one. */
+  /** Environment variables for this case. */
   readonly env?: Record<string, string>;
-  /** Whether time must pass before it is seen. */
+  /** True if the fault is detected by a timeout. */
   readonly isSlow?: boolean;
 }
 
@@ -42,7 +42,7 @@ interface Case extends Fault {
 }
 
 const calls = { calls: [CALL] };
-/** What goes wrong on the model's side, and what is said of it. */
+/** Faults of a provider, and the error code of each. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   'a limit': { reply: { status: 429, body: {}, headers: { 'retry-after': '0' } }, code: 'MODEL_RATE_LIMITED' },
   'an error of its own': { reply: { status: 500, body: {} }, code: 'MODEL_UNAVAILABLE' },
@@ -82,7 +82,7 @@ const TABLE = Object.entries(FAULTS).flatMap(([name, fault]) =>
     .filter((way) => (fault.only ?? way) === way)
     .map((way): Case => ({ name, way, ...fault })),
 );
-/** Waited for at the same time. */
+/** The slow cases run concurrently. */
 const SLOW = TABLE.filter(({ isSlow }) => isSlow);
 
 let llm: FakeLlm;
@@ -127,7 +127,7 @@ async function ask(model: ChatModel, way: Way, options: CallOptions = {}): Promi
   return result!;
 }
 
-/** A fault at every attempt is told, one at the first attempt alone is got over. */
+/** A fault of every attempt is reported; a fault of the first attempt alone is retried. */
 async function expectFault(provider: string, { name, way, reply, code, isFinal = false, env }: Case, from = llm) {
   const model = modelOf(provider, env, from);
   from.always(reply);
@@ -144,10 +144,10 @@ async function expectFault(provider: string, { name, way, reply, code, isFinal =
   expect(from.requests).toHaveLength(2);
 }
 
-describe.each(PROVIDERS)('when %s fails by', (provider) => {
-  it.each(TABLE.filter(({ isSlow }) => !isSlow))('$name, to $way', (fault) => expectFault(provider, fault));
+describe.each(PROVIDERS)('a request to %s', (provider) => {
+  it.each(TABLE.filter(({ isSlow }) => !isSlow))('reports $name, to $way', (fault) => expectFault(provider, fault));
 
-  it(`silence: ${[...new Set(SLOW.map(({ name }) => name))].join(', ')}`, async () => {
+  it(`reports silence: ${[...new Set(SLOW.map(({ name }) => name))].join(', ')}`, async () => {
     await Promise.all(
       SLOW.map(async (fault) => {
         const own = await FakeLlm.start();
@@ -160,7 +160,7 @@ describe.each(PROVIDERS)('when %s fails by', (provider) => {
     );
   });
 
-  it.each(['generate', 'stream'] as const)('nothing listening at all, to %s', async (way) => {
+  it.each(['generate', 'stream'] as const)('reports that the address refuses connections, to %s', async (way) => {
     const gone = await FakeLlm.start();
     const { url } = gone;
     await gone.close();
@@ -168,7 +168,7 @@ describe.each(PROVIDERS)('when %s fails by', (provider) => {
     await expect(ask(modelOf(provider, env), way)).rejects.toMatchObject({ code: 'MODEL_UNREACHABLE' });
   });
 
-  it.each(['generate', 'stream'] as const)('odd replies, and is understood all the same, to %s', async (way) => {
+  it.each(['generate', 'stream'] as const)('accepts unusual replies, to %s', async (way) => {
     const model = modelOf(provider);
     llm.reply({ text: 'fine', finishReason: 'because', usage: null });
     const odd = await ask(model, way);
@@ -184,7 +184,7 @@ describe.each(PROVIDERS)('when %s fails by', (provider) => {
     ['generate', { hang: true }],
     ['stream', { hang: true }],
     ['stream', { text: 'never to its end', stallAfter: 2 }],
-  ] as const)('a cancel, which reaches the socket, and asks no more, to %s: %j', async (way, reply) => {
+  ] as const)('aborts the socket on cancel, and makes no further request, to %s: %j', async (way, reply) => {
     const model = modelOf(provider);
     llm.always(reply);
     const controller = new AbortController();

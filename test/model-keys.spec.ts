@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => llm.close());
 
-/** The key of the last request, wherever the provider wants it. */
+/** The key of the last request, in the header of the provider. */
 function usedKey(): string {
   const { headers } = llm.envelopes.at(-1)!;
   const sent = headers['x-api-key'] ?? headers['api-key'] ?? headers.authorization;
   return String(sent).replace('Bearer ', '');
 }
 
-/** What a provider says, and repeats the key in. */
+/** An error text of a provider that repeats the key. */
 const said = () => `The key ${usedKey()} (Authorization: Bearer ${usedKey()}) is at fault.`;
 const ECHOES: Readonly<Record<string, () => FakeReply>> = {
   'a refused request': () => ({ status: 400, body: { error: { message: said(), param: usedKey() } } }),
@@ -50,7 +50,7 @@ describe.each(PROVIDERS)('keys of %s', (provider) => {
   });
   afterAll(() => jackdaw.stop());
 
-  it('are told to nobody, whatever the provider repeats: no answer, no event, no log and no table has them', async () => {
+  it('are not disclosed in an answer, an event, a log or a table, whatever the provider repeats', async () => {
     llm.reset();
     const heard: string[] = [];
     for (const [what, echo] of Object.entries(ECHOES)) {
@@ -59,7 +59,7 @@ describe.each(PROVIDERS)('keys of %s', (provider) => {
       await stream.waitFor('run.failed');
       heard.push((await jackdaw.chat({ query: what })).text, JSON.stringify(stream.events));
     }
-    // The limited one is tried no more, and the other one is refused for good.
+    // The limited key is not retried, and the other key is refused permanently.
     expect(llm.envelopes.length).toBeGreaterThan(2 * (Object.keys(ECHOES).length - 2));
     const { text, body } = await jackdaw.get('/api/agent/health');
     expect(body).toMatchObject({ details: { model: { keys: { [provider]: { total: 2 } } } } });

@@ -10,7 +10,7 @@ beforeAll(async () => void (llm = await FakeLlm.start()));
 afterEach(() => llm.reset());
 afterAll(() => llm.close());
 
-/** A model of each that takes temperatures and can be made to call a tool, but where the provider has none such. */
+/** Models that accept a temperature and a forced tool call, as far as the provider has such models. */
 const MODELS: Readonly<Record<string, string>> = {
   openai: 'gpt-4o',
   anthropic: 'claude-sonnet-4-5',
@@ -31,7 +31,7 @@ describe.each(Object.entries(MODELS))('over %s', (provider, model) => {
   const isAnthropic = provider === 'anthropic';
   const canForce = !['glm', 'ollama'].includes(provider);
 
-  it('a request has a model and parameters of its own', async () => {
+  it('sends the model and the parameters of the request', async () => {
     llm.reply({ text: 'ok' });
     const parameters = { temperature: 0.2, maxTokens: 77, stop: ['END'] };
     const { status } = await jackdaw.chat({ query: 'x', model: `${model}-2`, parameters });
@@ -45,7 +45,7 @@ describe.each(Object.entries(MODELS))('over %s', (provider, model) => {
     });
   });
 
-  it('speaks with a temperature of 0.7 when nobody says another, or topP', async () => {
+  it('sends a temperature of 0.7 by default, and none with topP', async () => {
     llm.always({ text: 'ok' });
     await jackdaw.chat({ query: 'x' });
     expect(llm.lastRequest).toMatchObject({ model, temperature: 0.7 });
@@ -54,30 +54,27 @@ describe.each(Object.entries(MODELS))('over %s', (provider, model) => {
     expect(llm.lastRequest['temperature']).toBeUndefined();
   });
 
-  it('tells the model of no tools where it is to call none', async () => {
+  it('offers no tools with the tool choice "none"', async () => {
     llm.reply({ text: 'ok' });
     await jackdaw.chat({ query: 'x', toolChoice: 'none' });
     expect(llm.lastRequest.tools).toBeUndefined();
   });
 
-  it.each(['required', { name: 'double' }])(
-    'makes the first reply, and no other, call a tool: %j',
-    async (toolChoice) => {
-      llm.reply(double).reply({ text: 'four' });
-      const { body } = await jackdaw.chat({ query: 'x', toolChoice });
-      expect(body).toMatchObject({ result: 'four', iterations: 2 });
-      const [first, second] = llm.requests.map((request) => request['tool_choice']);
-      const [any, one] = isAnthropic
-        ? [{ type: 'any' }, { type: 'tool', name: 'double' }]
-        : ['required', { type: 'function', function: { name: 'double' } }];
-      expect(first).toEqual(canForce ? (toolChoice === 'required' ? any : one) : undefined);
-      expect(JSON.stringify(llm.requests[0]).includes('Your next reply must call')).toBe(!canForce);
-      expect(second).toBeUndefined();
-      expect(JSON.stringify(llm.requests[1])).not.toContain('Your next reply must call');
-    },
-  );
+  it.each(['required', { name: 'double' }])('forces a tool call in the first reply only: %j', async (toolChoice) => {
+    llm.reply(double).reply({ text: 'four' });
+    const { body } = await jackdaw.chat({ query: 'x', toolChoice });
+    expect(body).toMatchObject({ result: 'four', iterations: 2 });
+    const [first, second] = llm.requests.map((request) => request['tool_choice']);
+    const [any, one] = isAnthropic
+      ? [{ type: 'any' }, { type: 'tool', name: 'double' }]
+      : ['required', { type: 'function', function: { name: 'double' } }];
+    expect(first).toEqual(canForce ? (toolChoice === 'required' ? any : one) : undefined);
+    expect(JSON.stringify(llm.requests[0]).includes('Your next reply must call')).toBe(!canForce);
+    expect(second).toBeUndefined();
+    expect(JSON.stringify(llm.requests[1])).not.toContain('Your next reply must call');
+  });
 
-  it('asks again for a call that did not come, and shows nothing of the reply without it', async () => {
+  it('retries a reply without the forced call, and shows nothing of that reply', async () => {
     llm.reply({ text: 'I would rather not.' }).reply(double).reply({ text: 'four' });
     const stream = await jackdaw.stream({ query: 'x', toolChoice: { name: 'double' } });
     await stream.waitFor('run.completed');
@@ -105,7 +102,7 @@ describe.each(['react', 'xml'])('in %s', (protocol) => {
       : '<function_calls><invoke name="double"><parameter name="n">2</parameter></invoke></function_calls>';
   const answer = protocol === 'react' ? 'Final Answer: four' : 'four';
 
-  it('the model is told what to call, and asked again when it does not', async () => {
+  it('names the tool to call in the prompt, and repeats the request if the call is missing', async () => {
     llm.reply({ text: answer }, { text: call }, { text: answer });
     const { body } = await jackdaw.chat({ query: 'x', toolChoice: { name: 'double' } });
     expect(body).toMatchObject({ result: 'four' });
@@ -114,7 +111,7 @@ describe.each(['react', 'xml'])('in %s', (protocol) => {
     expect(last).not.toContain('Your next reply must call');
   });
 
-  it('the model is told of no tools where it is to call none', async () => {
+  it('describes no tools in the prompt with the tool choice "none"', async () => {
     llm.reply({ text: answer });
     await jackdaw.chat({ query: 'x', toolChoice: 'none' });
     expect(JSON.stringify(llm.lastRequest)).not.toContain('double');
@@ -136,7 +133,7 @@ describe('a request', () => {
     expect(llm.envelopes[0]?.headers.authorization).toBe('Bearer g');
   });
 
-  it('is journaled with what it wants, and forked with it or without', async () => {
+  it('is journaled with its options, and forked with or without them', async () => {
     llm.always({ text: 'ok' });
     const wanted = { model: 'glm:glm-4.7', parameters: { temperature: 0.1 }, toolChoice: 'none' };
     const run = await jackdaw.post('/api/agent/runs', { query: 'x', ...wanted });
@@ -188,7 +185,7 @@ describe('a request', () => {
   });
 });
 
-describe('a parameter that the model does not take', () => {
+describe('a parameter that the model does not accept', () => {
   it('stops the start', async () => {
     const env = { LLM_TEMPERATURE: '0.5', LLM_SEED: '7' };
     await expect(startJackdaw({ llm, env })).rejects.toMatchObject({
@@ -199,7 +196,7 @@ describe('a parameter that the model does not take', () => {
 });
 
 describe('createAgent', () => {
-  it('takes what a chat wants otherwise, and what its model can do', async () => {
+  it('accepts default options of its chats, and the capabilities of its model', async () => {
     const agent = await createAgent({
       env: { ...llm.env, DATA_DIR: newFolder(), LLM_MODEL: 'gpt-4o' },
       builtinTools: true,

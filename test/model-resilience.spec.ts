@@ -34,7 +34,7 @@ function told({ events }: EventStream, ...types: string[]): unknown[] {
 /** The keys that were used, in order. */
 const used = () => llm.envelopes.map(({ headers }) => String(headers.authorization).replace('Bearer ', ''));
 
-/** Everything that is stored anywhere. */
+/** All rows of the database, as text. */
 async function stored({ app }: Jackdaw): Promise<string> {
   const database = app.get(Database, { strict: false });
   const tables = await database.query<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'");
@@ -42,7 +42,7 @@ async function stored({ app }: Jackdaw): Promise<string> {
 }
 
 describe('a model that fails', () => {
-  it('is asked again, and a stream that had begun begins anew', async () => {
+  it('is retried, and a started stream starts again', async () => {
     const server = await start(RETRY);
     llm.reply({ text: 'this is wro', resetAfter: 3 }, { status: 500, body: {} }, { text: 'this is right' });
     const stream = await server.stream({ query: 'hi' });
@@ -59,7 +59,7 @@ describe('a model that fails', () => {
     expect(llm.requests).toHaveLength(3);
   });
 
-  it('is left alone once its circuit is open, and health says so', async () => {
+  it('is not called while its circuit is open, and health reports it', async () => {
     const server = await start({ LLM_BREAKER_FAILURES: '2' });
     llm.always({ status: 500, body: {} });
     for (let chat = 0; chat < 2; chat++)
@@ -72,7 +72,7 @@ describe('a model that fails', () => {
     });
   });
 
-  it('is not waited for beyond the run’s deadline', async () => {
+  it('is not awaited beyond the run’s deadline', async () => {
     const server = await start({ ...RETRY, AGENT_RUN_TIMEOUT_MS: '20000' });
     llm.always(BUSY);
     const { status, body } = await server.chat({ query: 'hi' });
@@ -80,7 +80,7 @@ describe('a model that fails', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it.each(['cancel', 'deadline'])('hears of a %s at its socket, and gets not one more request', async (what) => {
+  it.each(['cancel', 'deadline'])('receives a %s at its socket, and gets no further request', async (what) => {
     const server = await start({ ...RETRY, ...(what === 'deadline' && { AGENT_RUN_TIMEOUT_MS: '600' }) });
     llm.always({ text: 'never to its end', stallAfter: 2 });
     const stream = await server.stream({ query: 'hi' });
@@ -91,7 +91,7 @@ describe('a model that fails', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('holds up no more calls than it may', async () => {
+  it('occupies at most its configured number of concurrent calls', async () => {
     const server = await start({ LLM_CONCURRENCY: '1', LLM_QUEUE_LIMIT: '0' });
     llm.reply({ hang: true });
     const first = await server.stream({ query: 'one' });
@@ -104,7 +104,7 @@ describe('a model that fails', () => {
   });
 });
 
-describe('another model', () => {
+describe('a fallback model', () => {
   let other: FakeLlm;
   beforeAll(async () => {
     other = await FakeLlm.start();
@@ -118,7 +118,7 @@ describe('another model', () => {
     OLLAMA_BASE_URL: other.url,
   });
 
-  it('goes on in the midst of a turn where the first one does not answer, and it is told who did', async () => {
+  it('continues in the middle of a turn when the first model fails, and the run reports which model answered', async () => {
     const server = await start(fallback());
     llm.reply({ calls: [{ name: 'double', arguments: { n: 21 } }] }, { text: 'begun ', resetAfter: 2 });
     other.reply({ status: 500, body: {} }, { text: 'It is 42.' });
@@ -131,7 +131,7 @@ describe('another model', () => {
       { type: 'model.switched', from: 'anthropic:claude-x', to: 'ollama:qwen3', code: 'MODEL_UNAVAILABLE' },
       { type: 'run.completed', result: 'It is 42.', model: 'qwen3' },
     ]);
-    // The same history, in the words of each.
+    // The same history in the format of each provider.
     expect(other.requests[0]!.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(other.requests[1]!.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
     llm.reply({ text: 'back again' });
@@ -140,7 +140,7 @@ describe('another model', () => {
     expect(run.body).toMatchObject({ result: 'It is 42.', model: 'qwen3' });
   });
 
-  it('must have what it needs from the start', async () => {
+  it('requires its configuration at the start', async () => {
     const refused = start({ LLM_FALLBACK: 'deepseek:deepseek-chat' });
     await expect(refused).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -149,7 +149,7 @@ describe('another model', () => {
     await expect(start({ LLM_FALLBACK: 'nobody:x' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  it('is not asked what the first one refused', async () => {
+  it('does not receive a request that the first model refused', async () => {
     const server = await start(fallback());
     llm.always({ status: 400, body: { error: { message: 'no such tool' } } });
     expect((await server.chat({ query: 'hi' })).body).toMatchObject({ code: 'MODEL_REFUSED' });
@@ -157,7 +157,7 @@ describe('another model', () => {
   });
 });
 
-it('requests are signed with the first of LLM_SIGNING_KEYS, which is told to nobody', async () => {
+it('requests are signed with the first of LLM_SIGNING_KEYS, and no key is disclosed', async () => {
   const [now, before] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
   const server = await start({ LLM_SIGNING_KEYS: `k2:${now},k1:${before}`, LOG_LEVEL: 'trace' });
   llm.reply({ text: 'fine' }, { status: 401, body: { error: { message: 'wrong signature' } } });
@@ -174,7 +174,7 @@ it('requests are signed with the first of LLM_SIGNING_KEYS, which is told to nob
 describe('several keys', () => {
   const [one, two] = KEYS as [string, string];
 
-  it('take each other’s place when they are limited or refused, and are told to nobody', async () => {
+  it('replace each other when they are limited or refused, and are not disclosed', async () => {
     const server = await start({ OPENAI_API_KEY: '', OPENAI_API_KEYS: KEYS.join(','), LOG_LEVEL: 'trace' });
     llm.reply(BUSY, { text: 'by two' }, { status: 401, body: { error: { message: `bad key ${two}` } } });
     const answers = [await server.chat({ query: 'hi' }), await server.chat({ query: 'again' })];
@@ -189,7 +189,7 @@ describe('several keys', () => {
     for (const key of KEYS) expect(everything + (await stored(server))).not.toContain(key);
   });
 
-  it('come from a file, and change with it', async () => {
+  it('are read from a file, and change with it', async () => {
     const file = join(newFolder(), 'keys');
     writeFileSync(file, `${one}\n`);
     const server = await start({ OPENAI_API_KEY: '', OPENAI_API_KEY_FILE: file });
@@ -201,7 +201,7 @@ describe('several keys', () => {
     while (used().at(-1) !== two) await server.chat({ query: 'again' });
   });
 
-  it('must be there when they are to come from a file', async () => {
+  it('must exist when they are configured from a file', async () => {
     const missing = join(newFolder(), 'none');
     await expect(start({ OPENAI_API_KEY: '', OPENAI_API_KEY_FILE: missing })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

@@ -18,7 +18,7 @@ const ANN = { id: 'ann', tenant: 'a', roles: ['user'] };
 const host = new AgentHost();
 const model = new ScriptedChatModel([calls(['stock', {}]), says('Seven.'), says('I am the buyer.')]);
 
-/** What another application has anyway. */
+/** A provider that the host application has already. */
 @Injectable()
 class Settings {
   readonly jackdaw = { ...host.environment(), AGENT_NAME: 'clerk' };
@@ -63,7 +63,7 @@ describe('Jackdaw in another application', () => {
     await host.stop();
   });
 
-  it('is configured by what is injected, and has what its modules add', async () => {
+  it('is configured by injected settings, and has the tools of the host’s modules', async () => {
     @Module({
       imports: [
         JackdawModule.forRootAsync({
@@ -92,13 +92,13 @@ describe('Jackdaw in another application', () => {
 
     expect(app.get(WorkflowRegistry, { strict: false }).names()).toEqual(['buy']);
 
-    // Nothing of the server that it did not import.
+    // The host has no controllers of the server, which it did not import.
     const modules = [...app.get(ModulesContainer).values()];
     expect(modules.flatMap(({ controllers }) => [...controllers.keys()])).toEqual([]);
     expect(modules.map(({ name }) => name)).not.toContain('BuiltinToolModule');
   });
 
-  it('does not begin with a configuration that is wrong', async () => {
+  it('does not start with a wrong configuration', async () => {
     const module = JackdawModule.forRootAsync({
       useFactory: () => ({ config: { LLM_PROVIDER: 'openai', OPENAI_API_KEY: '' } }),
     });

@@ -19,7 +19,7 @@ async function openNode(database: TestDatabase): Promise<Node> {
   return (await openPersistence(config, { entities: [], migrations: [] })) as Node;
 }
 
-/** What a node hears, to be waited for. */
+/** Collects the payloads that a node receives, so that a test can wait for them. */
 class Ear {
   readonly heard: string[] = [];
   private readonly emitter = new EventEmitter();
@@ -48,7 +48,7 @@ describeDatabases(
       await Promise.all([here.close(), there.close()]);
     });
 
-    it('carries payloads to every process, this one too, in their order', async () => {
+    it('carries payloads to every process, including its own, in order', async () => {
       const ears = [new Ear(), new Ear()];
       await here.notifications.listen('runs', ears[0]!.listener);
       await there.notifications.listen('runs', ears[1]!.listener);
@@ -78,11 +78,11 @@ describeDatabases(
       expect(() => here.notifications.notify(channel, payload)).toThrow(expect.objectContaining({ code: 'INTERNAL' }));
     });
 
-    it('refuses a name that is none', async () => {
+    it('refuses an invalid channel name', async () => {
       await expect(here.notifications.listen('a; DROP TABLE x', () => {})).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
-    it('keeps channels and listeners apart', async () => {
+    it('separates channels and listeners', async () => {
       const [one, other, gone] = [new Ear(), new Ear(), new Ear()];
       await there.notifications.listen('one', one.listener);
       const end = await there.notifications.listen('one', gone.listener);
@@ -93,7 +93,7 @@ describeDatabases(
       expect([await one.until(1), await other.until(1), gone.heard]).toEqual([['one'], ['third'], []]);
     });
 
-    it('listens again after its connection was lost, and says that it heard nothing meanwhile', async () => {
+    it('listens again after its connection was lost, and reports the gap', async () => {
       const ear = new Ear();
       for (let round = 1; round <= 2; round++) {
         const emitter = new EventEmitter();
@@ -108,7 +108,7 @@ describeDatabases(
       }
     });
 
-    it('sends what waits before it is closed', async () => {
+    it('sends waiting payloads before it closes', async () => {
       const ear = new Ear();
       await there.notifications.listen('runs', ear.listener);
       here.notifications.notify('runs', 'last');

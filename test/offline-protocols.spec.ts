@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
-describe.each(['native', 'react', 'xml'])('the offline model, made to speak %s', (protocol) => {
+describe.each(['native', 'react', 'xml'])('the offline model with the protocol %s', (protocol) => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw({ env: { LLM_PROTOCOL: protocol } });
@@ -19,13 +19,13 @@ describe.each(['native', 'react', 'xml'])('the offline model, made to speak %s',
     expect(two.body['tool_results']).toMatchObject([{ result: '4' }, { result: '25' }]);
   });
 
-  it('goes on with what the session holds', async () => {
+  it('continues from the earlier turns of the session', async () => {
     const sessionId = 'sums';
     await jackdaw.chat({ query: 'what is 6 * 7?', sessionId });
     expect((await jackdaw.chat({ query: 'and times 3?', sessionId })).body).toMatchObject({ result: '126' });
   });
 
-  it('streams words, not protocol', async () => {
+  it('streams words without protocol markup', async () => {
     const stream = await jackdaw.stream({ query: 'who are you?' });
     await stream.waitFor('run.completed');
     const deltas = stream.events.flatMap(({ data }) => (data.type === 'message.delta' ? [data.text] : []));

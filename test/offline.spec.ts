@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
-describe('without a key', () => {
+describe('the offline model', () => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw();
@@ -15,7 +15,7 @@ describe('without a key', () => {
   }
 
   it.each(['json', { schema: { type: 'object' } }])(
-    'says before a run that it gives no answer as %j',
+    'announces before a run that it gives no answer as %j',
     async (responseFormat) => {
       for (const path of ['chat', 'chat/stream', 'runs']) {
         const { status, body } = await jackdaw.post(`/api/agent/${path}`, { query: '1+1', responseFormat });
@@ -45,13 +45,13 @@ describe('without a key', () => {
     ['repeat "ab" 3 times', 'ababab', 1],
     ['thanks!', 'You are welcome!', 0],
     ['Write a poem', expect.stringContaining('OPENAI_API_KEY='), 0],
-  ])('%s', async (query, result, calls) => {
+  ])('answers %s', async (query, result, calls) => {
     const body = await ask(query);
     expect(body).toMatchObject({ result, is_complete: true, iterations: calls > 0 ? 2 : 1 });
     expect(body['tool_results']).toHaveLength(calls);
   });
 
-  it('goes on with the answers of a session', async () => {
+  it('continues from earlier answers of a session', async () => {
     const { session_id, result } = await ask('计算 100 + 200');
     expect(result).toBe('300');
     const session = session_id as string;

@@ -23,7 +23,7 @@ class NestController {
 class NestModule {}
 
 describe('src/openapi-metadata.ts', () => {
-  it('is what `npm run openapi:metadata` writes', () => {
+  it('is the output of `npm run openapi:metadata`', () => {
     const folder = mkdtempSync(join(tmpdir(), 'jackdaw-openapi-'));
     try {
       execFileSync(process.execPath, ['scripts/openapi-metadata.mjs', folder]);
@@ -48,7 +48,7 @@ describe('/docs', () => {
   });
   afterAll(() => app.close());
 
-  it('is a page whose script, style and document are there', async () => {
+  it('serves a page whose script, style and document exist', async () => {
     const page = await (await fetch(`${url}/docs`)).text();
     expect(page).not.toContain('persistAuthorization');
     const addresses = [...page.matchAll(/(?:href|src|url)[=:] ?["']([^"']+)["']/g)].map(([, address = '']) => address);
@@ -60,7 +60,7 @@ describe('/docs', () => {
     }
   });
 
-  it('/json describes the routes and how to authenticate', async () => {
+  it('serves routes and authentication as JSON at /docs/json', async () => {
     const document = await (await fetch(`${url}/docs/json`)).json();
     expect(document).toMatchObject({
       info: { title: 'Jackdaw' },
@@ -82,7 +82,7 @@ describe('the document of a server', () => {
     return (await jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
   }
 
-  it('has a page for every tool, with its own schemas, of the tools there are now', async () => {
+  it('describes every current tool with its own schemas', async () => {
     const registry = jackdaw.app.get(ToolRegistry, { strict: false });
     const { openapi, paths, components } = await document();
     expect([openapi, JSON.stringify(paths)]).toEqual(['3.1.0', expect.not.stringContaining('"nullable"')]);
@@ -96,7 +96,7 @@ describe('the document of a server', () => {
     expect((await document()).paths).not.toHaveProperty(['/api/tools/late/call']);
   });
 
-  it('refers to nothing that is not in it', async () => {
+  it('has no dangling references', async () => {
     const whole = await document();
     const places = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
     expect(places.length).toBeGreaterThan(20);

@@ -11,11 +11,11 @@ import { WebServer } from './support/web-server.js';
 const API = 'api.example';
 const START_TIMEOUT_MS = 120_000;
 
-describe('what calls out over TLS', () => {
+describe('an outgoing call over TLS', () => {
   let folder: string;
   let server: WebServer;
   let expired: WebServer;
-  /** What the operator trusts: the certificates of both servers. */
+  /** Path of the trusted certificates: those of both servers. */
   let authorities: string;
   beforeAll(async () => {
     buildIfStale();
@@ -42,7 +42,7 @@ describe('what calls out over TLS', () => {
 
   const at = (path = '/', { port } = server, host = API) => `https://${host}:${port}${path}`;
 
-  /** What comes of calls in a process that was started with these authorities. */
+  /** Outcomes of calls in a process that trusts these authorities. */
   async function callsOf(urls: readonly string[], allow = '127.0.0.1'): Promise<readonly string[]> {
     const env = { NODE_EXTRA_CA_CERTS: authorities, OUTGOING_ALLOW: allow, CALLS: urls.join(' ') };
     const child = ServerProcess.start('test/support/tls-calls.mjs', env);
@@ -50,7 +50,7 @@ describe('what calls out over TLS', () => {
     return child.lines;
   }
 
-  it('refuses a certificate that nobody vouches for, and says so', async () => {
+  it('refuses an untrusted certificate, and reports it', async () => {
     const client = new OutgoingClient(loadConfig({ env: { OUTGOING_ALLOW: '127.0.0.1' } }).config.outgoing, {
       lookup: (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
     });
@@ -68,13 +68,13 @@ describe('what calls out over TLS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('takes one whose authority the operator trusts, at the address that was looked up, by the name that was asked for', async () => {
+  it('accepts a certificate of a trusted authority, at the resolved address, for the requested name', async () => {
     expect(await callsOf([at(), at()])).toEqual(['{"said":"hello"}', '{"said":"hello"}']);
     const seen = { servername: API, headers: { host: `${API}:${server.port}` } };
     expect(server.requests).toMatchObject([seen, seen]);
   });
 
-  it('refuses one of another name, one that has expired, and none at all', async () => {
+  it('refuses a certificate of another name, an expired certificate, and a server without TLS', async () => {
     const plain = await WebServer.start();
     expect(await callsOf([at('/', server, 'other.example'), at('/', server, '127.0.0.1'), at('/', expired)])).toEqual([
       `other.example:${server.port} cannot be trusted: its certificate is refused (ERR_TLS_CERT_ALTNAME_INVALID).`,
@@ -87,7 +87,7 @@ describe('what calls out over TLS', () => {
     expect([server, expired, plain].flatMap(({ requests }) => requests)).toEqual([]);
   });
 
-  it('connects to no address that is not allowed, whatever certificate waits there', async () => {
+  it('connects to no address that is not allowed, whatever certificate it has', async () => {
     const before = server.connections;
     const [told] = await callsOf([at()], '127.0.0.2');
     expect(told).toContain(

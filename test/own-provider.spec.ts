@@ -15,7 +15,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { TestTools } from './support/test.tool.js';
 
-/** One that speaks nothing known. */
+/** A model without an existing wire format. */
 class EchoModel extends ChatModel {
   readonly provider = 'echo';
   readonly capabilities = { vision: false, functionCalling: false, jsonMode: false };
@@ -59,7 +59,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-it('a provider of one’s own is chosen by its name, and answers through the application', async () => {
+it('a custom provider is chosen by its name, and answers through the application', async () => {
   llm.reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 2 } }] }).reply({ text: 'four' });
   const { body } = await jackdaw.chat({ query: 'double 2' });
   expect(body).toMatchObject({ result: 'four', model: 'acme-1' });
@@ -68,7 +68,7 @@ it('a provider of one’s own is chosen by its name, and answers through the app
   expect(llm.envelopes[0]?.headers.authorization).toBeUndefined();
 });
 
-it('what its model cannot do and does not take is known', async () => {
+it('a custom model refuses input outside of its capabilities and parameters', async () => {
   const images = [{ url: 'https://example.com/a.png' }];
   expect(await jackdaw.chat({ query: 'x', images })).toMatchObject({ status: 422 });
   expect(await jackdaw.chat({ query: 'x', parameters: { seed: 1 } })).toMatchObject({ status: 400 });
@@ -76,13 +76,13 @@ it('what its model cannot do and does not take is known', async () => {
   expect(await jackdaw.chat({ query: 'x', images, model: 'acme-1-vision' })).toMatchObject({ status: 200 });
 });
 
-it('a model that speaks no known wire is asked by a request', async () => {
+it('a model without a known wire format is chosen by a request', async () => {
   const { body } = await jackdaw.chat({ query: 'hello', model: 'echo:echo-2' });
   expect(body).toMatchObject({ result: 'hello', model: 'echo-2' });
   expect(llm.requests).toHaveLength(0);
 });
 
-it('is there without HTTP, too, and a name that nobody has stops the start', async () => {
+it('a custom provider works without HTTP, and an unknown provider name stops the start', async () => {
   const env = { LLM_PROVIDER: 'echo', DATA_DIR: newFolder() };
   const agent = await createAgent({ env, modelFactories: [new EchoFactory()] });
   expect(await agent.chat('hi')).toMatchObject({ content: 'hi' });
@@ -99,7 +99,7 @@ describe('docs/providers.md', () => {
     expect(document).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });
 
-  it('has every provider, its default model and what that does not take', async () => {
+  it('lists every provider, its default model and the parameters that this model refuses', async () => {
     const registry = createModelRegistry();
     const [, ...rows] = tableCells(document).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
     const settings = { apiKey: 'k', baseUrl: 'http://x', timeoutMs: 1 };

@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PackedConsumer } from './support/packed-consumer.js';
 
-/** What the declarations of Nest, of Node and of what a consumer names anyway come to, and as much again for ours. */
+/** Type instantiations of Nest, Node and the common imports of a consumer, doubled to leave room for our own. */
 const INSTANTIATIONS = { withoutLibraries: 20_000, withLibraries: 400_000 };
-/** What stands in one line each, as the compiler writes it. */
+/** Imports and exports that the compiler writes on one line each. */
 const IMPORTED = /^(?:import|export) (?:.* from )?'(?<at>[^.'\n][^'\n]*)';$|\bimport\('(?<later>[^.'\n][^'\n]*)'\)/gm;
 const TOP_LEVEL = /^(?:@[^/]+\/)?[^/]+/;
 
-/** The package as somebody else has it: packed, in a project that has only what it declares. */
+/** The package as a consumer installs it: packed, in a project with its declared dependencies only. */
 describe('the package', () => {
   let consumer: PackedConsumer;
 
@@ -18,7 +18,7 @@ describe('the package', () => {
   });
   afterAll(() => consumer.remove());
 
-  it('holds the compiled code, one file of declarations, and the documents', () => {
+  it('contains the compiled code, one declaration file and the documents', () => {
     const kind = (path: string) => path.replace(/^dist\/.*\.js$/, 'dist/*.js').replace(/^docs\/.*/, 'docs/*');
     expect([...new Set(consumer.files.map(kind))].toSorted()).toEqual([
       'LICENSE',
@@ -34,7 +34,7 @@ describe('the package', () => {
     expect(code.filter((path) => consumer.read(path).includes('sourceMappingURL'))).toEqual([]);
   });
 
-  it('declares what its code imports', () => {
+  it('declares every package that its code imports', () => {
     const { dependencies, peerDependencies, scripts } = consumer.package();
     const code = consumer.files.filter((path) => path.endsWith('.js') || path.endsWith('.d.ts'));
     const imported = code.flatMap((path) =>
@@ -49,7 +49,7 @@ describe('the package', () => {
     expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
   });
 
-  it('type-checks in the strictest project, libraries and all', () => {
+  it('type-checks in the strictest project, including libraries', () => {
     const own = consumer.compile('--noEmit', '--skipLibCheck', '--extendedDiagnostics');
     const whole = consumer.compile('--extendedDiagnostics');
     expect([own, whole]).toMatchObject([{ code: 0 }, { code: 0 }]);
@@ -59,7 +59,7 @@ describe('the package', () => {
     expect(told.with.instantiations).toBeLessThan(INSTANTIATIONS.withLibraries);
   });
 
-  it('runs there', () => {
+  it('runs in that project', () => {
     const { code, output } = consumer.node(['whole-face.js']);
     expect(output.split('\n')).toEqual(
       expect.arrayContaining([
@@ -75,14 +75,14 @@ describe('the package', () => {
   });
 
   it.each(['jackdaw/dist/index.js', 'jackdaw/dist/agent.client.js', 'jackdaw/package.json'])(
-    'does not give %s',
+    'does not export %s',
     (path) => {
       const { code, output } = consumer.node(['--input-type=module', '-e', `await import('${path}')`]);
       expect([code, output]).toEqual([1, expect.stringContaining('ERR_PACKAGE_PATH_NOT_EXPORTED')]);
     },
   );
 
-  it('gives no types of what it does not give', () => {
+  it('exports no types of internal paths', () => {
     writeFileSync(
       join(consumer.folder, 'deep.ts'),
       "import { Agent } from 'jackdaw/dist/index.js';\nexport { Agent };\n",

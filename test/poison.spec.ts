@@ -4,13 +4,13 @@ import { stepByStep } from './support/step-script.js';
 
 const world = ProcessWorld.prepare();
 
-it('a run that kills its process three times in the same step is ended by the next one, with a valid history', async () => {
+it('a run that kills its process three times in the same step is ended by the next process, with a valid history', async () => {
   world.llm.always(stepByStep('read_step'));
   const first = await world.start({ DIE_AT: 'read_step 2' });
   const { runId } = await first.stream({ query: 'do five steps', sessionId: 's' });
   await first.ended;
   for (let crash = 2; crash <= 3; crash++) {
-    // Recovery begins when the server listens, and kills it.
+    // Recovery starts when the server listens, and kills it.
     const next = await world.start({ DIE_AT: 'read_step 2' });
     expect(await next.ended).toMatchObject({ signal: 'SIGKILL' });
   }

@@ -11,7 +11,7 @@ import { callOf, decisionsIn, resultsIn, WaitingRun } from './support/waiting-ru
 const repeat = (text: string) => callOf('repeat', { text });
 const mail = (to: string) => callOf('send_mail', { to });
 const readPage = (text: string) => callOf('read_page', { text });
-/** Without the limit that a policy has by default. */
+/** A policy without the default rate limit. */
 const NO_LIMITS: SecurityPolicy = { rateLimits: [] };
 
 let llm: FakeLlm;
@@ -40,7 +40,7 @@ function rule(policy: SecurityPolicy): Promise<void> {
   return jackdaw.app.get(SecurityPolicies).set({ ...NO_LIMITS, ...policy });
 }
 
-/** A run whose model makes these calls, one reply after the other, and then says the end. */
+/** A run whose model makes these calls, one reply after the other, and then answers "the end". */
 async function play(replies: readonly (readonly FakeCall[])[], asked: object = {}) {
   llm.reply(...replies.map((calls) => ({ calls })), { text: 'the end' });
   const { status, body } = await jackdaw.chat({ query: 'go', sessionId: `s${++sessions}`, ...asked });
@@ -52,7 +52,7 @@ async function play(replies: readonly (readonly FakeCall[])[], asked: object = {
 const toolsShown = () => llm.requests[0]!.tools!.map((tool) => tool.function.name);
 
 describe('without a policy', () => {
-  it('nothing is decided and nothing is told', async () => {
+  it('decides nothing, and publishes no decision', async () => {
     const { decisions, events } = await play([[repeat('a'), mail('bob')]]);
     expect([decisions, tools.done]).toEqual([[], ['repeat a', 'mail bob']]);
     expect(events.map(({ data }) => data['step'] ?? '')).not.toContain('policy:1:1');
@@ -72,7 +72,7 @@ describe('lists of tools', () => {
     ]);
   });
 
-  it('let nothing through but what every list allows that holds, and a denial wins', async () => {
+  it('admit only tools that every applicable list allows, and a denial wins', async () => {
     await rule({ tools: [{ allow: ['*'] }, { allow: ['repeat', 'send_*'] }, { deny: ['send_mail'] }] });
     const { results } = await play([[repeat('a'), mail('bob'), readPage('x')]]);
     expect(toolsShown()).toEqual(['repeat']);
@@ -90,14 +90,14 @@ describe('lists of tools', () => {
     ['of a role that it has', [{ roles: ['boss', 'admin'], deny: ['repeat'] }], 'default', false],
     ['of a role that it has not', [{ roles: ['boss'], deny: ['repeat'] }], 'default', true],
     ['of both', [{ roles: ['admin'], agents: ['support'], deny: ['repeat'] }], 'default', true],
-  ])('hold for whom they are: %s', async (_case, lists, agent, isCalled) => {
+  ])('apply to their scope only: %s', async (_case, lists, agent, isCalled) => {
     await rule({ tools: lists! });
     await play([[repeat('a')]], { agent });
     expect(tools.done).toEqual(isCalled ? ['repeat a'] : []);
     expect(toolsShown().includes('repeat')).toBe(isCalled);
   });
 
-  it('refuse a request that wants a denied tool', async () => {
+  it('refuse a request that forces a denied tool', async () => {
     await rule({ tools: [{ deny: ['repeat'] }] });
     const { status, body } = await jackdaw.chat({ query: 'go', toolChoice: 'repeat' });
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
@@ -107,7 +107,7 @@ describe('lists of tools', () => {
 describe('checks of arguments', () => {
   const inside = { properties: { to: { pattern: '@acme\\.example$' } } };
 
-  it('deny a call by a JSON Schema or a function, and say why', async () => {
+  it('deny a call by a JSON Schema or a function, with the reason', async () => {
     await rule({ arguments: { 'send_*': inside, repeat: ({ text }) => text !== 'b' || 'not b', fail: () => false } });
     const calls = [mail('eve@evil.example'), mail('ann@acme.example'), repeat('b'), callOf('fail', { text: 'x' })];
     const { results, decisions } = await play([calls]);
@@ -125,7 +125,7 @@ describe('checks of arguments', () => {
     ]);
   });
 
-  it('deny when a function throws, and also what a person has edited', async () => {
+  it('deny when a function throws, and also check arguments that a person has edited', async () => {
     await rule({
       taint: 'approval',
       arguments: { send_mail: inside, repeat: () => Promise.reject(new Error('broken')) },
@@ -143,7 +143,7 @@ describe('limits of calls', () => {
     rateLimits: [{ per, calls, ...more }],
   });
 
-  it('admit so many of parallel calls and no more; the model reads when there is room again', async () => {
+  it('admit the limit of parallel calls; the model reads when the limit resets', async () => {
     await rule(limit('session', 3, { windowSeconds: 60 }));
     const { results, decisions } = await play([['a', 'b', 'c', 'd', 'e'].map(repeat)]);
     const limited = Object.values(results).filter((one) => Array.isArray(one));
@@ -172,7 +172,7 @@ describe('limits of calls', () => {
     expect(tools.done.slice(2)).toEqual(['repeat d', 'mail e', 'repeat g', 'repeat h']);
   });
 
-  it('are 100 an hour a tool by default once there is a policy, and 0 is none', async () => {
+  it('are 100 calls an hour for each tool by default once there is a policy, and 0 is unlimited', async () => {
     const many = (from: number) => Array.from({ length: 101 }, (_, n) => callOf('repeat', { text: String(from + n) }));
     await jackdaw.app.get(SecurityPolicies).set({ taint: 'off' });
     expect((await play([many(0)])).decisions.filter(({ decision }) => decision === 'limited')).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('limits of calls', () => {
     expect(tools.done).toHaveLength(201);
   });
 
-  it('count a call that a person approves once, when it is made, and one that is denied not at all', async () => {
+  it('count an approved call once, when it is made, and a denied call not at all', async () => {
     await rule({ ...limit('session', 1, { windowSeconds: 64, tools: ['send_mail'] }), taint: 'approval' });
     const { run } = await play([[readPage('x')], [mail('a'), mail('b')]]);
     await run.after('deny', { callId: 'a' });
@@ -193,7 +193,7 @@ describe('limits of calls', () => {
 });
 
 describe('an agent without HTTP', () => {
-  it('has the policy that it was made with, and the one that it is given later', async () => {
+  it('has the policy that it was created with, or the one that is set later', async () => {
     const model = new ScriptedChatModel(
       ['a', 'b', 'c'].flatMap((text) => [callsOf(['repeat', { text }]), says('the end')]),
     );
@@ -213,7 +213,7 @@ describe('an agent without HTTP', () => {
     expect(tools.done).toEqual(['repeat c']);
   });
 
-  it('is not made with a policy that has mistakes, and all of them are named', async () => {
+  it('is refused with an invalid policy, and the error names all mistakes', async () => {
     const wrong = { tools: [{}], rateLimits: [{ per: 'planet' }] } as unknown as SecurityPolicy;
     const made = createAgent({ env: { DATABASE_URL: 'sqlite::memory:' }, securityPolicy: wrong });
     await expect(made).rejects.toThrow(/has 2 mistakes:\n {2}tools\.0: .*\n {2}rateLimits\.0\.per: /);

@@ -20,14 +20,14 @@ function rule(content: ContentRules): Promise<void> {
   return host.jackdaw.app.get(SecurityPolicies).set({ rateLimits: [], content });
 }
 
-/** Whether a text is anywhere in the files of the database. */
+/** Whether the database files contain the text. */
 function isKept(text: string): boolean {
   const { dataDir } = host.jackdaw;
   return readdirSync(dataDir).some((name) => readFileSync(join(dataDir, name)).includes(text));
 }
 
-describe('what a person answers a tool', () => {
-  it('is masked before anybody keeps it, and the run tells that it was', async () => {
+describe('an answer to a question of a tool', () => {
+  it('is masked before it is stored, and the run reports the masking', async () => {
     const run = await host.ask(callOf('hurry', { text: 'x' }));
     const events = await run.after('input', { value: { 'pay with': ['5555 5555 5555 4444'] } });
     expect(decisionsIn(events)).toMatchObject([
@@ -39,7 +39,7 @@ describe('what a person answers a tool', () => {
     expect(isKept('5555 5555 5555 4444')).toBe(false);
   });
 
-  it('is refused with 422 when it may not be said, and the question stays asked', async () => {
+  it('is refused with 422 when it is blocked, and the question stays open', async () => {
     const run = await host.ask(callOf('hurry', { text: 'x' }));
     const { status, body } = await run.decide('input', { value: 'sk-proj-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7' });
     expect([status, body['code'], body['found']]).toEqual([422, 'INPUT_BLOCKED', ['secrets']]);
@@ -48,7 +48,7 @@ describe('what a person answers a tool', () => {
     expect(await run.requests()).toMatchObject([{ id: 'input:1:1' }]);
   });
 
-  it('is refused when what is left of it no longer fits the question', async () => {
+  it('is refused when the masked answer does not fit the question', async () => {
     await rule({ patterns: [{ name: 'flights', pattern: 'KL\\d', input: 'mask' }] });
     const run = await host.ask(choose('Oslo'));
     const { status, body } = await run.decide('input', { value: 'KL2' });
@@ -56,7 +56,7 @@ describe('what a person answers a tool', () => {
     expect([status, body['errors']]).toEqual([400, [{ field: 'value', message, rule: 'enum', got: 'string' }]]);
   });
 
-  it('is looked at by the guardrails of its agent, too', async () => {
+  it('is also checked by the guardrails of its agent', async () => {
     const run = await host.askAgent('guarded', callOf('hurry', { text: 'x' }));
     expect((await run.decide('input', { value: 'ask ann@secret.example' })).body['code']).toBe('INPUT_BLOCKED');
     const events = await run.after('input', { value: 'ask Ann' });
@@ -64,7 +64,7 @@ describe('what a person answers a tool', () => {
   });
 });
 
-describe('why a person denies a call', () => {
+describe('the reason for a denial', () => {
   it('is masked for the model and the journal', async () => {
     const run = await host.ask(pay('bob'));
     const events = await run.after('deny', { reason: 'not with 4111 1111 1111 1111' });

@@ -38,14 +38,14 @@ async function ask(query: string, more: object = {}): Promise<{ body: Record<str
   return { body, events: await jackdaw.events(String(body['run_id'])) };
 }
 
-/** Whether a text is anywhere that this process keeps or tells: the database's files, the log. */
+/** Whether the database files or the log contain the text. */
 function isKept(text: string): boolean {
   const files = readdirSync(jackdaw.dataDir).map((name) => readFileSync(join(jackdaw.dataDir, name)));
   return files.some((file) => file.includes(text)) || JSON.stringify(jackdaw.log).includes(text);
 }
 
-describe('what users say', () => {
-  it('is masked before anybody keeps it, and the run tells that it was, once', async () => {
+describe('user input', () => {
+  it('is masked before it is stored, and the run reports the masking once', async () => {
     await rule({ cards: { input: 'mask' }, emails: { input: 'mask' } });
     llm.reply({ text: 'hi' });
     const { body, events } = await ask(`my card is 5555 5555 5555 4444, write to masked@input.example`);
@@ -68,7 +68,7 @@ describe('what users say', () => {
   });
 
   it.each(['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'])(
-    'is refused with 422 before any model is asked: %s',
+    'is refused with 422 before any model call: %s',
     async (path) => {
       await rule({ cards: { input: 'block' } });
       const { status, body } = await jackdaw.post(path, { query: `pay with 3782 822463 10005` });
@@ -87,8 +87,8 @@ describe('what users say', () => {
   });
 });
 
-describe('what tools give', () => {
-  it('is masked for the model, the events and the journal, wherever it is in the result', async () => {
+describe('a tool result', () => {
+  it('is masked for the model, the events and the journal, at every place in the result', async () => {
     await rule({ cards: { results: 'mask' }, emails: { results: 'mask' } });
     const args = { 'a@key.example': [`x ${CARD}`, { deep: MAIL, n: 5 }] };
     llm.reply({ calls: [{ id: 'c', name: 'value', arguments: args }] }, { text: 'done' });
@@ -100,7 +100,7 @@ describe('what tools give', () => {
     ]);
   });
 
-  it('is withheld as an error that says so, and so is an error', async () => {
+  it('is withheld with an error that gives the reason, and so is an error text', async () => {
     await rule({ cards: { results: 'block' } });
     const [result, failure] = [callOf('repeat', { text: CARD }), callOf('fail', { text: `no ${CARD}` })];
     llm.reply(
@@ -122,7 +122,7 @@ describe('what tools give', () => {
   });
 });
 
-describe.each(PROTOCOLS)('what the model says (%s)', (protocol) => {
+describe.each(PROTOCOLS)('model output (%s)', (protocol) => {
   const writer = WRITERS[protocol];
   const told = (events: readonly SseEvent[]) =>
     events.flatMap(({ event, data }) => (event === 'message.delta' ? [String(data['text'])] : [])).join('');
@@ -140,7 +140,7 @@ describe.each(PROTOCOLS)('what the model says (%s)', (protocol) => {
     expect([JSON.stringify(events).includes(card), isKept(card)]).toEqual([false, false]);
   });
 
-  it('is withheld whole: nothing of it was shown, and the run says why it ended', async () => {
+  it('is withheld as a whole: no part was streamed, and the run reports the reason', async () => {
     await rule({ cards: { output: 'block' } });
     llm.reply(writer.answer(`A long beginning that is harmless by itself. ${CARD}`));
     const stream = await jackdaw.stream({ query: 'go', agent: protocol, sessionId: `s${++sessions}` });
@@ -160,14 +160,14 @@ describe.each(PROTOCOLS)('what the model says (%s)', (protocol) => {
     expect(await jackdaw.messages(`s${sessions}`)).toMatchObject([{}, { content: notice }]);
   });
 
-  it('may hand to tools what it may not say', async () => {
+  it('may pass masked values to tools', async () => {
     await rule({ emails: { output: 'mask' } });
     llm.reply(writer.calls({ name: 'repeat', arguments: { text: MAIL } }), writer.answer('done'));
     const { events } = await ask('go', { agent: protocol });
     expect(Object.values(resultsIn(events))).toEqual([MAIL]);
   });
 
-  it('is streamed as it comes where nothing is looked for', async () => {
+  it('is streamed immediately if no pattern applies', async () => {
     await rule(undefined);
     llm.reply(writer.answer(`Your card is ${CARD}.`));
     const events = await (await jackdaw.stream({ query: 'go', agent: protocol })).all();
@@ -175,8 +175,8 @@ describe.each(PROTOCOLS)('what the model says (%s)', (protocol) => {
   });
 });
 
-describe('thoughts', () => {
-  it('are masked, and an answer whose thoughts hold what is blocked is withheld', async () => {
+describe('reasoning text', () => {
+  it('is masked, and an answer is withheld if its reasoning text is blocked', async () => {
     await rule({ cards: { output: 'mask' }, emails: { output: 'block' } });
     llm.reply({ reasoning: `the card ${CARD}`, text: 'hello' }, { reasoning: `by ${MAIL}`, text: 'hello' });
     const masked = await ask('go', { agent: 'native' });
@@ -185,7 +185,7 @@ describe('thoughts', () => {
   });
 });
 
-describe('patterns of one’s own', () => {
+describe('custom patterns', () => {
   it('are masked under their names', async () => {
     await rule({ patterns: [{ name: 'order', pattern: 'ORD-\\d{6}', output: 'mask' }] });
     llm.reply({ text: 'see ORD-123456' });

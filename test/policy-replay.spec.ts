@@ -18,7 +18,7 @@ import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { calls, says } from './support/scripted-chat-model.js';
 
-/** What the model does, whoever asks it: it reads a page among other things, and then wants to carry something out. */
+/** Replies of every model: it reads untrusted content among other calls, and then tries an egress call. */
 const REPLIES = [
   calls(['page', { n: 1 }], ['note', { n: 2 }], ['hidden', { n: 3 }]),
   calls(['note', { n: 4 }], ['mail', { n: 5 }], ['note', { n: 6 }]),
@@ -28,15 +28,15 @@ const FIRST: SecurityPolicy = {
   rateLimits: [{ per: 'session', calls: 4 }],
   taint: 'deny',
 };
-/** What holds after a crash: all that was denied is allowed, and the other way round. */
+/** The policy after a crash: every denied tool is allowed, and the other way round. */
 const OPPOSITE: SecurityPolicy = { tools: [{ deny: ['note', 'page'] }], rateLimits: [], taint: 'off' };
 
-/** One process after the other: what they share is outside of them. */
+/** Consecutive processes, which share only external state. */
 class World {
   readonly executed: string[] = [];
   private readonly config = loadConfig({ env: {} }).config;
 
-  /** @param rates count on when a process dies */
+  /** @param rates survive the end of a process */
   constructor(private readonly rates: (policies: SecurityPolicies) => CallRates) {}
 
   async execute(context: RunContext, process: MortalDatabase, policy: SecurityPolicy): Promise<RunOutcome> {
@@ -73,7 +73,7 @@ class World {
   }
 }
 
-/** What is told when nobody dies. */
+/** Decisions of a run without a crash. */
 const UNDISTURBED = [
   'call_0 1 allowed tools',
   'call_0 1 allowed rate-limit',
@@ -92,10 +92,10 @@ const DEATHS = Array.from({ length: 10 }, (_, commits) =>
   [false, true].map((isDurable): Death => ({ commits, isDurable })),
 ).flat();
 
-describe('what policies decided of a run whose process dies', () => {
+describe('policy decisions of a run whose process dies', () => {
   let opened: OpenDatabase;
   let count = 0;
-  /** Decisions that were made in one life and asked for in the next. */
+  /** Decisions that one process recorded and the next process used. */
   let held = 0;
   const processes: MortalDatabase[] = [];
   beforeAll(async () => {
@@ -132,41 +132,41 @@ describe('what policies decided of a run whose process dies', () => {
     return { world, lives, events };
   }
 
-  it('is what a run that lives decides: in its order, with what the model has read, within the limit', async () => {
+  it('are published in order, with the content that the model read, within the limit', async () => {
     const { world, events } = await live();
     expect(world.executed.toSorted()).toEqual(['note 2', 'note 4', 'note 6', 'page 1']);
     expect(decisions(events)).toEqual(UNDISTURBED);
   });
 
-  it.each(DEATHS)('stays decided, counted and told once: $commits commits, durable $isDurable', async (death) => {
-    const { lives, events } = await live(death);
-    const [first, second] = lives;
-    const told = decisions(events);
-    expect(told).toEqual([...new Set(told)]);
-    expect(events.at(-1)).toMatchObject({ type: 'run.completed' });
-    if (!second) return;
-    for (const [name, decided] of first!) {
-      if (!name.startsWith('policy:')) continue;
-      held++;
-      expect(second.get(name)).toEqual(decided);
-      const { kind } = decided as { kind: string };
-      const result = second.get(name.replace('policy:', 'tool:')) as { success: boolean };
-      expect(result.success).toBe(kind === 'run');
-    }
-  });
+  it.each(DEATHS)(
+    'remain in force, counted and published once: $commits commits, durable $isDurable',
+    async (death) => {
+      const { lives, events } = await live(death);
+      const [first, second] = lives;
+      const told = decisions(events);
+      expect(told).toEqual([...new Set(told)]);
+      expect(events.at(-1)).toMatchObject({ type: 'run.completed' });
+      if (!second) return;
+      for (const [name, decided] of first!) {
+        if (!name.startsWith('policy:')) continue;
+        held++;
+        expect(second.get(name)).toEqual(decided);
+        const { kind } = decided as { kind: string };
+        const result = second.get(name.replace('policy:', 'tool:')) as { success: boolean };
+        expect(result.success).toBe(kind === 'run');
+      }
+    },
+  );
 
-  it('was put to the test by those deaths', () => {
+  it('were tested by those crashes', () => {
     expect(held).toBeGreaterThan(20);
   });
 
-  it.each(DEATHS.filter(({ isDurable }) => isDurable))(
-    'takes nothing of a limit twice: $commits commits',
-    async (death) => {
-      const { world, events } = await live(death, FIRST);
-      expect(decisions(events)).toEqual(UNDISTURBED);
-      expect(new Set(world.executed)).toEqual(new Set(['note 2', 'note 4', 'note 6', 'page 1']));
-    },
-  );
+  it.each(DEATHS.filter(({ isDurable }) => isDurable))('count in a limit once: $commits commits', async (death) => {
+    const { world, events } = await live(death, FIRST);
+    expect(decisions(events)).toEqual(UNDISTURBED);
+    expect(new Set(world.executed)).toEqual(new Set(['note 2', 'note 4', 'note 6', 'page 1']));
+  });
 });
 
 function decisions(events: readonly RunEvent[]): string[] {

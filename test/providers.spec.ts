@@ -5,12 +5,12 @@ import { TestTools } from './support/test.tool.js';
 
 const PROVIDERS = ['openai', 'anthropic', 'azure', 'deepseek', 'glm', 'ollama', 'openai-compatible'];
 
-/** How replies end whose call has half of its arguments, and what then becomes of the run. */
+/** The end of a run whose reply was cut off in the arguments of a call. */
 const CUT = { type: 'run.completed', finish_reason: 'length', is_complete: false, iterations: 1 };
-/** The model is told that they are no JSON. */
+/** The model receives the error that the arguments are not JSON. */
 const TOLD = { type: 'run.completed', finish_reason: 'stop', is_complete: true, iterations: 2 };
 const OPENAI_HALVES = { cut: 'length', whole: 'tool_calls', end: TOLD };
-/** Claude's calls are JSON in JSON: one that is none is no reply. */
+/** Claude's calls are JSON within JSON: invalid JSON makes the whole reply invalid. */
 const BROKEN = { type: 'run.failed', error: { code: 'MODEL_BAD_REPLY', is_retryable: true } };
 const HALVES: Readonly<Record<string, typeof OPENAI_HALVES | { cut: string; whole: string; end: typeof BROKEN }>> = {
   anthropic: { cut: 'max_tokens', whole: 'tool_use', end: BROKEN },
@@ -30,7 +30,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
     await llm.close();
   });
 
-  it('carries out parallel calls, tells the thoughts, and goes on with the session', async () => {
+  it('executes parallel calls, publishes the thoughts, and continues the session', async () => {
     llm
       .reply({
         reasoning: 'Two sums at once.',
@@ -62,7 +62,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
       expect(JSON.stringify(llm.lastRequest.messages)).toContain(part);
   });
 
-  it('streams an answer as it comes', async () => {
+  it('streams an answer as it arrives', async () => {
     llm.reply({ text: 'one two three four' });
     const stream = await jackdaw.stream({ query: 'count' });
     await stream.waitFor('run.completed');
@@ -70,7 +70,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
     expect(deltas).toEqual(['one', ' two', ' three', ' four']);
   });
 
-  it('carries out no call with half of its arguments', async () => {
+  it('executes no call with half of its arguments', async () => {
     const { cut, whole, end } = HALVES[provider] ?? OPENAI_HALVES;
     const begun = tools.called.length;
     for (const [finishReason, expected] of [[cut, CUT] as const, [whole, end] as const]) {
@@ -83,7 +83,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
     expect(tools.called.slice(begun)).toEqual([]);
   });
 
-  it('fails a run whose reply is none, or breaks off', async () => {
+  it('fails a run whose reply is invalid or breaks off', async () => {
     llm.reply({ status: 200, body: '<html>Login</html>' });
     expect(await jackdaw.chat({ query: 'x' })).toMatchObject({ status: 502, body: { code: 'MODEL_BAD_REPLY' } });
     llm.reply({ text: 'one two three', cutAfter: 3 });
@@ -94,7 +94,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
 });
 
 describe('signed thoughts of Claude', () => {
-  it('go back beside their calls, in later turns and from an imported session, too', async () => {
+  it('return with their calls, in later turns and from an imported session, too', async () => {
     const llm = await FakeLlm.start();
     const jackdaw = await startJackdaw({ env: llm.envOf('anthropic'), tools: [new TestTools()] });
     llm
@@ -109,7 +109,7 @@ describe('signed thoughts of Claude', () => {
     for (const { messages } of llm.requests.slice(1)) {
       expect(messages[1]).toMatchObject({ content: [signed, { type: 'text' }, { type: 'tool_use', id: 'a' }] });
     }
-    // Without calls they are not wanted back.
+    // Without calls they are not sent back.
     expect(JSON.stringify(llm.lastRequest)).not.toContain('Easy.');
     await jackdaw.chat({ query: 'sure?', sessionId: 'copy', model: 'claude-sonnet-5-5' });
     expect(JSON.stringify(llm.lastRequest)).not.toContain('signed-by-the-fake');

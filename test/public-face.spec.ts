@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as jackdaw from '../src/index.js';
 
-describe('the public face', () => {
-  it('has these names and no others: adding one is a decision', () => {
+describe('the package root', () => {
+  it('exports exactly these names: adding one is a decision', () => {
     expect(Object.keys(jackdaw).toSorted()).toEqual([
       'Agent',
       'AgentBuilder',

@@ -11,7 +11,7 @@ import { callOf, decisionsIn, expectPairs, resultsIn, WaitingRun } from './suppo
 const CALL = callOf('book', { to: 'Oslo' });
 const MEMO = 'cuckoo-7';
 
-describe('what a tool keeps with its question', () => {
+describe('the memo of a question', () => {
   const folder = newFolder();
   const env = { ENCRYPTION_KEYS: newKey('k1') };
   let llm: FakeLlm;
@@ -44,7 +44,7 @@ describe('what a tool keeps with its question', () => {
     return run.on(jackdaw);
   }
 
-  it('comes back with the answer, of each question its own, also in another process', async () => {
+  it('returns with the answer to its own question, also in another process', async () => {
     const first = await restarted(await ask());
     const asked = await first.after('input', { value: 'KL2' });
     expect(asked.at(-1)?.data['requests']).toMatchObject([{ id: 'input:1:1:r2', question: 'Which seat?' }]);
@@ -54,7 +54,7 @@ describe('what a tool keeps with its question', () => {
     await expectPairs(jackdaw, session);
   });
 
-  it('is shown to nobody, and not stored in the clear', async () => {
+  it('is not disclosed, and is stored encrypted', async () => {
     const run = await ask();
     await run.requests();
     const stream = await (await jackdaw.follow(run.id)).all();
@@ -69,7 +69,7 @@ describe('what a tool keeps with its question', () => {
     await run.after('cancel');
   });
 
-  it('comes back with a denial where the tool takes one', async () => {
+  it('returns with a denial if the tool accepts denials', async () => {
     const run = await restarted(await ask());
     const events = await run.after('deny', { reason: 'too dear' });
     expect(decisionsIn(events)).toMatchObject([{ request_id: 'input:1:1', decision: 'denied', reason: 'too dear' }]);
@@ -77,14 +77,14 @@ describe('what a tool keeps with its question', () => {
     expect(events.at(-1)?.event).toBe('run.completed');
   });
 
-  it('is not asked for where the tool takes no denial: the call has failed', async () => {
+  it('is not read if the tool accepts no denial: the call has failed', async () => {
     const run = await ask();
     await run.after('input', { value: 'LH1' });
     const events = await run.after('deny', { callId: 'Oslo' });
     expect(resultsIn(events)).toEqual({ Oslo: ['TOOL_DENIED', 'Denied by local.'] });
   });
 
-  it('comes back to a tool that was called directly', async () => {
+  it('returns to a tool that was called directly', async () => {
     const { status, body } = await callTool(jackdaw, 'book', { arguments: { to: 'Rome' } });
     expect([status, body['status'], JSON.stringify(body).includes(MEMO)]).toEqual([202, 'waiting', false]);
     const run = await restarted(new WaitingRun(jackdaw, String(body['run_id'])));
@@ -93,7 +93,7 @@ describe('what a tool keeps with its question', () => {
     expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { output: `${MEMO}: LH1, seat 1B` } });
   });
 
-  it('is in docs/tools.md as it is here', () => {
+  it('is in docs/tools.md as it is in this spec', () => {
     const code = readFileSync('test/support/flight.tool.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(readFileSync('docs/tools.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });

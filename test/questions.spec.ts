@@ -11,7 +11,7 @@ afterEach(() => host.reset());
 afterAll(() => host.stop());
 
 describe('a question of a tool', () => {
-  it('waits for an answer that fits its schema, and the tool gets it with who gave it', async () => {
+  it('waits for an answer that fits its schema, and the tool receives it with the person’s id', async () => {
     const run = await host.ask(choose('Oslo'));
     expect(await run.requests()).toEqual([
       {
@@ -39,7 +39,7 @@ describe('a question of a tool', () => {
     await expectPairs(host.jackdaw, host.session);
   });
 
-  it('may be asked again, with a time of its own, and any JSON answers one without a schema', async () => {
+  it('may be repeated with its own deadline, and accepts any JSON without a schema', async () => {
     const run = await host.ask(callOf('hurry', { text: 'x' }));
     const [first] = await run.requests();
     expect(first!.expires_at! - Date.now()).toBeLessThanOrEqual(60_000);
@@ -52,8 +52,8 @@ describe('a question of a tool', () => {
   });
 });
 
-describe('what people say', () => {
-  it('reaches the tool as it is, whatever its keys are called', async () => {
+describe('the answer of a person', () => {
+  it('reaches the tool unchanged, whatever its keys are called', async () => {
     const value = { nested: [{ toString: 1, hasOwnProperty: null }], text: '🐦 \u0000' };
     const seen: unknown[] = [];
     host.jackdaw.app.get(ToolRegistry, { strict: false }).register({
@@ -68,11 +68,11 @@ describe('what people say', () => {
   });
 });
 
-describe('nobody’s answer', () => {
+describe('a missing answer', () => {
   it.each([
     ['approval', pay('bob'), 'Not executed: nobody approved the call in time.'],
     ['input', choose('bob'), 'Given up: nobody answered the question of the tool in time.'],
-  ])('to an %s is told to the model when the time is over, and the run goes on', async (_kind, call, error) => {
+  ])('to an %s is reported to the model at its deadline, and the run resumes', async (_kind, call, error) => {
     host.llm.reply({ calls: [call] }, { text: 'the end' });
 
     const stream = await host.jackdaw.stream({ query: 'go', sessionId: host.session, agent: 'hasty' });
@@ -90,7 +90,7 @@ describe('nobody’s answer', () => {
   it.each([
     ['approval', pay('bob')],
     ['input', choose('bob')],
-  ])('to an %s is not waited for beyond the deadline of the run, which then ends', async (_kind, call) => {
+  ])('to an %s is awaited until the deadline of the run at most, which then ends', async (_kind, call) => {
     host.script(call);
     const body = { query: 'go', sessionId: host.session, deadlineMs: 1500 };
     const accepted = await host.jackdaw.post('/api/agent/runs', body);

@@ -5,7 +5,7 @@ import { buildIfStale } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const run = promisify(execFile);
-/** One that spins never ends by itself, and no timer of its own would fire. */
+/** Limit for a process that spins: it never ends by itself, and its own timers do not fire. In ms. */
 const PATIENCE_MS = 20_000;
 const postgres = (await testServers()).filter(({ kind }) => kind === 'postgres');
 
@@ -13,7 +13,7 @@ describeDatabases('the queue of runs', postgres, (created) => {
   beforeAll(() => buildIfStale());
 
   it(
-    'does not start on connections that break, leaves the process its time, and starts later',
+    'does not start on failing connections, leaves the process its time, and starts later',
     async () => {
       const options = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
       const { stdout } = await run(process.execPath, ['test/support/queue-start.mjs', created().url], options);

@@ -7,12 +7,12 @@ import { newFolder } from './support/jackdaw.js';
 import { buildIfStale, CODE_CACHE } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
-/** A process that a timer, a connection or a child keeps alive never ends by itself. */
+/** Limit for a process that a timer, a connection or a child keeps alive, in ms. */
 const PATIENCE_MS = 90_000;
-/** PostgreSQL is always a cluster. */
+/** PostgreSQL always runs as a cluster. */
 const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
 const clusters = await clusterStores();
-/** `fill` leaves unfinished runs, which the moments after it recover. */
+/** `fill` leaves unfinished runs, which the scenarios after it recover. */
 const MOMENTS = ['fill', 'start recover mute', 'fill', 'http chat tool agent', 'two mcp'];
 
 interface End {

@@ -17,7 +17,7 @@ function limitOf(calls: number, windowMs = HOUR_MS): RateLimit {
   return { key: createHash('sha256').update(randomUUID()).digest('hex'), calls, windowMs };
 }
 
-/** What every store of counts holds to. @param open a process's own access to the one store */
+/** The contract of every rate-limit store. @param open gives each process's access to the same store */
 function holdsToLimits(open: () => RateLimiter[]): void {
   const admitted = async (limits: readonly RateLimit[], times: number) => {
     const limiters = open();
@@ -25,12 +25,12 @@ function holdsToLimits(open: () => RateLimiter[]): void {
     return (await Promise.all(asked)).filter(({ kind }) => kind === 'admitted').length;
   };
 
-  it('admits so many and no more, however many ask at once', async () => {
+  it('admits exactly the limit, however many requests are concurrent', async () => {
     const limit = limitOf(20);
     expect([await admitted([limit], 60), await admitted([limit], 10)]).toEqual([20, 0]);
   });
 
-  it('tells which limit has no room, and until when; what is refused counts in none', async () => {
+  it('reports the exhausted limit and its reset time; a refused call counts in no limit', async () => {
     const [wide, narrow] = [limitOf(3), limitOf(1)];
     expect(await admitted([wide, narrow], 1)).toBe(1);
     const from = Date.now();
@@ -85,7 +85,7 @@ describeDatabases('in the database', servers, (created) => {
     expect((await limiters[0]!.admit([limit])).kind).toBe('limited');
   });
 
-  it('begins a new window when one is over, and keeps no row of old ones', async () => {
+  it('starts a new window after the last one, and deletes rows of old windows', async () => {
     const limit = limitOf(2);
     const from = Date.now();
     const clock = jest.spyOn(Date, 'now');
@@ -126,7 +126,7 @@ describe('a Redis that is away', () => {
     server.close();
   });
 
-  it('is an error within moments, not a wait', async () => {
+  it('fails within moments instead of waiting', async () => {
     server = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
     await new Promise((listening) => server.once('listening', listening));
     const url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -10,7 +10,7 @@ import { SnippetFolder, snippetsOf } from './support/snippets.js';
 
 const SNIPPETS = snippetsOf('README.md');
 
-/** The snippets run as a reader's files would: compiled, importing the package by its name. */
+/** The snippets run as files of a reader: compiled, importing the package by its name. */
 describe('the code in the README', () => {
   let llm: FakeLlm;
   let folder: SnippetFolder;
@@ -37,7 +37,7 @@ describe('the code in the README', () => {
     };
   }
 
-  it('has three snippets', () => {
+  it('contains three snippets', () => {
     expect(SNIPPETS).toHaveLength(3);
   });
 
@@ -85,7 +85,7 @@ describe('the code in the README', () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '6 * 7' } }] });
     llm.reply({ text: '42' });
     const { stdout } = await promisify(execFile)(process.execPath, [await compile(1)], { env: environment() });
-    // Before it a slow disk may be warned about.
+    // A warning about a slow disk may precede it.
     expect(stdout.trim().split('\n').at(-1)).toBe('42');
   });
 });

@@ -104,7 +104,7 @@ describe.each(['openai', 'anthropic'])('an image over %s', (provider) => {
     refuse(DEAD);
     const { status, body } = await chat('show it', 'dead');
     expect([status, body['result']]).toEqual([200, 'fine']);
-    // Asked, refused, repaired, and asked with the second image.
+    // The first request was refused; its repaired repetition and the second image follow.
     expect(llm.requests).toHaveLength(4);
     expect(textOf(llm.lastRequest)).toContain(JPEG);
     expect(await events(body['run_id'])).toContainEqual(
@@ -114,7 +114,7 @@ describe.each(['openai', 'anthropic'])('an image over %s', (provider) => {
     expect(stored).toMatchObject([{ content: `shown\n${NOTE}` }, { content: 'shown', images: [{ type: 'image' }] }]);
     expect((await chat('and?', 'dead')).body).toMatchObject({ result: 'fine' });
     expect(llm.requests).toHaveLength(5);
-    // A replay of the recorded replies knows of the refusal.
+    // A replay of the recorded replies includes the refusal.
     const fork = await jackdaw.post(`/api/runs/${String(body['run_id'])}/fork`, { fromStep: 'model:3' });
     await jackdaw.events(String(fork.body['run_id']));
     expect(llm.requests).toHaveLength(6);

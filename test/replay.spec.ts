@@ -11,7 +11,7 @@ import { calls, says } from './support/scripted-chat-model.js';
 
 type Plan = readonly (readonly ToolEffect[])[];
 
-/** Everything that happened to the world outside, over all processes. */
+/** All external effects, over all processes. */
 class World {
   readonly executed: string[] = [];
   readonly asked: number[] = [];
@@ -53,10 +53,10 @@ const plans: fc.Arbitrary<Plan> = fc.array(
   fc.array(fc.constantFrom<ToolEffect[]>('read', 'idempotent', 'once'), { minLength: 1, maxLength: 3 }),
   { maxLength: 3 },
 );
-/** At most two: a third one in the same step would be taken for poison. */
+/** At most two: a third crash in the same step would mark the run as poison. */
 const deaths = fc.array(fc.record({ commits: fc.nat(8), isDurable: fc.boolean() }), { maxLength: 2 });
 
-describe('a run whose process dies, again and again', () => {
+describe('a run whose process dies repeatedly', () => {
   let opened: OpenDatabase;
   let count = 0;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('a run whose process dies, again and again', () => {
     await opened.close();
   });
 
-  /** Lets one process after the other go on with the run until one of them comes to its end. */
+  /** Runs one process after the other until one of them ends the run. */
   async function live(plan: Plan, all: readonly Death[]): Promise<{ world: World; id: string; lives: number }> {
     const world = new World(plan);
     const id = `run-${count++}`;
@@ -85,14 +85,14 @@ describe('a run whose process dies, again and again', () => {
       else void host.runs.start(aRun(id)).catch(() => undefined);
       await Promise.race([ended, mortal.died]);
       if (!mortal.isDead) return { world, id, lives };
-      // Dead with the commit of its end: there is nothing to go on with.
+      // The process died with the commit of the run's end: no work is left.
       const status = (await opened.database.query<{ status: string }>('SELECT status FROM run WHERE id = ?', [id]))[0]
         ?.status;
       if (status === 'completed' || status === 'waiting') return { world, id, lives };
     }
   }
 
-  it('ends as if it had lived: nothing that was finished is repeated, and nothing once happens twice', async () => {
+  it('ends like an undisturbed run: no finished step is repeated, and no effect `once` happens twice', async () => {
     await fc.assert(
       fc.asyncProperty(plans, deaths, async (plan, all) => {
         const { world, id, lives } = await live(plan, all);

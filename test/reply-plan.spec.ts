@@ -32,7 +32,7 @@ class Till {
   }
 }
 
-/** Open as soon as the model of the agent "ship" is asked. */
+/** Opens as soon as the model of the agent "ship" is asked. */
 const shipAsked = gate();
 
 /** Rules about the hand-off to billing: one agent needs approval, another one is denied. */

@@ -15,7 +15,7 @@ async function serve(env: Record<string, string>): Promise<void> {
   llm.always({ text: 'fine' });
   jackdaw = await startJackdaw({ llm, env: { LLM_MODEL: 'gpt-4o', ...env } });
 }
-/** What becomes of a request for the model: its status, and how many models were asked. */
+/** The status of a request for the model, after checking the number of model calls. */
 async function ask(model: string): Promise<[status: number, code: unknown]> {
   const before = llm.requests.length;
   const { status, body } = await jackdaw.chat({ query: 'hi', model });
@@ -25,13 +25,13 @@ async function ask(model: string): Promise<[status: number, code: unknown]> {
 const FINE = [200, undefined];
 const REFUSED = [403, 'MODEL_NOT_ALLOWED'];
 
-describe('a request may name', () => {
-  it('any model, where nothing says otherwise', async () => {
+describe('the model of a request', () => {
+  it('may be any model by default', async () => {
     await serve({});
     expect(await ask('gpt-whatever')).toEqual(FINE);
   });
 
-  it('the models of the list, by patterns, and always the agent’s own', async () => {
+  it('may match the patterns of the list, or be the agent’s own', async () => {
     await serve({ LLM_REQUEST_MODELS: 'openai:gpt-4o-*, openai:o3' });
     expect(await ask('gpt-4o-mini')).toEqual(FINE);
     expect(await ask('openai:o3')).toEqual(FINE);
@@ -43,13 +43,13 @@ describe('a request may name', () => {
     expect(String(body['detail'])).toMatch(/"openai:o3-pro".*LLM_REQUEST_MODELS/);
   });
 
-  it('only the agent’s own, if so configured', async () => {
+  it('must be the agent’s own, if so configured', async () => {
     await serve({ LLM_REQUEST_MODELS: 'none' });
     expect(await ask('gpt-4o')).toEqual(FINE);
     expect(await ask('gpt-4o-mini')).toEqual(REFUSED);
   });
 
-  it('only models with a price where a budget limits the cost, even if a list has them', async () => {
+  it('must have a price if a budget limits the cost, even if a list allows it', async () => {
     const env = {
       BUDGET_RUN: 'cost=1',
       LLM_PRICES: '{"gpt-4o": {"input": 1, "output": 1}, "gpt-4o-mini": {"input": 1, "output": 1}}',
@@ -66,7 +66,7 @@ describe('a request may name', () => {
     expect(await ask('gpt-4o-mini')).toEqual(FINE);
   });
 
-  it('no more in a fork', async () => {
+  it('is checked again in a fork', async () => {
     await serve({ LLM_REQUEST_MODELS: 'openai:gpt-4o-mini' });
     const { body } = await jackdaw.chat({ query: 'hi' });
     const fork = (model: object) =>

@@ -11,7 +11,7 @@ import { says } from './support/scripted-chat-model.js';
 const REPLIES = ['Well…', '{"n": "one"}', '{"n": 1}'];
 const properties = { n: { type: 'integer', minimum: 1 } };
 const responseFormat = { schema: { type: 'object', properties, required: ['n'] } };
-/** The masked answer does not fit its schema any more, as 0 is less than 1. */
+/** The masked answer violates its schema, since 0 is less than 1. */
 const MASKED = { content: { patterns: [{ name: 'one', pattern: '^1$', output: 'mask' as const }] } };
 
 let opened: OpenDatabase;

@@ -22,7 +22,7 @@ beforeAll(async () => void (llm = await FakeLlm.start()));
 afterEach(() => llm.reset());
 afterAll(() => llm.close());
 
-/** What a request says of the format, beside the words in its prompt. */
+/** The format fields of a request, apart from the instructions in its prompt. */
 const NATIVE: Readonly<Record<string, { model: string; json: unknown; schema: unknown; isTold: boolean }>> = {
   openai: {
     model: 'gpt-4o',
@@ -64,7 +64,7 @@ describe.each(Object.entries(NATIVE))('over %s', (provider, { model, json, schem
   });
   afterAll(() => jackdaw.stop());
 
-  it('the answer is JSON, in its own way and as output', async () => {
+  it('returns JSON as text and as output', async () => {
     llm.reply({ text: '```json\n{"a": [1]}\n```' });
     const { body } = await jackdaw.chat({ query: 'x', responseFormat: 'json' });
     expect(body).toMatchObject({ output: { a: [1] }, result: '```json\n{"a": [1]}\n```', is_complete: true });
@@ -72,7 +72,7 @@ describe.each(Object.entries(NATIVE))('over %s', (provider, { model, json, schem
     expect(JSON.stringify(llm.lastRequest)).toContain('must be one JSON object');
   });
 
-  it('a wrong answer is corrected by the model, which is told what is wrong', async () => {
+  it('has a wrong answer corrected by the model, which receives the errors', async () => {
     llm.reply({ text: JSON.stringify(BAD) }, { text: JSON.stringify(GOOD) });
     const { body } = await jackdaw.chat({ query: 'x', responseFormat: FORMAT });
     expect(body).toMatchObject({ output: GOOD, result: JSON.stringify(GOOD), iterations: 2 });
@@ -84,7 +84,7 @@ describe.each(Object.entries(NATIVE))('over %s', (provider, { model, json, schem
     expect(JSON.stringify(told)).toContain(JSON.stringify(WRONG).slice(1, -1));
   });
 
-  it('an answer that stays wrong ends the run with what is wrong where', async () => {
+  it('fails a run whose answer stays wrong, with the error and its position', async () => {
     llm.always({ text: JSON.stringify(BAD) });
     const { status, body } = await jackdaw.chat({ query: 'x', responseFormat: FORMAT });
     expect([status, body]).toMatchObject([
@@ -95,7 +95,7 @@ describe.each(Object.entries(NATIVE))('over %s', (provider, { model, json, schem
   });
 });
 
-describe('in a run', () => {
+describe('a structured answer of a run', () => {
   let jackdaw: Jackdaw;
   const open = z.object({ cityName: z.string(), people: z.number().int() });
   beforeAll(async () => {
@@ -118,7 +118,7 @@ describe('in a run', () => {
   afterAll(() => jackdaw.stop());
   const double = { calls: [{ id: 'c', name: 'double', arguments: { n: 2 } }] };
 
-  it('tools are used before the answer, and whoever asks later is told the output too', async () => {
+  it('may follow tool calls, and later readers of the run receive the output too', async () => {
     llm.reply(double, { text: JSON.stringify(GOOD) });
     const { body } = await jackdaw.chat({ query: 'x', agent: 'city', sessionId: 'tools' });
     expect(body).toMatchObject({ output: GOOD, iterations: 2 });
@@ -132,7 +132,7 @@ describe('in a run', () => {
     [1, 1],
     [2, 2],
     [10, 3],
-  ])('corrections stay within a limit of %i model calls', async (maxIterations, calls) => {
+  ])('is corrected within a limit of %i model calls', async (maxIterations, calls) => {
     llm.always({ text: JSON.stringify(BAD) });
     const { status, body } = await jackdaw.chat({ query: 'x', agent: `city${maxIterations}` });
     expect([status, body]).toMatchObject([502, { code: 'OUTPUT_INVALID', repairs: calls - 1, iterations: calls }]);
@@ -141,14 +141,14 @@ describe('in a run', () => {
     expect(isAtLimit).toBe(maxIterations < 3);
   });
 
-  it('a correction leaves one model call less for tools', async () => {
+  it('costs a model call for each correction, which is not available for tools', async () => {
     llm.reply({ text: JSON.stringify(BAD) }).always(double);
     const { body } = await jackdaw.chat({ query: 'x', agent: 'city2' });
     expect(body).toMatchObject({ finish_reason: 'iteration_limit', is_complete: false, iterations: 2 });
     expect(llm.requests).toHaveLength(2);
   });
 
-  it('the request says otherwise than the agent, and a fork keeps what it said', async () => {
+  it('takes the format of the request before that of the agent, and a fork retains the format of its run', async () => {
     llm.reply({ text: '{"any": null}' }, { text: '{"other": 1}' });
     const { body } = await jackdaw.chat({ query: 'x', agent: 'city', responseFormat: 'json' });
     expect(body['output']).toEqual({ any: null });
@@ -157,7 +157,7 @@ describe('in a run', () => {
     expect(events.at(-1)?.data).toMatchObject({ type: 'run.completed', output: { other: 1 } });
   });
 
-  it('a schema of zod is told and checked as JSON Schema, closed', async () => {
+  it('accepts a zod schema, sent and checked as a closed JSON Schema', async () => {
     llm.reply({ text: '{"cityName": "Bern", "people": 1, "more": 2}' }, { text: JSON.stringify(GOOD) });
     const { body } = await jackdaw.chat({ query: 'x', agent: 'zod' });
     expect(body['output']).toEqual(GOOD);
@@ -170,7 +170,7 @@ describe('in a run', () => {
   it.each([
     ['react', `Thought: I know\nFinal Answer: ${JSON.stringify(BAD)}`, `Final Answer: ${JSON.stringify(GOOD)}`],
     ['xml', 'Hello!', JSON.stringify(GOOD)],
-  ])('in %s the model is told, and corrected', async (agent, bad, good) => {
+  ])('is requested in the prompt in %s, and corrected', async (agent, bad, good) => {
     llm.reply({ text: bad }, { text: good });
     const { body } = await jackdaw.chat({ query: 'x', agent, sessionId: agent });
     expect(body).toMatchObject({ output: GOOD, result: JSON.stringify(GOOD) });
@@ -184,7 +184,7 @@ describe('in a run', () => {
     ]);
   });
 
-  it.each(['react', 'xml'])('in %s the JSON comes through as it was written', async (agent) => {
+  it.each(['react', 'xml'])('arrives in %s exactly as written', async (agent) => {
     const value = { html: '<b>&amp;</b>', text: 'one\nAction: two' };
     const text = JSON.stringify(value, null, 2);
     llm.reply({ text: agent === 'react' ? `Thought: now\nFinal Answer:\n${text}` : text });
@@ -192,7 +192,7 @@ describe('in a run', () => {
     expect(body['output']).toEqual(value);
   });
 
-  it.each(['react', 'xml'])('in %s the JSON may come alone, as to an agent without tools', async (agent) => {
+  it.each(['react', 'xml'])('may be bare JSON in %s, as without tools', async (agent) => {
     const value = { action: 'double', action_input: { n: 2 }, name: 'double', arguments: {} };
     for (const toolChoice of ['auto', 'none']) {
       llm.reply({ text: JSON.stringify(value) });
@@ -201,7 +201,7 @@ describe('in a run', () => {
     }
   });
 
-  it('a stream shows the answer as it comes, and begins anew when it is corrected', async () => {
+  it('is streamed as it arrives, and restarts when it is corrected', async () => {
     llm.reply({ text: 'Well, I think' }, { text: JSON.stringify(GOOD) });
     const stream = await jackdaw.stream({ query: 'x', agent: 'city' });
     const told = (await stream.all()).map(({ data }) => data);
@@ -217,7 +217,7 @@ describe('in a run', () => {
     expect(told.filter(({ type }) => type === 'message.completed')).toHaveLength(1);
   });
 
-  it('an answer that was cut off has no output', async () => {
+  it('has no output if it was cut off', async () => {
     llm.reply({ text: '{"cityName": "B', finishReason: 'length' });
     const { body } = await jackdaw.chat({ query: 'x', agent: 'city' });
     expect(body).toMatchObject({ is_complete: false, finish_reason: 'length' });
@@ -238,7 +238,7 @@ describe('in a run', () => {
     [{ schema: { description: 'x'.repeat(70_000) } }, 'responseFormat.schema', 'may have 65536'],
     [{ schema: nested(70) }, 'responseFormat.schema', 'more than 64 levels deep'],
     [null, 'responseFormat', 'must be "json" or {"schema"'],
-  ])('400 for a format that is none, before anything is journaled: %j', async (responseFormat, field, message) => {
+  ])('refuses an invalid format with 400 before anything is journaled: %j', async (responseFormat, field, message) => {
     const before = await jackdaw.get('/api/runs');
     const { status, body } = await jackdaw.chat({ query: 'x', responseFormat });
     expect([status, body]).toMatchObject([
@@ -248,7 +248,7 @@ describe('in a run', () => {
     expect((await jackdaw.get('/api/runs')).body).toEqual(before.body);
   });
 
-  it('a check that would take for ever ends the run instead', async () => {
+  it('fails the run instead of an endless check', async () => {
     llm.always({ text: JSON.stringify({ a: `${'a'.repeat(40)}!` }) });
     const schema = { type: 'object', properties: { a: { pattern: '^(a+)+$' } } };
     const { status, body } = await jackdaw.chat({ query: 'x', responseFormat: { schema } });
@@ -266,7 +266,7 @@ function nested(levels: number): object {
   return levels === 0 ? {} : { not: nested(levels - 1) };
 }
 
-it('a script gives a Standard Schema, to the agent or with a question, and gets the value', async () => {
+it('accepts a Standard Schema from a script, for the agent or for a question, and returns its value', async () => {
   const folder = newFolder();
   const env = { ...llm.env, DATA_DIR: folder };
   const agent = await createAgent({ env, responseFormat: z.object({ n: z.number() }) });
@@ -281,7 +281,7 @@ it('a script gives a Standard Schema, to the agent or with a question, and gets 
   }
 });
 
-it('an agent whose format is none is refused at the start', async () => {
+it('refuses an agent with an invalid format at the start', async () => {
   const agents = [{ name: 'a', model: { provider: 'openai' }, responseFormat: { schema: { type: 'objekt' } } }];
   await expect(startJackdaw({ llm, options: { agents } })).rejects.toMatchObject({
     code: 'AGENT_INVALID',

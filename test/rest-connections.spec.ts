@@ -54,7 +54,7 @@ const newSession = async (jackdaw: Jackdaw) => String((await jackdaw.post('/api/
 const sent = () => web.requests.map(({ headers }) => [headers.cookie ?? null, headers.authorization ?? null]);
 const ALL = [`sid=${SID}`, `Bearer ${TOKEN}`];
 
-it('keeps cookies and tokens over a restart, and shows them to nobody', async () => {
+it('keeps cookies and tokens over a restart, and does not disclose them', async () => {
   const dataDir = join(folder, 'data');
   const env = { TOOL_STATE_MANAGER: 'persistent' };
   const first = await start(env, dataDir);
@@ -85,7 +85,7 @@ describeDatabases(
   'two nodes',
   servers.filter(({ kind }) => kind === 'postgres'),
   (database) => {
-    it('share cookies and tokens of a session, and no connection', async () => {
+    it('share cookies and tokens of a session, but no connection', async () => {
       const [one, other] = [
         await start({ DATABASE_URL: database().url }),
         await start({ DATABASE_URL: database().url }),

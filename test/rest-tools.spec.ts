@@ -61,7 +61,7 @@ describe('REST tools of an application', () => {
     SHOP_TOKEN: CANARY,
   });
 
-  describe('that files declare', () => {
+  describe('REST tools in files', () => {
     let jackdaw: Jackdaw;
     beforeAll(async () => {
       const path = writeTools({
@@ -77,7 +77,7 @@ describe('REST tools of an application', () => {
               required: ['thing'],
             },
             auth: { type: 'bearer', token: 'SHOP_TOKEN' },
-            // The shop's own words: the next order needs nobody's leave for having read them.
+            // The shop's results are trusted: the next order requires no approval after reading them.
             untrusted: false,
             result: '/order',
           },
@@ -94,7 +94,7 @@ describe('REST tools of an application', () => {
     });
     afterAll(() => jackdaw.stop());
 
-    it('are called by an agent, and no secret is anywhere but in their requests', async () => {
+    it('are called by an agent, and secrets appear only in their requests', async () => {
       web.on('/stock/nails', (request, reply) => {
         reply
           .writeHead(200, { 'content-type': 'application/json' })
@@ -143,7 +143,7 @@ describe('REST tools of an application', () => {
     });
   });
 
-  it('that code declares are there too, also without a server', async () => {
+  it('can also be declared in code, without a server', async () => {
     web.json('/time', { now: 'noon' });
     llm.reply({ calls: [{ name: 'time', arguments: {} }] }).reply({ text: 'Noon.' });
     const agent = await createAgent({
@@ -163,7 +163,7 @@ describe('REST tools of an application', () => {
       config: loadConfig({ env: { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', REST_TOOLS: files } }).config,
     });
 
-  it('that are wrong stop the start, all of them told with file and place', async () => {
+  it('stop the start when they are wrong, and the error names all mistakes with file and position', async () => {
     const broken = writeTools('{"tools": [', 'broken.json');
     const wrong = writeTools(
       {
@@ -193,7 +193,7 @@ describe('REST tools of an application', () => {
     }
   });
 
-  it('of the example in config/ can be used as they are', async () => {
+  it('work as in the example in config/', async () => {
     const app = await start('config/rest-tools.json');
     expect(app.get(ToolRegistry, { strict: false }).get('weather_now').metadata).toMatchObject({ effect: 'read' });
     await app.close();

@@ -44,7 +44,7 @@ describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
     });
     afterAll(() => opened.close());
 
-    /** A run with so many calls, each a step and an event, that has ended. */
+    /** A finished run with this number of calls, each a step and an event. */
     async function record(id: string, calls: number, at = NOW): Promise<void> {
       const { run } = await journal.create(aRun(id), 'running', at);
       const steps = [{ name: 'model:1', kind: 'model', subject: 'first', result: WILD }];
@@ -60,7 +60,7 @@ describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
       ]);
     }
 
-    it('copies steps and events byte for byte, numbered anew', async () => {
+    it('copies steps and events byte for byte, with new numbers', async () => {
       await record('source', 600);
       const names = ['model:1', ...Array.from({ length: 599 }, (_, i) => `tool:1:${i + 1}`)];
       const numbers = Array.from({ length: 600 }, (_, i) => i + 2).filter((n) => n % 3 !== 0);
@@ -88,7 +88,7 @@ describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
       const told = (await audit.events('source', 1, 1000)).filter(({ n }) => numbers.includes(n));
       expect(events.slice(1).map(({ n: _n, ...event }) => event)).toEqual(told.map(({ n: _n, ...event }) => event));
       expect(await forks.result('copy', 'model:1')).toBe(WILD);
-      // As it stands, without another model.
+      // An unchanged copy, without another model.
       await journal.create(
         aRun('plain', null, {
           forkedFrom: 'source',
@@ -100,7 +100,7 @@ describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
       expect(await audit.steps('plain', 0, 9)).toMatchObject([{ subject: 'first', result: WILD, createdAt: NOW + 1 }]);
     });
 
-    it('refuses a copy of what is gone', async () => {
+    it('refuses a copy of missing rows', async () => {
       await record('short', 1);
       for (const statements of [
         await forks.copySteps('short', 'broken', ['model:1', 'tool:1:7']),

@@ -45,7 +45,7 @@ async function ids(query: string): Promise<string[]> {
 }
 
 describe('GET /api/runs', () => {
-  /** In the order in which they were created. */
+  /** In order of creation. */
   const runs: Record<'plain' | 'failed' | 'inSession' | 'ofOther' | 'open', string> = Object.create(null);
   let times: Record<string, number>;
   const open = gate();
@@ -63,7 +63,7 @@ describe('GET /api/runs', () => {
   });
   afterAll(() => open.open());
 
-  it('tells runs, the newest first', async () => {
+  it('lists runs, the newest first', async () => {
     const { runs: all, next } = await list('');
     expect(next).toBeNull();
     expect(all.map(({ run_id }) => run_id)).toEqual(Object.values(runs).toReversed());
@@ -84,7 +84,7 @@ describe('GET /api/runs', () => {
     expect(all[0]).toMatchObject({ status: 'running', finished_at: null, finish_reason: null, usage: null });
   });
 
-  it('finds them by status, agent, session and time', async () => {
+  it('filters runs by status, agent, session and time', async () => {
     expect(await ids('?status=failed')).toEqual([runs.failed]);
     expect(await ids('?status=running,failed')).toEqual([runs.open, runs.failed]);
     expect(await ids('?status=waiting')).toEqual([]);
@@ -100,7 +100,7 @@ describe('GET /api/runs', () => {
     expect(await ids('?from=2026-01-31')).toHaveLength(5);
   });
 
-  it('gives them page by page', async () => {
+  it('lists runs page by page', async () => {
     const found: string[] = [];
     for (let query = '?limit=2'; ;) {
       const page = await list(query);
@@ -143,7 +143,7 @@ describe('GET /api/runs/:id/journal', () => {
     runId = String(body['run_id']);
   });
 
-  it('tells the steps in the order of the loop, the events, and what was given', async () => {
+  it('returns the steps in the order of the loop, the events, and the input', async () => {
     const journal = await forks.journal(runId);
     expect(journal).toMatchObject({
       run_id: runId,
@@ -197,13 +197,13 @@ describe('GET /api/runs/:id/journal', () => {
     });
   });
 
-  it('of a run that is not there is 404', async () => {
+  it('answers 404 for an unknown run', async () => {
     expect((await jackdaw.get('/api/runs/nobody/journal')).body).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 });
 
 describe('a run whose journal was deleted', () => {
-  it('answers 410 with what is left, on every route, and is still listed', async () => {
+  it('answers 410 with the remaining summary, on every route, and is still listed', async () => {
     llm.reply({ text: 'a long answer', usage: [3, 4] }, { text: 'another' });
     const { body } = await jackdaw.chat({ query: 'go', sessionId: 'old' });
     const runId = String(body['run_id']);
@@ -253,7 +253,7 @@ describe('a run whose journal was deleted', () => {
     });
     const listed = (await list('?sessionId=old')).runs;
     expect(listed).toMatchObject([{ run_id: runId, pruned_at: now, finish_reason: 'stop', usage: summary.usage }]);
-    // The conversation has its own time to live.
+    // The session has its own time to live.
     expect(await jackdaw.messages('old')).toHaveLength(2);
   });
 });

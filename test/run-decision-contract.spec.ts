@@ -18,7 +18,7 @@ function aRequest(id: string, expires_at: number | null): WaitingRequest {
   return { id, kind: 'approval', step: 'tool:1:1', call_id: id, tool: 't', arguments: '{}', expires_at };
 }
 
-describeDatabases('what waiting runs ask', await testServers(), (created) => {
+describeDatabases('requests of waiting runs', await testServers(), (created) => {
   let opened: OpenDatabase;
   let host: RunHost;
   let decisions: RunDecisionService;
@@ -33,7 +33,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
   });
   afterAll(() => opened.close());
 
-  /** A run that waits until all requests are answered, and keeps the answers. */
+  /** A run that waits until all requests are answered, and collects the answers. */
   async function wait(id: string, requests: readonly WaitingRequest[]): Promise<Map<string, Decision>> {
     const answers = new Map<string, Decision>();
     host.scripts.set(id, async (context: RunContext): Promise<RunOutcome | void> => {
@@ -56,7 +56,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
   }
 
   describe('an answer', () => {
-    it('of many at the same time counts once, and says who gave it and when', async () => {
+    it('counts once among concurrent answers, and records the person and the time', async () => {
       const answers = await wait('raced', [aRequest('approval:1:1', null)]);
       const waiting = await decisions.open(ALICE, 'raced');
       const ended = host.ended('raced');
@@ -80,7 +80,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect(decided.map(({ event }) => event)).toMatchObject([{ by: decision.by, decision: 'approved' }]);
     });
 
-    it('that is about an earlier waiting does not count', async () => {
+    it('does not count for an earlier wait', async () => {
       const requests = [aRequest('approval:1:1', null), aRequest('approval:1:2', null)];
       await wait('stale', requests);
       const stale = await decisions.open(ALICE, 'stale');
@@ -94,7 +94,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect((await decisions.open(ALICE, 'stale')).requests).toEqual([requests[1]]);
     });
 
-    it('is nobody’s of another tenant', async () => {
+    it('is refused for another tenant', async () => {
       await wait('private', [aRequest('approval:1:1', null)]);
       const opening = decisions.open({ ...ALICE, tenant: 'other' }, 'private');
       await expect(opening).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
@@ -120,7 +120,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect([answers.size, await host.events('too-late')]).toEqual([0, events]);
     });
 
-    it('is refused whole when it is for one request in time and one that is not', async () => {
+    it('is refused as a whole when one of its requests has expired', async () => {
       await wait('half-late', [aRequest('a', 1), aRequest('b', FUTURE)]);
       const waiting = await decisions.open(ALICE, 'half-late');
       const both = waiting.requests.flatMap((request) => approve(request));
@@ -178,8 +178,8 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
     });
   });
 
-  describe('what nobody answers', () => {
-    it('expires when it is due, each request by itself; every way out of waiting forgets the time', async () => {
+  describe('a request without an answer', () => {
+    it('expires at its own deadline, and every end of the wait clears the stored deadline', async () => {
       const answers = await wait('due', [aRequest('a', 3000), aRequest('b', 1000), aRequest('c', null)]);
       expect(await expiryOf('due')).toEqual({ status: 'waiting', expires_at: 1000 });
       await expiry.expireDue(999);
@@ -204,7 +204,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect((await decisions.open(ALICE, 'due')).requests).toMatchObject([{ id: 'c' }]);
     });
 
-    it('expires once where several nodes look at it, and no answer comes in between', async () => {
+    it('expires once although several nodes sweep, and excludes a concurrent answer', async () => {
       const answers = await wait('contested', [aRequest('a', 1)]);
       const other = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers, host.cancels);
       const waiting = await decisions.open(ALICE, 'contested');
@@ -220,7 +220,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect(decided.map(({ event }) => event)).toMatchObject([{ by: null }]);
     });
 
-    it('is a run that has not begun by its deadline: it ends, once, and those with time stay queued', async () => {
+    it('includes a run that has not started by its deadline: it ends once, and others stay queued', async () => {
       const { journal } = host;
       await journal.create({ ...aRun('late'), deadlineAt: 5000 }, 'queued', 1);
       await journal.create({ ...aRun('early'), deadlineAt: 9000 }, 'queued', 1);
@@ -237,7 +237,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect(await store.nextExpiry(5000)).toBe(9000);
       await journal.putBack(begun);
       await expiry.expireDue(5000);
-      // Nor when it was found a moment before it began.
+      // Nor if the sweep found the run just before it started.
       const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['begun'] });
       const failOverdue = jest.spyOn(host.cancels, 'failOverdue');
       await new RunExpiryService(journal, host.bus, decisions, found, host.answers, host.cancels).expireDue(5000);

@@ -6,7 +6,7 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const ENTRY = /^- \*\*`([a-z.]+)`\*\*( \(live\))? `\{([^}]*)\}`:/gm;
 
-/** In an order that does not matter to a reader. */
+/** Sorted, since the order of shapes is irrelevant to a reader. */
 function sorted(shapes: readonly EventShape[]): EventShape[] {
   const each = shapes.map((shape) => ({ ...shape, members: shape.members.toSorted() }));
   return each.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
@@ -20,7 +20,7 @@ describe('the events of runs', () => {
   });
   afterAll(() => jackdaw.stop());
 
-  it('stand in docs/run-events.md, each with its members', () => {
+  it('are in docs/run-events.md, each with its members', () => {
     expect(shapes.length).toBeGreaterThan(20);
     const entries = [...readFileSync('docs/run-events.md', 'utf8').matchAll(ENTRY)];
     const told = entries.map(([, type = '', live, members = '']) => {
@@ -29,7 +29,7 @@ describe('the events of runs', () => {
     expect(sorted(told)).toEqual(sorted(shapes));
   });
 
-  it('stand in the OpenAPI document', async () => {
+  it('are in the OpenAPI document', async () => {
     const { components } = (await jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
     const types = components?.schemas?.['RunEventType'] as { readonly enum: string[]; readonly description: string };
     const live = [...types.description.matchAll(/^- `([a-z.]+)`: (?:Live only: )./gm)].map(([, type = '']) => type);

@@ -10,7 +10,7 @@ import { WaitingTools } from './support/waiting.tool.js';
 
 const KEY = { id: 'local', tenant: 'default', roles: ['admin'] };
 
-/** Hears everything, and looks at the run when it is said to have ended. */
+/** Receives every event, and reads the run when its end is published. */
 class Ear {
   readonly heard: RunNotice[] = [];
   readonly statuses: Promise<string>[] = [];
@@ -28,7 +28,7 @@ class Ear {
   }
 }
 
-/** Does all that a listener must not do. */
+/** A listener with every kind of misbehaviour. */
 class Nuisance {
   calls = 0;
 
@@ -83,7 +83,7 @@ describe('run events for @OnEvent methods', () => {
     return jackdaw;
   }
 
-  it('are told once, durable, over a wait and a restart, whatever other listeners do', async () => {
+  it('are delivered once, durable, across a wait and a restart, whatever other listeners do', async () => {
     const [ear, later, nuisance] = [new Ear(), new Ear(), new Nuisance()];
     llm.reply({ calls: [callOf('pay', { to: 'bob', amount: 5 })] }).reply({ text: 'the end' });
     const first = await start(ear, nuisance);
@@ -111,7 +111,7 @@ describe('run events for @OnEvent methods', () => {
     expect(errors.filter((msg) => msg === 'the other ear aches')).toHaveLength(4);
   });
 
-  it('are told to nobody who has not asked for them', async () => {
+  it('are not delivered without the option runEvents', async () => {
     const ear = new Ear();
     const jackdaw = await startJackdaw({ llm, tools: [ear] });
     llm.reply({ text: 'hello' });

@@ -46,7 +46,7 @@ describeDatabases('the run journal', servers, (created) => {
     ...insertEvents(run, [event(2 * n), event(2 * n + 1)], journal.cipher),
   ];
 
-  it('gives a run back as it was journaled', async () => {
+  it('returns a run as it was journaled', async () => {
     const { run, items } = await journal.create(aRun('a', 's', { input: '{"query":"🐦"}' }), 'running', NOW);
     expect(await journal.find('a')).toEqual(run);
     expect(await journal.findOf(ALICE.tenant, 'a')).toEqual(run);
@@ -55,7 +55,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await journal.find('A')).toBeNull();
   });
 
-  it('stores a definition once, and whole', async () => {
+  it('stores a definition once, as a whole', async () => {
     const definition = JSON.stringify({ instructions: 'x'.repeat(100_000) });
     const runs = Array.from({ length: 8 }, (_, at) => aRun(`run-${at}`, null, { definition, definitionHash: 'h' }));
     await Promise.all(runs.map((run) => new RunJournal(opened.database).create(run, 'queued', NOW)));
@@ -63,7 +63,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect((await journal.find('run-7'))!.definition).toBe(definition);
   });
 
-  it('lets one run hold a session', async () => {
+  it('admits one run to a session', async () => {
     const outcomes = await Promise.all(Array.from({ length: 10 }, (_, at) => refusal(create(`run-${at}`, 's'))));
     expect(outcomes.filter((reason) => reason === null)).toHaveLength(1);
     expect(outcomes.filter((reason) => reason === 'unique')).toHaveLength(9);
@@ -75,7 +75,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect((await journal.claim(queued, NOW)).run).toMatchObject({ epoch: 1, status: 'running' });
   });
 
-  it('lets one process take a run over, however many try', async () => {
+  it('lets one process take over a run, however many try', async () => {
     const run = await create('a', 's');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, () => new RunJournal(opened.database).claim(run, NOW)),
@@ -88,7 +88,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await journal.find('a')).toMatchObject({ epoch: 2, attempts: 1 });
   });
 
-  it('lets nobody but the owner of the epoch write, whole batches only', async () => {
+  it('rejects writes with another epoch than the owner’s, as whole batches', async () => {
     const old = await create('a');
     await journal.commit(progress(old, 1));
     const { run } = await journal.claim(old, NOW);
@@ -104,7 +104,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await journal.find('a')).toMatchObject({ attempts: 0 });
   });
 
-  it('keeps fencing when a takeover comes in the middle of many commits', async () => {
+  it('keeps fencing when a takeover happens in the middle of many commits', async () => {
     const old = await create('a');
     const writes = Array.from({ length: 40 }, (_, n) => refusal(journal.commit(progress(old, n + 1))));
     const { run } = await journal.claim(old, NOW);
@@ -117,7 +117,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await refusal(journal.commit(progress(run, 99)))).toBeNull();
   });
 
-  it('ends a run once, with what is committed beside it', async () => {
+  it('ends a run once, in one batch with its other statements', async () => {
     const run = await create('a', 's');
     const ends = await Promise.all(
       Array.from({ length: 5 }, () =>
@@ -145,7 +145,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect([await waiting.nextExpiry(NOW), await waiting.nextExpiry(NOW + 10)]).toEqual([NOW + 10, null]);
   });
 
-  it('cancels by the status that a run has', async () => {
+  it('cancels a run according to its status', async () => {
     const [running, queued, waiting] = [await create('r'), await create('q', null, 'queued'), await create('w')];
     await journal.commit([leaveRun(waiting, 'waiting')]);
     await journal.requestCancel(running, NOW + 1);
@@ -159,7 +159,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await journal.find('w')).toMatchObject({ status: 'queued', cancelRequestedAt: NOW });
   });
 
-  it('puts back only what is still its own', async () => {
+  it('puts back only a run that it still owns', async () => {
     const run = await create('a');
     await journal.putBack(run);
     await journal.putBack({ ...run, epoch: 7 });
@@ -168,7 +168,7 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await journal.find('a')).toMatchObject({ status: 'running', epoch: mine.epoch });
   });
 
-  it('gives events in pages, byte for byte', async () => {
+  it('returns events in pages, byte for byte', async () => {
     const run = await create('a');
     const text = 'NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end';
     const items = Array.from({ length: 620 }, (_, at) => event(at + 2, text));

@@ -12,7 +12,7 @@ import { expectPairs } from './support/waiting-run.js';
 const MODEL = { provider: 'openai' };
 const CALL = { calls: [{ id: 'c1', name: 'double', arguments: { n: 1 } }] };
 
-/** What the model does, by the table's first column. */
+/** The replies that cause each outcome, by the table's first column. */
 const PROVOKED: Readonly<Record<string, { readonly replies: readonly FakeReply[]; readonly agent?: string }>> = {
   completed: { replies: [{ text: 'done' }] },
   'iteration limit': { replies: [CALL], agent: 'short' },
@@ -91,7 +91,7 @@ describe('docs/run-outcomes.md', () => {
     await llm.close();
   });
 
-  it('has a row for everything that a test provokes', () => {
+  it('has a row for every outcome that a test provokes', () => {
     expect(ROWS.map(({ outcome }) => outcome)).toEqual([...Object.keys(PROVOKED), 'waiting']);
   });
 
@@ -105,7 +105,7 @@ describe('docs/run-outcomes.md', () => {
     return listening;
   }
 
-  it.each(ROWS.filter(({ outcome }) => outcome !== 'waiting'))('says what comes of: $outcome', async (row) => {
+  it.each(ROWS.filter(({ outcome }) => outcome !== 'waiting'))('describes the outcome: $outcome', async (row) => {
     const sessionId = row.outcome.replaceAll(/\W+/g, '-');
     const answer = await provoke(row, sessionId);
     const requests = llm.requests.length;
@@ -132,7 +132,7 @@ describe('docs/run-outcomes.md', () => {
     expect(llm.requests).toHaveLength(requests);
   });
 
-  it('carries out no call of a reply that was cut off, nor of the last one that the limit allows', async () => {
+  it('executes no call of a reply that was cut off, nor of the last reply within the limit', async () => {
     llm.reply({ text: 'half', calls: CALL.calls, finishReason: 'length' }).reply(CALL);
     await jackdaw.chat({ query: 'go', sessionId: 'cut' });
     await jackdaw.chat({ query: 'go', sessionId: 'last', agent: 'short' });
@@ -166,7 +166,7 @@ describe('a run that waits', () => {
     before.open('b');
     await stream.waitFor('tool.completed');
     await before.arrived('a');
-    // What a crash would leave behind.
+    // The files that a crash would leave.
     for (const end of ['', '-wal', '-shm'])
       cpSync(join(first.dataDir, `jackdaw.db${end}`), join(copy, `jackdaw.db${end}`));
     tools = new TestTools();
@@ -179,7 +179,7 @@ describe('a run that waits', () => {
     rmSync(copy, { recursive: true });
   });
 
-  it('is told by its events and by GET /api/runs/:id, and repeats nothing', async () => {
+  it('is reported by its events and by GET /api/runs/:id, and repeats nothing', async () => {
     const row = ROWS.find(({ outcome }) => outcome === 'waiting')!;
     const stream = await jackdaw.follow(runId);
     const last = (await stream.all()).at(-1);
@@ -203,7 +203,7 @@ describe('a run that waits', () => {
     }
   });
 
-  it('when cancelled, closes its turn with one result for every call, and frees its session', async () => {
+  it('closes its turn on cancel with one result for every call, and releases its session', async () => {
     const events = await jackdaw.follow(runId, 1000);
     expect(await events.all()).toEqual([]);
     const before = (await (await jackdaw.follow(runId)).all()).at(-1)?.id ?? 0;

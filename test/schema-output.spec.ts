@@ -24,13 +24,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('a script is given what its schema makes of the answer, which JSON need not hold', async () => {
+it('a script receives the value that its schema produces, which JSON need not represent', async () => {
   const { output, content } = await agent.chat('when?');
   expect(output).toEqual({ day: new Date('2027-01-31T00:00:00Z'), guests: 3n });
   expect(content).toBe(FINE);
 });
 
-it('what the schema alone refuses is told with its place, and costs no further call', async () => {
+it('a violation that only the schema detects is reported with its position, without another model call', async () => {
   const asked = model.requests.length;
   await expect(agent.chat('when?')).rejects.toMatchObject({
     code: 'OUTPUT_INVALID',
@@ -39,20 +39,20 @@ it('what the schema alone refuses is told with its place, and costs no further c
   expect(model.requests).toHaveLength(asked + 1);
 });
 
-it('the run itself tells the value as JSON', async () => {
+it('the run itself publishes the value as JSON', async () => {
   const events: Record<string, unknown>[] = [];
   await agent.stream('when?', (event) => void events.push({ ...event }));
   expect(events.at(-1)).toMatchObject({ type: 'run.completed', output: { day: '2027-01-31', guests: 3 } });
 });
 
-it('the schema of one request counts for it, in its wrapped form too, and may take its time', async () => {
+it('the schema of a request has priority, may be wrapped, and may be asynchronous', async () => {
   const slow = z
     .object({ day: z.string(), guests: z.number() })
     .transform(async ({ guests }) => Promise.resolve(-guests));
   expect((await agent.chat('when?', { responseFormat: { schema: slow } })).output).toBe(-3);
 });
 
-it('a schema that breaks says so', async () => {
+it('a schema that throws is reported with its error', async () => {
   const broken = z.object({ n: z.number() }).transform(() => {
     throw new Error('no such luck');
   });

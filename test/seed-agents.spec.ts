@@ -22,7 +22,9 @@ import { everythingOverHttp } from './support/mcp/real-servers.js';
 
 type Sqlite = new (path: string) => { exec(sql: string): void; close(): void };
 
-/** The requirements' own examples of use in code, as they are written for Jackdaw; the first of them are in seed-examples.spec.ts. */
+/**
+ * The requirements' own examples of use in code, written for Jackdaw; the first of them are in seed-examples.spec.ts.
+ */
 describe('the examples', () => {
   const host = new AgentHost();
   const agents: Agent[] = [];
@@ -50,7 +52,7 @@ describe('the examples', () => {
   };
   const namesOf = (at: number) => llm.requests[at]?.tools?.map((tool) => tool.function.name);
 
-  it('of a database that an agent reads by an extension', async () => {
+  it('run a database that an agent reads through an extension', async () => {
     const folder = host.environment().DATA_DIR;
     const file = join(folder, 'shop.db');
     const database = new (createRequire(import.meta.url)('better-sqlite3') as Sqlite)(file);
@@ -70,7 +72,7 @@ describe('the examples', () => {
     expect(llm.requests[2]?.messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('2') });
   });
 
-  it('of an extension of one’s own, which registers tools', async () => {
+  it('run a custom extension, which registers tools', async () => {
     class ShopExtension extends Extension {
       readonly name = 'shop';
       readonly version = '1.0.0';
@@ -93,7 +95,7 @@ describe('the examples', () => {
     await expect(agent.callTool('price', { thing: 'x' })).rejects.toMatchObject({ code: 'TOOL_INVALID_ARGUMENTS' });
   });
 
-  it('of tools of a class, of a session, and of a tool’s error that goes to the model', async () => {
+  it('run tools of a class, a session, and a tool’s error that goes to the model', async () => {
     class Clock {
       @Tool({ name: 'get_time', description: 'The time.', effect: 'read' })
       time(): string {
@@ -115,7 +117,7 @@ describe('the examples', () => {
     expect(llm.lastRequest.messages).toContainEqual({ role: 'user', content: 'What time is it?' });
   });
 
-  it('of limits: so many iterations, and a policy that denies tools', async () => {
+  it('run limits: an iteration limit, and a policy that denies tools', async () => {
     const agent = await start({ builtinTools: true, limits: { maxIterations: 2 } });
     llm.always({ calls: [{ name: 'calculator', arguments: { expression: '1 + 1' } }] });
     expect(await agent.chat('Go on.')).toMatchObject({ finishReason: 'iteration_limit', isComplete: false });
@@ -123,7 +125,7 @@ describe('the examples', () => {
     await expect(agent.callTool('calculator', { expression: '1 + 1' })).rejects.toMatchObject({ code: 'TOOL_DENIED' });
   });
 
-  it('of a logger and telemetry of one’s own', async () => {
+  it('run a custom logger and custom telemetry', async () => {
     const lines: string[] = [];
     const told: RunEvent['type'][] = [];
     const log = (text: string) => lines.push(text);
@@ -142,7 +144,7 @@ describe('the examples', () => {
     expect(lines.length).toBeGreaterThan(5);
   });
 
-  it('of an agent from an XML file that has a server’s tools, over HTTP', async () => {
+  it('run an agent from an XML file that has a server’s tools, over HTTP', async () => {
     const server = await everythingOverHttp();
     registerMcp({ name: 'research-tools', enabled: true, type: 'http', http: { url: server.url } });
     try {
@@ -167,7 +169,7 @@ describe('the examples', () => {
     }
   });
 
-  it('of the same without the file, which is refused beside another description', async () => {
+  it('run the same without the file, and refuse it beside another description', async () => {
     const agent = parseAgent('<agent name="a"><llm api-type="offline"/><prompt>You help.</prompt></agent>');
     const { env = {} } = given;
     const built = await new AgentBuilder({ env })

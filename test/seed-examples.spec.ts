@@ -7,7 +7,7 @@ import { listed, scripted } from './support/mcp/scripted-servers.js';
 
 const TOOL = listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } });
 
-/** The requirements' own examples of use, as they are written for Jackdaw. */
+/** The requirements' own examples of use, written for Jackdaw. */
 describe('the examples', () => {
   const host = new AgentHost();
   const agents: Agent[] = [];
@@ -34,7 +34,7 @@ describe('the examples', () => {
     return agent;
   };
 
-  it('of an agent that is built step by step', async () => {
+  it('run an agent that is built step by step', async () => {
     const agent = kept(
       await new AgentBuilder()
         .withLlm('openai', 'sk-xxx', 'gpt-4', llm.url)
@@ -59,7 +59,7 @@ describe('the examples', () => {
     expect(JSON.stringify(agent.getConfig())).not.toContain('sk-xxx');
   });
 
-  it('of a key that goes to nobody but its provider', async () => {
+  it('run an agent whose key is sent to its provider only', async () => {
     const elsewhere: string[] = [];
     const stranger = createServer((request) => elsewhere.push(String(request.headers.authorization))).listen(0);
     const llmOptions = { apiType: 'openai', apiKey: 'sk-xxx', model: 'gpt-4', apiUrl: llm.url };
@@ -73,7 +73,7 @@ describe('the examples', () => {
     expect([llm.envelopes[0]?.headers.authorization, elsewhere]).toEqual(['Bearer sk-xxx', []]);
   });
 
-  it('of a tool that is registered with its parameters', async () => {
+  it('run a tool that is registered with its parameters', async () => {
     const agent = kept(await createAgent({ llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url }, env }));
     agent.registerTool({
       name: 'db_query',
@@ -86,7 +86,7 @@ describe('the examples', () => {
     expect(await agent.callTool('db_query', { sql: 'SELECT 2' })).toEqual([{ sql: 'SELECT 2', rows: 1 }]);
   });
 
-  it('of an agent with the tools of an MCP server', async () => {
+  it('run an agent with the tools of an MCP server', async () => {
     registerMcp(scripted('search-tools', { tools: [TOOL] }));
     registerMcp(scripted('other-tools', { tools: [TOOL] }));
     const agent = kept(
@@ -113,7 +113,7 @@ describe('the examples', () => {
     expect([agent.hasMcpServer('search-tools'), agent.hasMcpServer('other-tools')]).toEqual([true, false]);
   });
 
-  it('of the same agent when MCP is switched off', async () => {
+  it('run the same agent with MCP switched off', async () => {
     registerMcp(scripted('search-tools', { tools: [TOOL] }));
     const agent = kept(
       await createAgent({

@@ -9,14 +9,14 @@ const DESK = new WorkflowBuilder('desk')
   .add(new AgentNode('desk', { instructions: 'I am the desk.', tools: [], memory: { maxContextTokens: 4000 } }))
   .build();
 
-// What the seed's technical specification of nodes shows, with the fake LLM in the place of its test double.
+// The examples of the seed's technical specification of nodes, with the fake LLM instead of its test double.
 describe('the nodes of seed 002', () => {
   const folder = newFolder();
   let llm: FakeLlm;
   let agent: Agent;
   beforeAll(async () => {
     llm = await FakeLlm.start();
-    // A folder that is not there: it reads none.
+    // A missing folder, so that no workflow file is read.
     agent = await createAgent({
       env: { ...llm.env, DATA_DIR: folder, LLM_MODEL: 'gpt-4o', WORKFLOWS_DIR: 'nowhere' },
       workflows: [LLM, DESK],
@@ -58,7 +58,7 @@ describe('the nodes of seed 002', () => {
     });
   });
 
-  it('takes another model, and parameters that add up', async () => {
+  it('accepts another model, and consistent parameters', async () => {
     llm.reply({ text: 'ok' });
     const node = new LlmNode('test')
       .setModel('gpt-4.1')
@@ -69,7 +69,7 @@ describe('the nodes of seed 002', () => {
     expect(llm.lastRequest).toMatchObject({ model: 'gpt-4.1', temperature: 0.1, top_p: 0.5, presence_penalty: 0 });
   });
 
-  it('remembers what an agent was asked before, in the session of the runs', async () => {
+  it('remembers earlier questions to an agent, in the session of the runs', async () => {
     llm.reply({ text: 'Hello, Kira.', usage: [9, 3] }, { text: 'Kira.', usage: [20, 1] });
     await agent.runWorkflow('desk', { message: 'I am Kira.' }, { sessionId: 'memory' });
     const { output } = await agent.runWorkflow('desk', { query: 'Who am I?' }, { sessionId: 'memory' });

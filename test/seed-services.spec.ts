@@ -13,7 +13,7 @@ class CustomTools {
   }
 }
 
-/** The requirements' own examples of a server with tools, as they are written for Jackdaw. */
+/** The requirements' own examples of a server with tools, written for Jackdaw. */
 describe('the examples of a server', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
@@ -31,7 +31,7 @@ describe('the examples of a server', () => {
     text: `Thought: ${thought}\nAction: ${action}\nAction Input: ${input}`,
   });
 
-  it('that calculates in text, with thoughts, actions and observations', async () => {
+  it('run calculations in a text protocol, with thoughts, actions and observations', async () => {
     llm.reply(thinking('需要计算', 'calculator', '100 + 200'), { text: 'Thought: 好了\nFinal Answer: 300' });
     const { status, body } = await jackdaw.chat({ query: '计算 100 + 200', includeDetails: true });
     expect([status, body]).toMatchObject([
@@ -52,13 +52,13 @@ describe('the examples of a server', () => {
     expect(llm.lastRequest.messages.at(-1)?.content).toContain('Observation: 300');
   });
 
-  it('whose tools are methods of any provider', async () => {
+  it('run tools that are methods of any provider', async () => {
     llm.reply(thinking('查天气', 'weather', '北京'), { text: 'Final Answer: 北京今天晴。' });
     const { body } = await jackdaw.chat({ query: '北京天气如何？', includeDetails: true });
     expect(body).toMatchObject({ result: '北京今天晴。', tool_results: [{ tool: 'weather', result: '北京：晴' }] });
   });
 
-  it('that goes on when there is no such tool, and ends with the failure of its model', async () => {
+  it('continue after a call of an unknown tool, and end with the failure of their model', async () => {
     llm.reply(thinking('?', 'wether', '北京'), { text: 'Final Answer: 不知道。' });
     const { body } = await jackdaw.chat({ query: '天气？', includeDetails: true });
     expect(body).toMatchObject({ result: '不知道。', tool_results: [{ tool: 'wether', success: false }] });
@@ -68,7 +68,7 @@ describe('the examples of a server', () => {
     expect(await jackdaw.get('/api/agent/health')).toMatchObject({ status: 200 });
   });
 
-  it('with a provider of models of one’s own', async () => {
+  it('run with a custom model provider', async () => {
     const host = new AgentHost();
     const agent = await host.start({
       modelFactories: [new AcmeFactory()],
@@ -94,7 +94,7 @@ class Thoughts {
   }
 }
 
-/** The same of tools that keep a state. */
+/** The same for tools that store a state. */
 describe('the examples of stateful tools', () => {
   const host = new AgentHost();
   let agent: Agent;
@@ -103,7 +103,7 @@ describe('the examples of stateful tools', () => {
   });
   afterAll(() => host.stop());
 
-  it('that are called in sessions, each with a state of its own, and cleaned up', async () => {
+  it('run in sessions, each with its own state, and are cleaned up', async () => {
     await agent.createSession({ id: 'one' });
     await agent.createSession({ id: 'two' });
     expect(await agent.callTool('note', { text: 'a' }, 'one')).toBe(1);
@@ -116,7 +116,7 @@ describe('the examples of stateful tools', () => {
     expect(await agent.callTool('note', { text: 'e' }, 'one')).toBe(1);
   });
 
-  it('of which thinking step by step is the first', async () => {
+  it('include sequential thinking as the first one', async () => {
     await agent.createSession({ id: 'thinking' });
     const think = (thoughtNumber: number, thought: string) =>
       agent.callTool(

@@ -31,7 +31,7 @@ const then = (thoughtNumber: number, more: Arguments = {}) => ({
   ...more,
 });
 
-/** Sequences with what each of them is about. */
+/** Sequences of thoughts, each with its subject. */
 const SEQUENCES: readonly [string, readonly Arguments[]][] = [
   ['one after the other', [FIRST, then(2), then(3, { nextThoughtNeeded: false })]],
   ['more than were expected', [FIRST, then(5), then(4, { totalThoughts: 9, needsMoreThoughts: true }), then(2)]],
@@ -54,7 +54,7 @@ const SEQUENCES: readonly [string, readonly Arguments[]][] = [
   ],
 ];
 
-/** What is in every object, whatever is put there, is no branch that the public server could begin. */
+/** Names that every object has are excluded: the public server cannot start a branch with such a name. */
 const branchName = fc
   .oneof(fc.string(), fc.nat(20).map(String), fc.constantFrom('a', 'b', 'main'))
   .filter((name) => !(name in {}));
@@ -112,7 +112,7 @@ describe('sequentialthinking beside the public server', () => {
     );
   });
 
-  it('takes the same arguments, by the same names, and gives the same fields', async () => {
+  it('accepts the same arguments, by the same names, and returns the same fields', async () => {
     const { definition } = jackdaw.app.get(ToolRegistry).get(TOOL);
     const reference = await server.definition();
     expect(definition.name).toBe(reference.name);
@@ -123,7 +123,7 @@ describe('sequentialthinking beside the public server', () => {
     }
   });
 
-  it('reads what models write instead of numbers and flags, refuses the same, and counts no refused thought', async () => {
+  it('reads numbers and flags that models write as text, refuses the same, and counts no refused thought', async () => {
     const session = randomUUID();
     const sequence: readonly Arguments[] = [
       { ...FIRST, thoughtNumber: '2', totalThoughts: '1', nextThoughtNeeded: 'False' },
@@ -151,7 +151,7 @@ describe('sequentialthinking beside the public server', () => {
     expect(answers).toEqual(expected);
   });
 
-  it('takes a branch by a name that every object has', async () => {
+  it('accepts a branch name that every object has', async () => {
     const session = randomUUID();
     for (const [place, branchId] of ['constructor', '__proto__', 'constructor'].entries())
       expect(await think({ ...FIRST, branchFromThought: 1, branchId }, session)).toMatchObject({
@@ -160,7 +160,7 @@ describe('sequentialthinking beside the public server', () => {
       });
   });
 
-  it('refuses an argument that it does not know', async () => {
+  it('refuses an unknown argument', async () => {
     await expect(think({ ...FIRST, branch_id: 'a' }, randomUUID())).rejects.toMatchObject({
       code: 'TOOL_INVALID_ARGUMENTS',
     });
@@ -185,7 +185,7 @@ describe('thoughts in a session', () => {
     return (body['tool_results'] as unknown as { result: unknown }[]).map(({ result }) => result);
   }
 
-  it('go on from one chat to the next, and no other session has them', async () => {
+  it('continue from one chat to the next, and are in no other session', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     const branch = then(2, { branchFromThought: 1, branchId: 'x' });
     expect(await chat(jackdaw, one, FIRST, branch)).toMatchObject([{ thoughtHistoryLength: 1 }, { branches: ['x'] }]);
@@ -193,7 +193,7 @@ describe('thoughts in a session', () => {
     expect(await chat(jackdaw, one, then(3))).toMatchObject([{ thoughtHistoryLength: 3, branches: ['x'] }]);
   });
 
-  it('outlive the process with a manager that does', async () => {
+  it('outlive the process with a persistent manager', async () => {
     const dataDir = newFolder();
     const session = randomUUID();
     for (const already of [0, 2]) {
@@ -206,7 +206,7 @@ describe('thoughts in a session', () => {
     }
   });
 
-  it('never become too many: the oldest are only counted', async () => {
+  it('are bounded: the oldest are counted only', async () => {
     const session = randomUUID();
     const long = 'x'.repeat(30_000);
     for (let n = 1; n <= 5; n++) await think({ ...then(n), thought: `${n}${long}` }, session);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 
-/** What a chat is told that is not let in. */
+/** Expects the refusal of a chat in a busy session. */
 function expectBusy({ status, body }: Answer, runId: string): void {
   expect({ status, body }).toMatchObject({ status: 409, body: { code: 'SESSION_BUSY', run_id: runId } });
 }
@@ -31,7 +31,7 @@ describe('a session whose run has not ended, when others are rejected', () => {
     }
   }
 
-  it('takes no second chat, streamed or not, and is free at its end', async () => {
+  it('refuses a second chat, streamed or not, and is free at its end', async () => {
     const hold = gate();
     llm.reply({ gate: hold.opened, text: 'first' }, { text: 'second' });
     const first = jackdaw.chat({ query: 'one', sessionId: 'held' });
@@ -45,7 +45,7 @@ describe('a session whose run has not ended, when others are rejected', () => {
     expect(llm.requests).toHaveLength(2);
   });
 
-  it('takes one of twenty chats that come at once', async () => {
+  it('accepts one of twenty concurrent chats', async () => {
     const hold = gate();
     llm.always({ gate: hold.opened, text: 'done' });
     const sent = Array.from({ length: 20 }, (_, i) => jackdaw.chat({ query: `${i}`, sessionId: 'crowd' }));
@@ -59,7 +59,7 @@ describe('a session whose run has not ended, when others are rejected', () => {
     expect(body['messages']).toHaveLength(2);
   });
 
-  it('is held by a chat that only waits for room, too', async () => {
+  it('is also held by a chat that waits for capacity', async () => {
     const hold = gate();
     llm.always({ gate: hold.opened, text: 'done' });
     const others = [0, 1].map((i) => jackdaw.chat({ query: 'other', sessionId: `other-${i}` }));
@@ -72,7 +72,7 @@ describe('a session whose run has not ended, when others are rejected', () => {
     await Promise.all(others);
   });
 
-  it('lets runs in the background queue', async () => {
+  it('lets background runs queue', async () => {
     const hold = gate();
     llm.always({ gate: hold.opened, text: 'done' });
     const first = jackdaw.chat({ query: 'one', sessionId: 'behind' });

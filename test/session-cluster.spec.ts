@@ -15,7 +15,7 @@ describeClusters('a session that two processes serve', await clusterStores(), (s
     [a, b] = await Promise.all([world.start(), world.start()]);
   });
 
-  it('takes one chat at a time', async () => {
+  it('accepts one chat at a time', async () => {
     const hold = gate();
     world.llm.always({ gate: hold.opened, text: 'first' });
     const stream = await a.stream({ query: 'one', sessionId: 'both' });
@@ -29,7 +29,7 @@ describeClusters('a session that two processes serve', await clusterStores(), (s
     expect((await b.chat({ query: 'two', sessionId: 'both' })).status).toBe(200);
   });
 
-  it('takes one of twenty that come to both at once', async () => {
+  it('accepts one of twenty concurrent chats to both processes', async () => {
     const hold = gate();
     world.llm.always({ gate: hold.opened, text: 'the one' });
     const sent = Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).chat({ query: `${i}`, sessionId: 'crowd' }));
@@ -45,8 +45,8 @@ describeClusters('a session that two processes serve', await clusterStores(), (s
     expect(world.llm.requests).toHaveLength(1);
   });
 
-  // The last one: a process dies.
-  it('has a run that waits, and goes on when another process is told, also when the one that ran it is dead', async () => {
+  // This test is the last one, since it kills a process.
+  it('has a waiting run that another process resumes after approval, even when its first process is dead', async () => {
     world.llm.always(approvedStep);
     const { status, body } = await a.chat({ query: 'go', sessionId: 's' });
     expect([status, body['waiting']]).toMatchObject([202, [{ kind: 'approval' }]]);

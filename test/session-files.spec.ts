@@ -22,12 +22,12 @@ async function put(files: FileTurnArchive, key: SessionKey, ...turns: number[]):
   for (const n of turns) await files.apply(key, n, { kind: 'append', turn: turn(n) });
 }
 
-describe('what is left for later', () => {
+describe('deferred session maintenance', () => {
   let journal: OpenDatabase;
   beforeAll(async () => (journal = await openDatabase()));
   afterAll(() => journal.close());
 
-  it('is done for all sessions but the one that it cannot be done for', async () => {
+  it('is done for all sessions except a failing one', async () => {
     const archive = new MemoryTurnArchive();
     const apply = archive.apply.bind(archive);
     archive.apply = (key, seq, change) =>
@@ -40,7 +40,7 @@ describe('what is left for later', () => {
     expect(await changes.waiting({ tenant: 't', id: 'broken' })).toHaveLength(1);
   });
 
-  it('includes the files of sessions whose time is over', async () => {
+  it('includes the files of expired sessions', async () => {
     const place = mkdtempSync(join(folder, 'old-'));
     const files = await FileTurnArchive.open(place, 1000);
     const changes = new TurnChangeStore(journal.database);
@@ -63,7 +63,7 @@ describe('session files', () => {
     await put(files, KEY, 1, 2);
   });
 
-  it('are read again by another process, one JSON object a line', async () => {
+  it('are read by another process, one JSON object a line', async () => {
     await files.apply(KEY, 1, { kind: 'mark', turn: 1, mark: PINNED });
     const again = await open();
     expect(await again.get(KEY, [1, 2])).toEqual([turn(1), turn(2)]);
@@ -77,7 +77,7 @@ describe('session files', () => {
     ]);
   });
 
-  it('lose nothing but a torn last line, wherever it is torn', async () => {
+  it('lose only a torn last line, wherever it is torn', async () => {
     const whole = await readFile(path());
     const lines = whole.toString().trimEnd().split('\n');
     const lastAt = whole.length - Buffer.byteLength(`${lines.at(-1)}\n`);
@@ -90,7 +90,7 @@ describe('session files', () => {
     }
   });
 
-  it('say what is wrong with one that is damaged or another session’s', async () => {
+  it('report the fault of a damaged file, and of a file of another session', async () => {
     const other = { tenant: 't', id: 'other' };
     await put(files, other, 1);
     const [a, b] = readdirSync(place).map((name) => join(place, name));
@@ -105,7 +105,7 @@ describe('session files', () => {
     });
   });
 
-  it('go when they were not changed for their time', async () => {
+  it('are deleted when they have not changed for their time to live', async () => {
     await files.prune(Date.now() + 1_000_000);
     const short = await open(1000);
     await short.prune(Date.now());
@@ -115,7 +115,7 @@ describe('session files', () => {
     expect((await short.span(KEY)).last).toBe(0);
   });
 
-  it('are hidden by a read when their time is over, and replaced by the next turn', async () => {
+  it('are hidden from reads after they expire, and replaced by the next turn', async () => {
     const short = await open(60_000);
     const [name] = readdirSync(place);
     const past = new Date(Date.now() - 60_000);

@@ -9,7 +9,7 @@ const redisUrl = await testRedisUrl();
 const postgres = (await testServers()).find(({ kind }) => kind === 'postgres')!;
 const isLeftOut = !(redisUrl && postgres.answers) && !process.env['CI'];
 
-/** Holds what a node is about to do in its archive, as if it were frozen: it has read what waits, and goes on when told. */
+/** Freezes a node just before it writes to its archive: it has read the waiting changes, and resumes at `thaw`. */
 function freeze({ app }: Jackdaw): { isFrozen: Promise<void>; thaw: () => void; isThrough: Promise<void> } {
   const [reached, go, through] = [gate(), gate(), gate()];
   const archive = app.get(TurnArchive, { strict: false });
@@ -53,7 +53,7 @@ function freeze({ app }: Jackdaw): { isFrozen: Promise<void>; thaw: () => void; 
   it.each([
     ['cleared', (id: string) => `/api/sessions/${id}/messages`],
     ['deleted', (id: string) => `/api/sessions/${id}`],
-  ])('stay %s, and new ones whole, when a node that was frozen goes on', async (what, path) => {
+  ])('stay %s, and new turns stay complete, when a frozen node resumes', async (what, path) => {
     const id = `${session}-${what}`;
     const { isFrozen, thaw, isThrough } = freeze(a);
     await a.chat({ query: 'a secret', sessionId: id });

@@ -7,12 +7,12 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
 const BEN = keyHolder('ben', 'a', 'user');
-/** What holds a session's row, and refuses the batch if it is not there, or there already. */
+/** Statements that lock a session's row, and reject the batch if the row is missing or exists already. */
 const HOLDS = /^(?:UPDATE|DELETE FROM|INSERT INTO) session\b(?!.*ON CONFLICT)/;
 
 let llm: FakeLlm;
 let jackdaw: Jackdaw;
-/** What was done to turns, and whether its session was held before it. */
+/** Each change of turns, and whether its batch locked the session before it. */
 const changes: { kind: string; isHeld: boolean }[] = [];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ function changesIn(batch: readonly Statement[]) {
   });
 }
 
-it('gives a session’s changes one order: whatever changes its turns holds its row first', async () => {
+it('changes of a session have one order: each batch that changes turns locks the session’s row first', async () => {
   const send = async (method: string, path: string, body?: unknown) => {
     const init = { method, headers: { ...ANN.headers, 'content-type': 'application/json' } };
     const answer = await jackdaw.send(`/api/${path}`, { ...init, ...(body ? { body: JSON.stringify(body) } : {}) });

@@ -39,7 +39,7 @@ describeDatabases('the session store', servers, (created) => {
     for (let n = 1; n <= turns; n++) await append(n - 1, turn(n));
   };
 
-  it('begins a session once, whoever comes at the same time', async () => {
+  it('starts a session once, however many start it at the same time', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, at) => begin('s', { ...ALICE, id: `user-${at}` })));
     const { owner } = await sessions.get(ALICE, 's');
     await append(0, turn(1));
@@ -47,7 +47,7 @@ describeDatabases('the session store', servers, (created) => {
     expect(await sessions.get(ALICE, 's')).toMatchObject({ owner, lastTurn: 1, messageCount: 1 });
   });
 
-  it('tells sessions apart by every letter, and by the tenant', async () => {
+  it('distinguishes sessions by letter case and by tenant', async () => {
     for (const id of ['s', 'S']) await begin(id);
     await begin('s', EVE);
     await append(0, turn(1), 'S');
@@ -56,7 +56,7 @@ describeDatabases('the session store', servers, (created) => {
     await expect(sessions.get(EVE, 'S')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  it('lets one of many turns enter that come after the same one', async () => {
+  it('accepts one of many turns that follow the same turn', async () => {
     await fill(1);
     const refusals = await Promise.all(Array.from({ length: 20 }, (_, at) => refusal(append(1, turn(10 + at)))));
     expect(refusals.filter((reason) => reason === null)).toHaveLength(1);
@@ -64,7 +64,7 @@ describeDatabases('the session store', servers, (created) => {
     expect(await sessions.get(ALICE, 's')).toMatchObject({ lastTurn: 2, messageCount: 2 });
   });
 
-  it('refuses a turn whose session moved on, is not there, or has one of its run', async () => {
+  it('refuses a turn whose session moved on, does not exist, or has a turn of its run', async () => {
     await fill(2);
     expect(await refusal(append(5, turn(9)))).toBe('rows');
     expect(await refusal(append(0, turn(9), 'nowhere'))).toBe('rows');
@@ -73,7 +73,7 @@ describeDatabases('the session store', servers, (created) => {
     expect(await sessions.turns(ALICE, 's', 0, 10)).toMatchObject([turn(1), turn(2)]);
   });
 
-  it('keeps messages byte for byte, also long ones', async () => {
+  it('stores messages byte for byte, also long ones', async () => {
     await begin();
     const messages: Message[] = ['NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end', '🐦"\\'.repeat(200_000)].map(
       (content) => ({ role: 'user', content }),
@@ -84,13 +84,13 @@ describeDatabases('the session store', servers, (created) => {
     expect(stored!.createdAt).toBeGreaterThan(1_700_000_000_000);
   });
 
-  it('gives pages of whole turns', async () => {
+  it('returns pages of whole turns', async () => {
     await fill(5);
     const pages = await Promise.all([0, 2, 4, 5].map((after) => sessions.turns(ALICE, 's', after, 2)));
     expect(pages.map((page) => page.map((one) => one.turn))).toEqual([[1, 2], [3, 4], [5], []]);
   });
 
-  it('branches', async () => {
+  it('branches a session', async () => {
     await fill(5);
     await opened.database.commit(await sessions.branchStatements(ALICE, 'b', 's', 3));
     expect(await sessions.turns(ALICE, 'b', 0, 10)).toEqual(await sessions.turns(ALICE, 's', 0, 3));

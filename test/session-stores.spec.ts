@@ -35,7 +35,9 @@ async function databaseUrl(kind: string): Promise<string> {
   return database.url;
 }
 
-/** The files of a folder in which a word stands, but for pages that a database has given up. */
+/**
+ * The session files of a folder that contain a word; database files are excluded, since their free pages may hold it.
+ */
 function filesWith(dir: string, word: string): string[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
@@ -49,7 +51,7 @@ const stores = [
   ...servers.map(({ kind, answers }) => ({
     name: `another ${kind}`,
     answers,
-    // In memory it would be gone with the first server.
+    // An in-memory store would end with the first server.
     env: async () => ({
       SESSION_STORE: kind === 'sqlite' ? `sqlite:${join(folder, 'other.db')}` : await databaseUrl(kind),
     }),
@@ -59,7 +61,7 @@ const stores = [
 for (const { name, answers, env } of stores) {
   const isLeftOut = !answers && !process.env['CI'];
   (isLeftOut ? describe.skip : describe)(`sessions in ${name}`, () => {
-    it('are gone on with after a restart, cleared, deleted and forgotten', async () => {
+    it('are continued after a restart, cleared, deleted and expired', async () => {
       const session = `s-${Date.now()}-${name.replaceAll(' ', '-')}`;
       const dataDir = mkdtempSync(join(folder, 'data-'));
       const given = await env();
@@ -93,12 +95,12 @@ for (const { name, answers, env } of stores) {
       expect(shown()).toEqual(['five']);
       await jackdaw.send(`/api/sessions/${session}`, { method: 'DELETE' });
       await jackdaw.stop();
-      // The fork's session alone is left.
+      // Only the session of the fork remains.
       const files = name === 'file' ? readdirSync(join(dataDir, 'sessions')) : ['none'];
       expect(files).toHaveLength(1);
     });
 
-    it('forget what a user has said in the sessions of others', async () => {
+    it('delete an erased user’s turns in the sessions of others', async () => {
       const dataDir = mkdtempSync(join(folder, 'data-'));
       const given = { ...(await env()), API_KEYS: `${ANN.entry},${BEN.entry}` };
       const jackdaw = await startJackdaw({ llm, dataDir, env: given });

@@ -31,7 +31,7 @@ const chat = (body: unknown, who = ANN) => jackdaw.chat(body, who.headers);
 const shown = () => llm.lastRequest.messages.slice(1).map(({ content }) => content);
 
 describe('a session', () => {
-  it('is begun with an id and metadata of one’s own, and once', async () => {
+  it('is created once, with a custom id and metadata', async () => {
     const metadata = { title: 'Trip', deep: { toString: [1, null] }, NUL: '\0' };
     const made = await send('POST', 'sessions', { id: 'trip', metadata });
     expect([made.status, made.body]).toMatchObject([201, { id: 'trip', owner: 'ann', turn_count: 0, metadata }]);
@@ -66,7 +66,7 @@ describe('a session', () => {
     expect((await send('GET', 'sessions?cursor=x')).body).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
   });
 
-  it('keeps metadata with a question, and shows it to no model', async () => {
+  it('stores metadata with a question, and shows them to no model', async () => {
     await chat({ query: 'hello', sessionId: 'marked', metadata: { from: 'mail', secret: 'hidden' } });
     const { body } = await send('GET', 'sessions/marked/messages');
     expect(body['messages']).toMatchObject([{ role: 'user', metadata: { from: 'mail' } }, { role: 'assistant' }]);
@@ -75,7 +75,7 @@ describe('a session', () => {
     expect(shown()).toEqual(['hello', 'answer 2', 'again']);
   });
 
-  it('is cleared: no run sees what was said, and it goes on', async () => {
+  it('is cleared: later runs see no earlier message, and it remains usable', async () => {
     await chat({ query: 'one', sessionId: 'cleared' });
     expect((await send('DELETE', 'sessions/cleared/messages')).status).toBe(204);
     expect((await send('GET', 'sessions/cleared')).body).toMatchObject({ message_count: 0 });
@@ -85,7 +85,7 @@ describe('a session', () => {
     expect(shown()).toEqual(['two', 'answer 2', 'three']);
   });
 
-  it('is deleted, and begun anew by the next question', async () => {
+  it('is deleted, and created again by the next question', async () => {
     await chat({ query: 'one', sessionId: 'deleted' });
     expect((await send('DELETE', 'sessions/deleted')).status).toBe(204);
     for (const path of ['', '/messages', '/metadata', '/export']) {
@@ -96,7 +96,7 @@ describe('a session', () => {
     expect(shown()).toEqual(['two']);
   });
 
-  it('that a run holds is neither cleared nor deleted nor pruned', async () => {
+  it('is neither cleared nor deleted nor pruned while a run holds it', async () => {
     const open = gate();
     llm.reply({ text: 'at last', gate: open.opened });
     const answer = chat({ query: 'wait', sessionId: 'held' });
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect((await send('GET', 'sessions/held')).body).toMatchObject({ turn_count: 1 });
   });
 
-  it('is exported and taken in again, byte for byte', async () => {
+  it('is exported and imported again, byte for byte', async () => {
     const query = 'NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end';
     await chat({ query, sessionId: 'source', metadata: { a: 1 } });
     await chat({ query: 'two', sessionId: 'source' });
@@ -128,14 +128,14 @@ describe('a session', () => {
     });
   });
 
-  it('is not taken in when a run of it is called as none can be', async () => {
+  it('is not imported with an invalid run id', async () => {
     const about = { id: 'nul', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
     const turn = { run_id: 'a\u0000b', status: 'completed', created_at: 1, messages: [{ role: 'user', content: 'x' }] };
     const { body } = await send('POST', 'sessions/import', { session: { version: 1, session: about, turns: [turn] } });
     expect(body).toMatchObject({ status: 400, errors: [{ field: 'session.turns.0.run_id', got: 'string' }] });
   });
 
-  it('is not taken in when two turns are of one run', async () => {
+  it('is not imported when two turns are of one run', async () => {
     const about = { id: 'twins', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
     const turn = { run_id: 'same', status: 'completed', created_at: 1, messages: [{ role: 'user', content: 'x' }] };
     const { body } = await send('POST', 'sessions/import', {
@@ -147,7 +147,7 @@ describe('a session', () => {
     });
   });
 
-  it('may be longer than any other body', async () => {
+  it('may be larger than any other body on import', async () => {
     const session = { id: 'long', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
     const turn = (n: number) => ({
       run_id: `r${n}`,
@@ -168,13 +168,13 @@ describe('a session', () => {
       { version: 1, session: { id: 'x', owner: 'y', created_at: 1, updated_at: 1, metadata: {} }, turns: [{}] },
       'turns.0',
     ],
-  ])('is not taken in from %j', async (session, field) => {
+  ])('is not imported from %j', async (session, field) => {
     const { status, body } = await send('POST', 'sessions/import', { session });
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
     expect(JSON.stringify(body['errors'])).toContain(field);
   });
 
-  it('that comes damaged from elsewhere is mended for the model, and told so', async () => {
+  it('is repaired for the model after a damaged import, and the run reports it', async () => {
     const call = { id: 'c', name: 'add', arguments: '{}' };
     const session = {
       version: 1,
@@ -200,7 +200,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('keeps turns in sight that are pinned or referred to', async () => {
+  it('retains turns that are pinned or referenced', async () => {
     const small = await startJackdaw({ llm, env: { AGENT_MEMORY_POLICY: 'lru', AGENT_MEMORY_MAX_MESSAGES: '4' } });
     const say = (query: string, more = {}) => small.chat({ query, sessionId: 's', ...more });
     for (const query of ['one', 'two', 'three', 'four']) await say(query);

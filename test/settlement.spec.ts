@@ -26,7 +26,7 @@ function start(): Promise<Jackdaw> {
   return startJackdaw({ llm, tools: [tools], options: { agents }, dataDir: folder });
 }
 
-/** Cuts a call off in each of these sessions, named as its text is. */
+/** Interrupts a call in each of these sessions; the text of the call is the session's name. */
 async function cutOff(tool: string, sessions: readonly string[]): Promise<void> {
   for (const session of sessions) {
     const run = await beginHeld(jackdaw, tools, { query: `${tool} ${session}`, sessionId: session });
@@ -82,7 +82,7 @@ afterAll(async () => {
 });
 
 describe('a call that was cut off and must not be repeated', () => {
-  it('waits, saying which one it is, and happens no second time', async () => {
+  it('waits with its request, and is not executed again', async () => {
     const run = runIn('seen');
     expect(await run.requests()).toEqual([
       {
@@ -99,7 +99,7 @@ describe('a call that was cut off and must not be repeated', () => {
     expect(doneIn('seen')).toBe(1);
   });
 
-  it('goes on with the result that somebody has seen', async () => {
+  it('completes with the result that a person has seen', async () => {
     const run = runIn('seen');
     const events = await run.after('settle', { outcome: 'succeeded', result: { number: 7 } });
     expect(decisionsIn(events)).toEqual([
@@ -110,14 +110,14 @@ describe('a call that was cut off and must not be repeated', () => {
     expect((await expectPairs(jackdaw, 'seen')).at(-2)).toMatchObject({ role: 'tool', content: '{"number":7}' });
   });
 
-  it('keeps of a settled result as much as of any other', async () => {
+  it('limits the size of a settled result like that of any other', async () => {
     const events = await runIn('long').after('settle', { outcome: 'succeeded', result: 'x'.repeat(1000) });
     expect(resultsIn(events)['long']).toBe(
       `${'x'.repeat(MAX_RESULT_BYTES)}… [cut: ${MAX_RESULT_BYTES} of 1000 bytes shown]`,
     );
   });
 
-  it('goes on with the error that somebody has seen', async () => {
+  it('completes with the error that a person has seen', async () => {
     const events = await runIn('unseen').after('settle', { outcome: 'failed' });
     expect([resultsIn(events), doneIn('unseen')]).toEqual([{ unseen: ['TOOL_FAILED', 'It failed, says "local".'] }, 1]);
     await expectPairs(jackdaw, 'unseen');
@@ -125,7 +125,7 @@ describe('a call that was cut off and must not be repeated', () => {
     expect(resultsIn(long)['failing']).toEqual(['TOOL_FAILED', expect.stringMatching(/^x{200}… \[cut: 200 of 1000/)]);
   });
 
-  it('is made again when somebody says that it did not happen', async () => {
+  it('is executed again when a person settles it with "retry"', async () => {
     const events = await runIn('lost').after('settle', { outcome: 'retry' });
     expect([resultsIn(events), doneIn('lost')]).toEqual([{ lost: 'sent lost' }, 2]);
     await expectPairs(jackdaw, 'lost');
@@ -135,14 +135,14 @@ describe('a call that was cut off and must not be repeated', () => {
     [{ outcome: 'retry', result: 1 }, 'result'],
     [{ outcome: 'failed', result: null }, 'result'],
     [{ outcome: 'succeeded', error: 'x' }, 'error'],
-  ])('is not settled by what contradicts itself: %j', async (body, field) => {
+  ])('rejects a contradictory settlement: %j', async (body, field) => {
     const run = runIn('checked');
     const answer = await run.decide('settle', body);
     expect([answer.status, answer.body['errors']]).toMatchObject([400, [{ field }]]);
     expect((await run.answer())['status']).toBe('waiting');
   });
 
-  it('waits once more when it is cut off again', async () => {
+  it('waits again when it is interrupted again', async () => {
     tools.isHolding = true;
     const arrived = tools.arrived();
     expect((await runIn('twice').decide('settle', { outcome: 'retry' })).status).toBe(202);
@@ -156,7 +156,7 @@ describe('a call that was cut off and must not be repeated', () => {
   });
 });
 
-describe('a tool that can find out', () => {
+describe('a tool that can reconcile', () => {
   it.each([
     ['happened', { number: 7 }, 1],
     ['failed', ['TOOL_FAILED', 'the other side refused it'], 1],
@@ -170,7 +170,7 @@ describe('a tool that can find out', () => {
     await expectPairs(jackdaw, session);
   });
 
-  it.each(Object.keys(UNANSWERED))('leaves it to people when it does not know: %s', async (session) => {
+  it.each(Object.keys(UNANSWERED))('leaves an unknown outcome to a person: %s', async (session) => {
     const run = runIn(session);
     expect(await run.requests()).toMatchObject([{ kind: 'outcome_unknown', call_id: session }]);
     const events = await run.after('settle', { outcome: 'succeeded', result: 'people know' });

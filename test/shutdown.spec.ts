@@ -21,14 +21,14 @@ function chat(server: ServerProcess, query: string, sessionId = SESSION): Promis
   return server.chat({ query, sessionId });
 }
 
-/** Sends SIGTERM, and asks until the server says that it is not ready: that is as soon as the signal has come. */
+/** Sends SIGTERM, and polls readiness until the server reports that it is not ready: the signal has arrived. */
 async function terminate(server: ServerProcess): Promise<Promise<ProcessEnd>[]> {
   const ended = server.kill('SIGTERM');
   while ((await server.get('/api/health/ready')).status !== 503);
   return [ended];
 }
 
-/** Waits until the journal of a server holds so many runs; others may read its file. */
+/** Waits until the journal of a server holds this number of runs; the file may be read concurrently. */
 async function journaled(server: ServerProcess, runs: number): Promise<void> {
   const database = new Sqlite(join(world.folder, 'jackdaw.db'), { readonly: true });
   const count = database.prepare('SELECT count(*) AS runs FROM run');
@@ -41,7 +41,7 @@ async function contents(server: ServerProcess, sessionId = SESSION): Promise<unk
 }
 
 describe('SIGTERM in the middle of a model call', () => {
-  it('is told by readiness at once, refuses new chats, and lets the model answer', async () => {
+  it('makes the server unready at once, refuses new chats, and lets the model answer', async () => {
     const server = await world.start();
     const reply = gate();
     world.llm.reply({ gate: reply.opened, text: 'in time' });
@@ -60,7 +60,7 @@ describe('SIGTERM in the middle of a model call', () => {
     expect(world.llm.requests).toHaveLength(1);
   });
 
-  it('hands the run over when the model takes too long: every client is told, the next start ends it', async () => {
+  it('hands the run over when the model is too slow: every client is notified, the next start ends it', async () => {
     const server = await world.start({ SHUTDOWN_TIMEOUT_MS: '100' });
     world.llm.reply({ hang: true }, { hang: true });
     const asked = chat(server, 'answered later');
@@ -95,7 +95,7 @@ describe('SIGTERM in the middle of a model call', () => {
     );
   });
 
-  it('does not wait for a tool that does not listen', async () => {
+  it('does not wait for a tool that ignores the abort', async () => {
     const server = await world.start({ SHUTDOWN_TIMEOUT_MS: '0', BLOCK_AT: 'read_step 1' });
     world.llm.reply({ calls: [{ name: 'read_step', arguments: { step: 1 } }] }, { text: 'done' });
     const asked = chat(server, 'block');
@@ -112,7 +112,7 @@ describe('SIGTERM in the middle of a model call', () => {
 });
 
 describe('a start', () => {
-  it('on the data of a running server is refused, and the first one is not disturbed', async () => {
+  it('is refused on the data of a running server, which continues undisturbed', async () => {
     const first = await world.start();
     const second = ServerProcess.start('dist/main.js', world.env({ PORT: '0' }));
     expect((await second.ended).code).toBe(1);
@@ -124,7 +124,7 @@ describe('a start', () => {
     expect(await chat(first, 'are you there?')).toMatchObject({ status: 200, body: { result: 'still here' } });
   });
 
-  it('with a wrong configuration is refused, naming every mistake at once', async () => {
+  it('is refused with a wrong configuration, and the error names every mistake', async () => {
     const wrong = {
       PORT: '99999',
       LLM_PROVIDER: 'No Body',

@@ -31,20 +31,23 @@ afterEach(async () => {
 it.each([
   ['that begins its session', FIRST],
   ['in a session that may have another one', EARLY],
-])('while the disk is at work a run %s is told of and executed, and its end is not told', async (_which, more) => {
-  host.scripts.set('a', async (context) => context.emit({ type: 'message.delta', iteration: 1, text: 'Hello' }));
-  const told = host.listen('a');
-  const { done } = await host.runs.start(aRun('a', 's', more));
-  let isDone = false;
-  void done.then(() => (isDone = true));
-  await elapse(20);
-  expect([told.map(({ event }) => event.type), isDone]).toEqual([['run.started', 'message.delta'], false]);
-  disk.resolve();
-  await done;
-  expect(told.at(-1)?.event.type).toBe('run.completed');
-});
+])(
+  'before the disk sync ends, a run %s is published and executed, and its end is not published',
+  async (_which, more) => {
+    host.scripts.set('a', async (context) => context.emit({ type: 'message.delta', iteration: 1, text: 'Hello' }));
+    const told = host.listen('a');
+    const { done } = await host.runs.start(aRun('a', 's', more));
+    let isDone = false;
+    void done.then(() => (isDone = true));
+    await elapse(20);
+    expect([told.map(({ event }) => event.type), isDone]).toEqual([['run.started', 'message.delta'], false]);
+    disk.resolve();
+    await done;
+    expect(told.at(-1)?.event.type).toBe('run.completed');
+  },
+);
 
-it('while the disk is at work nothing is done that must not happen twice', async () => {
+it('before the disk sync ends, no effect `once` is executed', async () => {
   let isClaimed = false;
   host.scripts.set('a', async (context) => {
     await context.claim('1:1', { type: 'tool.started', iteration: 1, call_id: 'c', tool: 't', arguments: '{}' });
@@ -58,7 +61,7 @@ it('while the disk is at work nothing is done that must not happen twice', async
   expect(isClaimed).toBe(true);
 });
 
-it('while the disk is at work a run that may begin with what has effects is not executed', async () => {
+it('before the disk sync ends, a run that may start with an effect is not executed', async () => {
   let isExecuted = false;
   host.scripts.set('a', async () => void (isExecuted = true));
   const begun = host.runs.start(aRun('a', 's'));
@@ -71,7 +74,7 @@ it('while the disk is at work a run that may begin with what has effects is not 
   expect(isExecuted).toBe(true);
 });
 
-it('while the disk is at work a run that is queued for nobody is not acknowledged', async () => {
+it('before the disk sync ends, a queued background run is not acknowledged', async () => {
   let isAcknowledged = false;
   const submitted = host.runs.submit(aRun('a', 's')).then(() => (isAcknowledged = true));
   await elapse(20);

@@ -51,21 +51,21 @@ describe('a start that goes wrong', () => {
     await app.close();
   }
 
-  it('because the port is taken says so, and what to do', async () => {
+  it('names an occupied port and the remedy', async () => {
     await expect(start({ PORT: port })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: `The server cannot listen on port ${port} of 127.0.0.1: the port is in use; stop the other program, or set another PORT (0 selects a free port).`,
     });
   });
 
-  it('because a tool is there twice leaves the database free', async () => {
+  it('leaves the database unlocked after a duplicate tool name', async () => {
     await expect(start({}, [Twice])).rejects.toMatchObject({ code: 'TOOL_DUPLICATE' });
   });
 
   it.each([
     ['EACCES', /permission denied; set a PORT of 1024 or higher/],
     ['EADDRNOTAVAIL', /not an address of this machine; set another HOST/],
-  ])('for %s says why', (code, message) => {
+  ])('gives the reason for %s', (code, message) => {
     const error = toListenFailure(Object.assign(new Error('listen'), { code }), { port: 80, host: '10.0.0.1' });
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(message) });
     const other = new Error('bug');
@@ -74,7 +74,7 @@ describe('a start that goes wrong', () => {
 });
 
 describe('an application around Jackdaw', () => {
-  it('that wants its own data source does not get ours', async () => {
+  it('does not receive our data source when it declares its own', async () => {
     const folder = newFolder();
     const { config } = loadConfig({
       env: { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline' },

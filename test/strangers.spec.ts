@@ -40,18 +40,18 @@ function reason(script: readonly Scripted[], tools: readonly Tool[], run: RunCon
   return reasonIn(run, { model, tools }, { executor: new ToolExecutor(policies) });
 }
 
-describe('what an untrusted tool tells by failing', () => {
+describe('an error of an untrusted tool', () => {
   const SCRIPT = [calls(['read_page', '{}']), calls(['send_mail', '{}']), says('done')];
   const readPage = (handler: ToolRegistration['handler'], more: Partial<ToolRegistration> = {}) =>
     toolOf({ name: 'read_page', effect: 'read', untrusted: true, handler, ...more });
 
-  it.each([new Error(ORDER), new ForbiddenException(ORDER)])('is a stranger’s text: %s', async (thrown) => {
+  it.each([new Error(ORDER), new ForbiddenException(ORDER)])('taints the run: %s', async (thrown) => {
     const tools = [readPage(() => Promise.reject(thrown)), sendMail()];
     expect(await reason(SCRIPT, tools, new MemoryRunContext(ALICE))).toMatchObject(WAITING);
     expect(sent).toBe(0);
   });
 
-  it('is not, where it was not called', async () => {
+  it('does not taint the run if the tool was not called', async () => {
     const run = new MemoryRunContext(ALICE);
     run.answers.set('approval:1:1', { kind: 'deny', by: 'ann', at: 1 });
     const tools = [readPage(() => ORDER, { approval: 'always' }), sendMail()];
@@ -60,8 +60,8 @@ describe('what an untrusted tool tells by failing', () => {
   });
 });
 
-describe('what a stranger says of a tool', () => {
-  it('is known to a run that goes on when the tool is gone', async () => {
+describe('an untrusted tool definition', () => {
+  it('still taints a resumed run after the tool is gone', async () => {
     const RESOURCES = ['outbox'];
     const mine = [
       toolOf({ name: 'look', effect: 'idempotent', approval: 'always', resources: RESOURCES, handler: () => 'fine' }),

@@ -25,7 +25,7 @@ describe('a stream', () => {
 
   const journaled = (events: readonly SseEvent[]) => events.filter(({ id }) => id !== null);
 
-  it('tells everything in order, with a place for what is journaled, and ends after the end of the run', async () => {
+  it('publishes all events in order, with ids for journaled ones, and ends after the end of the run', async () => {
     tools.open('ordered');
     llm.reply(WAIT('ordered')).reply({ text: 'All is well, 真的.' });
     const stream = await jackdaw.stream({ query: 'go', sessionId: 'ordered' });
@@ -62,7 +62,7 @@ describe('a stream', () => {
     expect(events[0]?.data).toMatchObject({ session_id: 'ordered', run_id: stream.headers['x-run-id'] });
   });
 
-  it('tells the first words before the last ones are there', async () => {
+  it('delivers the first words before the last ones exist', async () => {
     llm.reply({ text: 'one two three', stallAfter: 3 });
     const stream = await jackdaw.stream({ query: 'go', cancelOnDisconnect: true });
     await stream.waitFor('message.delta', 2);
@@ -71,7 +71,7 @@ describe('a stream', () => {
     await llm.waitForAbort();
   });
 
-  it('of a finished run gives exactly what was missed', async () => {
+  it('of a finished run replays exactly the missed events', async () => {
     llm.reply({ text: 'done' });
     const stream = await jackdaw.stream({ query: 'go' });
     const all = journaled(await stream.all());
@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(await (await jackdaw.follow(runId, 999_999_999)).all()).toEqual([]);
   });
 
-  it('of a running run gives what was missed, then what happens', async () => {
+  it('of a running run replays the missed events, then continues live', async () => {
     llm.reply(WAIT('running')).reply({ text: 'and so on' });
     const stream = await jackdaw.stream({ query: 'go' });
     await tools.arrived('running');
@@ -97,7 +97,7 @@ describe('a stream', () => {
     expect(late.deltas()).toBe('and so on');
   });
 
-  it('that its client leaves is no reason to cancel', async () => {
+  it('does not cancel its run when its client leaves', async () => {
     llm.reply(WAIT('left')).reply({ text: 'done all the same' });
     const stream = await jackdaw.stream({ query: 'go' });
     await tools.arrived('left');
@@ -109,7 +109,7 @@ describe('a stream', () => {
     expect((await other.all()).at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'done all the same' } });
   });
 
-  it('whose client asked for it is cancelled when the client leaves', async () => {
+  it('cancels its run when its client leaves, if the client requested that', async () => {
     llm.reply({ text: 'never to its end', stallAfter: 2 });
     const stream = await jackdaw.stream({ query: 'go', sessionId: 'gone', cancelOnDisconnect: true });
     await stream.waitFor('message.delta');
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('of a run that is cancelled ends with that, and the model is let go', async () => {
+  it('of a cancelled run ends with its event, and the model request is aborted', async () => {
     llm.reply(WAIT('cancelled')).reply({ hang: true });
     tools.open('cancelled');
     const stream = await jackdaw.stream({ query: 'go', sessionId: 'cancelled' });
@@ -142,7 +142,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('of a run that is cancelled while a tool runs: the call gets its one result, and no model call follows', async () => {
+  it('of a run that is cancelled during a tool call ends with one result for the call, without another model call', async () => {
     llm.reply(WAIT('forever'));
     const stream = await jackdaw.stream({ query: 'go', sessionId: 'tool' });
     await tools.arrived('forever');
@@ -161,7 +161,7 @@ describe('a stream', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('of a run that still waits for its session ends when it is cancelled there', async () => {
+  it('of a run that waits for its session ends when it is cancelled there', async () => {
     const open = gate();
     llm.reply({ gate: open.opened, text: 'first' });
     const first = await jackdaw.stream({ query: 'one', sessionId: 'queue' });
@@ -187,7 +187,7 @@ describe('a stream', () => {
     for (const message of stored) expect(message['turn_status']).toBe('cancelled');
   }
 
-  describe('that is a plain chat', () => {
+  describe('for a plain chat', () => {
     /** Asks on a connection that the test can cut. */
     function ask(body: unknown) {
       const outgoing = request(`${jackdaw.url}/api/agent/chat`, {
@@ -200,7 +200,7 @@ describe('a stream', () => {
       return outgoing;
     }
 
-    it('is cancelled when its client leaves, if that was asked for', async () => {
+    it('is cancelled when its client leaves, if the client requested that', async () => {
       llm.reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 1 } }] }).reply({ hang: true });
       const asking = ask({ query: 'go', sessionId: 'json', cancelOnDisconnect: true });
       await llm.waitForRequest(2);
@@ -229,12 +229,12 @@ describe('a stream', () => {
       llm.always(({ messages }) => (messages.at(-1)?.content === 'go' ? { hang: true } : { text: 'free' }));
       const asking = ask({ query: 'go', sessionId: 'hasty', cancelOnDisconnect: true });
       await gone.opened;
-      // Queues behind it, and so tells its end.
+      // This chat queues behind the cancelled run, and so waits for its end.
       await jackdaw.chat({ query: 'x', sessionId: 'hasty' });
       expect((await jackdaw.messages('hasty'))[0]).toMatchObject({ content: 'go', turn_status: 'cancelled' });
     });
 
-    it('goes on when its client leaves, if not', async () => {
+    it('continues when its client leaves, if not', async () => {
       const open = gate();
       llm
         .reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 1 } }] })
@@ -251,7 +251,7 @@ describe('a stream', () => {
   describe('of five megabytes', () => {
     const text = Array.from({ length: 5_000 }, (_, i) => `${i}`.padEnd(1_023, '.')).join(' ');
 
-    /** Comes back as often as it must; gives every event with a place. */
+    /** Reconnects as often as necessary. @returns every journaled event */
     async function readOn(stream: EventStream): Promise<SseEvent[]> {
       const runId = String(stream.headers['x-run-id']);
       const events = journaled(await stream.all());
@@ -268,20 +268,20 @@ describe('a stream', () => {
       expect(events.at(-1)?.data['result'] === text).toBe(true);
     }
 
-    it('arrives whole at a client that reads', async () => {
+    it('arrives complete at a client that reads', async () => {
       llm.reply({ text });
       const stream = await jackdaw.stream({ query: 'go' });
       // On a busy machine the model may be a megabyte ahead even of a client that reads.
       expectWhole(stream, await readOn(stream));
     });
 
-    it('is never told with a hole in it, and can be read on, by a client that does not read for a while', async () => {
+    it('has no gap for a client that pauses, and can be resumed', async () => {
       llm.reply({ text });
       const stream = await jackdaw.stream({ query: 'go', sessionId: 'slow' });
       stream.pause();
       const runId = String(stream.headers['x-run-id']);
       await (await jackdaw.follow(runId)).all();
-      // The run is over before its first reader goes on.
+      // The run has ended before its first reader resumes.
       stream.resume();
       expectWhole(stream, await readOn(stream));
     });

@@ -10,7 +10,7 @@ const step = (kind: string, n: number) => ({ name: `${kind}_step`, arguments: { 
 const start = (env: Readonly<Record<string, string>> = {}) => world.start({ AGENTS: FAMILY, ...env });
 const asked = () => world.llm.requests.map(agentIn);
 
-/** Follows a run over its waits to its end, and gives what it told last. */
+/** Follows a run through its waits to its end. @returns its events */
 async function endOf(server: JackdawClient, runId: string) {
   const story = await server.events(runId);
   const last = story.at(-1)!;
@@ -25,11 +25,11 @@ async function childOf(server: JackdawClient, runId: string): Promise<string> {
   return String((body['child_run_ids'] as unknown as string[])[0]);
 }
 
-describe('kill -9 while a run is executed that another one called', () => {
+describe('kill -9 during a child run', () => {
   const steps = [1, 2, 3].map((n) => step('read', n));
   beforeEach(() => void world.llm.always(familyScript(steps)));
 
-  it('goes on with both at the next start: of the other one, too, nothing is repeated but the step that was cut off', async () => {
+  it('is recovered at the next start for both runs: the child run, too, repeats only the interrupted step', async () => {
     const first = await start({ BLOCK_AT: 'read_step 2', RUN_CONCURRENCY: '1' });
     const { runId } = await first.stream({ query: 'go', sessionId: 's' });
     await first.waitForLine('performing read_step 2');
@@ -45,7 +45,7 @@ describe('kill -9 while a run is executed that another one called', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('asks no model twice when it comes while the other one asks its own', async () => {
+  it('repeats no completed model call when the child run waits for its model', async () => {
     const script = familyScript(steps);
     world.llm.reply(script, { hang: true });
     const first = await start();
@@ -59,8 +59,8 @@ describe('kill -9 while a run is executed that another one called', () => {
   });
 });
 
-describe('kill -9 while both wait for a person', () => {
-  it('loses neither', async () => {
+describe('kill -9 while both runs wait for a person', () => {
+  it('loses neither run', async () => {
     world.llm.always(familyScript([step('approved', 1)]));
     const first = await start();
     const { status, body } = await first.chat({ query: 'go' });
@@ -78,15 +78,15 @@ describe('kill -9 while both wait for a person', () => {
   });
 });
 
-// One store here, all of them in `npm run test:chaos`: what differs between them is in cluster.spec.ts.
+// One store here, all of them in `npm run test:chaos`: the differences between stores are tested in cluster.spec.ts.
 const stores = await clusterStores();
 const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : stores;
 
-describeClusters('a run that waits for another one, in a cluster', tried, (store) => {
+describeClusters('a run that waits for a child run, in a cluster', tried, (store) => {
   world.share(store);
   beforeEach(() => void world.llm.always(familyScript([step('approved', 1)])));
 
-  it('goes on when a person decides about that one elsewhere, also when the process that ran both is dead', async () => {
+  it('resumes when a person decides about the child run elsewhere, even when the process of both is dead', async () => {
     const [a, b] = await Promise.all([start(), start()]);
     const { body } = await a.chat({ query: 'go' });
     const runId = String(body['run_id']);
@@ -98,7 +98,7 @@ describeClusters('a run that waits for another one, in a cluster', tried, (store
     expect([world.effects(), asked()]).toEqual([['approved_step 1'], ['boss', 'worker', 'worker', 'boss']]);
   });
 
-  it('cancels it, whichever process is asked', async () => {
+  it('cancels the child run, whichever process receives the request', async () => {
     const [a, b] = await Promise.all([start(), start()]);
     world.llm.reply(familyScript([]), { hang: true });
     const stream = await a.stream({ query: 'go' });
@@ -110,7 +110,7 @@ describeClusters('a run that waits for another one, in a cluster', tried, (store
     expect([body['status'], asked()]).toEqual(['cancelled', ['boss', 'worker']]);
   });
 
-  it('is taken over together with it', async () => {
+  it('is taken over together with the child run', async () => {
     world.llm.always(familyScript([1, 2].map((n) => step('read', n))));
     const env = { CLUSTER_LEASE_MS: '2000', CLUSTER_CHECK_MS: '500' };
     const a = await start({ ...env, BLOCK_AT: 'read_step 2' });

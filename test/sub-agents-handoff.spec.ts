@@ -9,7 +9,7 @@ describe('an agent that hands over', () => {
   afterAll(() => family.stop());
   const transfer = (agent: string) => ({ name: `transfer_to_${agent}`, arguments: {} });
 
-  it('is asked nothing more: the other one answers the user, who sees by whom', async () => {
+  it('receives no further request: the other agent answers the user, and the run names that agent', async () => {
     family.say({ desk: () => ({ text: 'Hello, Ann.' }) });
     await family.jackdaw.chat({ query: 'I am Ann', sessionId: 'desk' });
     family.say({
@@ -25,7 +25,7 @@ describe('an agent that hands over', () => {
     const said = events.filter(({ event }) => event === 'message.completed').at(-1);
     expect(said).toMatchObject({ data: { text: 'You owe 5, Ann.', answered_by: by } });
     expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { answered_by: by, model: 'other-model' } });
-    // It has heard what was said before, and the question, word by word.
+    // The other agent receives the earlier messages and the question, word by word.
     expect(family.llm.lastRequest.messages.slice(1)).toMatchObject([
       { role: 'user', content: 'I am Ann' },
       { role: 'assistant', content: 'Hello, Ann.' },
@@ -40,7 +40,7 @@ describe('an agent that hands over', () => {
     ]);
   });
 
-  it('may be handed over to that hands over again', async () => {
+  it('may hand over to an agent that hands over again', async () => {
     family.say({
       desk: callsThen([transfer('billing')]),
       billing: callsThen([transfer('lawyer')]),
@@ -51,7 +51,7 @@ describe('an agent that hands over', () => {
     expect(family.asked()).toEqual(['desk', 'billing', 'lawyer']);
   });
 
-  it('goes on itself when the other one fails', async () => {
+  it('continues itself when the other agent fails', async () => {
     family.say({
       desk: callsThen([transfer('billing')], () => 'Nobody is there now.'),
       billing: () => ({ status: 400, body: {} }),
@@ -61,7 +61,7 @@ describe('an agent that hands over', () => {
     expect(body['answered_by']).toBeUndefined();
   });
 
-  it('hands on the form that the answer must have', async () => {
+  it('passes on the response format', async () => {
     family.say({ desk: callsThen([transfer('billing')]), billing: () => ({ text: '{"owed":5}' }) });
     const responseFormat = { schema: { type: 'object', properties: { owed: { type: 'number' } }, required: ['owed'] } };
     const { body } = await family.jackdaw.chat({ query: 'how much?', responseFormat });

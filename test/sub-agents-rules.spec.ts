@@ -11,7 +11,7 @@ import { startJackdaw } from './support/jackdaw.js';
 
 const MODEL = { provider: 'openai' };
 
-describe('agents that ask one another', () => {
+describe('agents that ask each other', () => {
   it.each([
     ['that is not there', { subAgents: ['ghost'] }, /Agent "boss": There is no agent "ghost"; there is: boss/],
     ['to hand over to that is not there', { handoffs: ['ghost'] }, /There is no agent "ghost"/],
@@ -63,7 +63,7 @@ class Consulting implements OnModuleInit {
   }
 }
 
-describe('what holds for an agent', () => {
+describe('the rules of an agent', () => {
   let family: Family;
   const web = new WebTools();
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe('what holds for an agent', () => {
     return family.jackdaw.app.get(Database).query<{ scope: string; tokens: number }>(sql, []);
   };
 
-  it('holds for those that it asks: its budgets are theirs, and are counted once', async () => {
+  it('apply to its sub-agents: they share its budgets, and usage counts once', async () => {
     family.say({
       boss: callsThen([ask('scout', 'a'), ask('scout', 'b')], (results) => results.join('; ')),
       scout: () => ({ text: 'dear', usage: [1999, 1] }),
@@ -106,7 +106,7 @@ describe('what holds for an agent', () => {
     expect(usage).toMatchObject({ total: { usage: { total_tokens: 4030 } } });
   });
 
-  it('ends them when it is used up, and then itself', async () => {
+  it('end its sub-agents and then itself when a budget is exhausted', async () => {
     family.say({
       boss: callsThen([ask('scout', 'a')]),
       scout: () => ({ calls: [{ name: 'read', arguments: {} }], usage: [4899, 1] }),
@@ -118,7 +118,7 @@ describe('what holds for an agent', () => {
     expect(tool_results).toMatchObject([{ error: expect.stringMatching(/"scout" failed \(BUDGET_EXCEEDED\)/) }]);
   });
 
-  it('holds for what it hears: what a stranger wrote is a stranger’s, whoever tells it', async () => {
+  it('apply to the answers of sub-agents: untrusted content taints every run that receives it', async () => {
     family.say({
       boss: (request) => {
         const results = request.messages.filter(({ role }) => role === 'tool');
@@ -132,7 +132,7 @@ describe('what holds for an agent', () => {
     await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/cancel`);
   });
 
-  it('holds for what it says: one that a stranger may speak through is asked as such', async () => {
+  it('apply to its questions: a tainted run taints the run of the sub-agent that it asks', async () => {
     family.say({
       boss: (request) => {
         const results = request.messages.filter(({ role }) => role === 'tool');
@@ -149,14 +149,14 @@ describe('what holds for an agent', () => {
     await family.jackdaw.post(`/api/runs/${String(answer.body['run_id'])}/cancel`);
   });
 
-  it('may be that it asks nobody', async () => {
+  it('can prohibit asking other agents', async () => {
     family.say({ lonely: callsThen([ask('scout', 'a')]) });
     const { body } = await family.jackdaw.chat({ query: 'go', agent: 'lonely' });
     expect(body['result']).toMatch(/agents may ask one another 0 deep/);
     expect(family.asked()).toEqual(['lonely', 'lonely']);
   });
 
-  it('may be a tool like any other, with approval as for every tool', async () => {
+  it('can expose it as a tool, with approval as for every tool', async () => {
     family.say({
       chief: callsThen([{ name: 'consult', arguments: { query: 'who knows?' } }]),
       scout: () => ({ text: 'I do.' }),
@@ -172,7 +172,7 @@ describe('what holds for an agent', () => {
     expect(events.at(-1)).toMatchObject({ data: { result: 'I do.' } });
   });
 
-  it('may be asked by a person through its tool', async () => {
+  it('allow a person to ask it through its tool', async () => {
     family.say({ scout: () => ({ text: 'Nobody knows.' }) });
     const { status, body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
     expect([status, body]).toMatchObject([200, { tool: 'wonder', success: true, result: 'Nobody knows.' }]);
@@ -183,27 +183,24 @@ describe('what holds for an agent', () => {
   it.each([
     ['run.completed', 45, { text: 'It says so.' }],
     ['run.failed', 30, { status: 400, body: {} }],
-  ])(
-    'tells such a person, by %s, what it took and that a stranger may speak through it',
-    async (end, total_tokens, last) => {
-      family.say({
-        scout: (request) =>
-          resultsShown(request).length > 0 ? last : { calls: [{ name: 'read', arguments: {} }], usage: [20, 10] },
-      });
-      const { body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
-      const runId = String(body['run_id']);
-      const took = { usage: { total_tokens: 0 }, children_usage: { total_tokens } };
-      expect((await family.jackdaw.events(runId)).at(-1)).toMatchObject({
-        event: end,
-        data: { is_tainted: true, ...took },
-      });
-      expect(await family.run(runId)).toMatchObject(took);
-    },
-  );
+  ])('report to that person, by %s, the usage and the taint', async (end, total_tokens, last) => {
+    family.say({
+      scout: (request) =>
+        resultsShown(request).length > 0 ? last : { calls: [{ name: 'read', arguments: {} }], usage: [20, 10] },
+    });
+    const { body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
+    const runId = String(body['run_id']);
+    const took = { usage: { total_tokens: 0 }, children_usage: { total_tokens } };
+    expect((await family.jackdaw.events(runId)).at(-1)).toMatchObject({
+      event: end,
+      data: { is_tainted: true, ...took },
+    });
+    expect(await family.run(runId)).toMatchObject(took);
+  });
 });
 
 describe('the example of docs/sub-agents.md', () => {
-  it('has the code of this test', () => {
+  it('contains the code of this test', () => {
     const code = readFileSync('test/support/front-desk.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(readFileSync('docs/sub-agents.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });

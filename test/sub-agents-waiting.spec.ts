@@ -8,7 +8,7 @@ const pays: Voice = callsThen([{ id: 'p', name: 'pay', arguments: { to: 'bob', a
 );
 const DAY_MS = 86_400_000;
 
-describe('an agent that asks another one which needs people', () => {
+describe('an agent that asks another agent whose run waits for people', () => {
   let family: Family;
   beforeEach(async () => {
     family = await Family.begin(
@@ -24,7 +24,7 @@ describe('an agent that asks another one which needs people', () => {
   });
   afterEach(() => family.stop());
 
-  /** Asks; the run waits for the run of another agent, whose id it gives. */
+  /** Starts a run that waits for the run of another agent. @returns the ids of both runs */
   async function askAndWait(body: Readonly<Record<string, unknown>> = {}): Promise<{ runId: string; childId: string }> {
     const answer = await family.jackdaw.chat({ query: 'pay bob', ...body });
     const runId = String(answer.body['run_id']);
@@ -35,7 +35,7 @@ describe('an agent that asks another one which needs people', () => {
 
   const statusOf = async (id: string) => (await family.run(id))['status'];
 
-  it('waits with it, as a row: after a restart a person decides there, and both come to their end', async () => {
+  it('waits as a stored row: after a restart a person decides about the child run, and both runs end', async () => {
     family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: pays });
     const { runId, childId } = await askAndWait({ sessionId: 's' });
     expect(await family.run(runId)).toMatchObject({
@@ -64,7 +64,7 @@ describe('an agent that asks another one which needs people', () => {
     expect(await family.run(runId)).toMatchObject({ status: 'completed', tool_results: [{ success: true }] });
   });
 
-  it('waits for one that waits for another, and hears of its end through both', async () => {
+  it('waits for a run that waits for another one, and resumes through both', async () => {
     family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: callsThen([ask('cashier', 'pay')]), cashier: pays });
     const { runId, childId } = await askAndWait();
     const [request] = (await family.run(childId))['waiting'] as unknown as { child_run_id: string }[];
@@ -74,7 +74,7 @@ describe('an agent that asks another one which needs people', () => {
     expect(family.tools.done).toEqual([]);
   });
 
-  it('has the answers of those that did not wait, and asks them no more', async () => {
+  it('retains the answers of finished child runs, and asks them no more', async () => {
     family.say({
       boss: callsThen([ask('clerk', 'pay'), ask('scout', 'look')], (results) => results.join('; ')),
       clerk: pays,
@@ -87,13 +87,13 @@ describe('an agent that asks another one which needs people', () => {
     expect(family.asked().filter((agent) => agent === 'scout')).toHaveLength(1);
   });
 
-  it('lets go at the next start when a crash came between the end of the one and word of it to the other', async () => {
+  it('resumes at the next start after a crash between the end of the child run and its notification', async () => {
     family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: pays });
     const { runId, childId } = await askAndWait();
     const database = family.jackdaw.app.get(Database);
     const child = (parent: string) =>
       database.commit([{ sql: 'UPDATE run SET parent_run_id = ? WHERE id = ?', params: [parent, childId] }]);
-    // Nobody hears of its end: the same rows are left as by a crash right after it.
+    // The parent receives no notification: the rows equal those after a crash at this point.
     await child(childId);
     await family.jackdaw.post(`/api/runs/${childId}/approve`, {});
     await family.jackdaw.events(childId);
@@ -103,7 +103,7 @@ describe('an agent that asks another one which needs people', () => {
     expect((await family.untilEnd(runId)).at(-1)).toMatchObject({ event: 'run.completed' });
   });
 
-  it('cancels, when it is cancelled, those that wait for a person below it', async () => {
+  it('cancels the waiting runs below it when it is cancelled', async () => {
     family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: callsThen([ask('cashier', 'pay')]), cashier: pays });
     const { runId, childId } = await askAndWait();
     const [request] = (await family.run(childId))['waiting'] as unknown as { child_run_id: string }[];
@@ -114,7 +114,7 @@ describe('an agent that asks another one which needs people', () => {
     expect([family.asked(), family.tools.done]).toEqual([['boss', 'clerk', 'cashier'], []]);
   });
 
-  it('is told when the other one is cancelled', async () => {
+  it('is notified when the child run is cancelled', async () => {
     family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: pays });
     const { runId, childId } = await askAndWait();
     await family.jackdaw.post(`/api/runs/${childId}/cancel`);
@@ -125,7 +125,7 @@ describe('an agent that asks another one which needs people', () => {
     expect(end!.data['result']).toMatch(/agent "clerk" was cancelled/);
   });
 
-  it('closes, when it is cancelled, the connection of the model that the other one asks, and asks nobody more', async () => {
+  it('closes the child run’s model connection when it is cancelled, and makes no further request', async () => {
     family.say({ boss: callsThen([ask('clerk', 'q')]), clerk: () => ({ hang: true }) });
     const stream = await family.jackdaw.stream({ query: 'go' });
     await family.llm.waitForRequest(2);
@@ -138,7 +138,7 @@ describe('an agent that asks another one which needs people', () => {
     expect([await statusOf(childId!), family.asked()]).toEqual(['cancelled', ['boss', 'clerk']]);
   });
 
-  it('waits for however many need a person: who waits for one takes no place of those that are asked at once', async () => {
+  it('waits for any number of child runs: one that waits for a person occupies no place of the concurrency limit', async () => {
     family.say({ boss: callsThen(Array.from({ length: 10 }, () => ask('clerk', 'pay'))), clerk: pays });
     const { status, body } = await family.jackdaw.chat({ query: 'pay all' });
     const waiting = body['waiting'] as unknown as { child_run_id: string }[];
@@ -155,7 +155,7 @@ describe('an agent that asks another one which needs people', () => {
     expect(family.tools.done).toHaveLength(10);
   });
 
-  it('never begins, once it is cancelled, those that wait for a place', async () => {
+  it('never starts, once it is cancelled, the child runs that wait for a place', async () => {
     family.say({
       boss: callsThen(Array.from({ length: 10 }, () => ask('clerk', 'q'))),
       clerk: () => ({ hang: true }),
@@ -171,7 +171,7 @@ describe('an agent that asks another one which needs people', () => {
     expect(await family.jackdaw.messages('many')).toHaveLength(12);
   });
 
-  it('ends with what it has asked when its time is up', async () => {
+  it('ends with its child runs at its deadline', async () => {
     family.say({ hasty: callsThen([ask('clerk', 'q')]), clerk: () => ({ hang: true }) });
     const { status, body } = await family.jackdaw.chat({ query: 'go', agent: 'hasty' });
     expect([status, body['code']]).toEqual([504, 'RUN_TIMEOUT']);
@@ -179,14 +179,14 @@ describe('an agent that asks another one which needs people', () => {
     expect(await statusOf(childId!)).toBe('cancelled');
   });
 
-  it('is kept as long as the run at the top, and goes with its user', async () => {
+  it('has child runs that expire with the top run, and are erased with its user', async () => {
     family.say({ boss: callsThen([ask('scout', 'q')]), scout: () => ({ text: 'seen' }) });
     const { body } = await family.jackdaw.chat({ query: 'go', sessionId: 's' });
     const runId = String(body['run_id']);
     const [childId] = (await family.run(runId))['child_run_ids'] as unknown as string[];
     const database = family.jackdaw.app.get(Database);
     const retention = family.jackdaw.app.get(RunRetentionService);
-    // The child ended long ago, the run that called it now.
+    // The child ended long ago; the run that called it ended now.
     const params = [Date.now() - 100 * DAY_MS, childId!];
     await database.commit([{ sql: 'UPDATE run SET finished_at = ? WHERE id = ?', params }]);
     expect(await retention.sweep(Date.now())).toBe(0);

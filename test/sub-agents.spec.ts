@@ -4,7 +4,7 @@ import { gate } from './support/jackdaw.js';
 
 const echo: Voice = (request) => ({ text: `re: ${String(questionIn(request))}` });
 
-// One run at a time: what an agent asks must never wait for the room of the one that asks.
+// One run at a time: a child run must never wait for the capacity that its parent occupies.
 describe('an agent that asks others, in a server for one run at a time', () => {
   let family: Family;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
   });
   afterAll(() => family.stop());
 
-  it('gets the answer as a result, from a run of its own in the journal', async () => {
+  it('receives the answer as a result, from a separate run in the journal', async () => {
     family.say({
       boss: callsThen([ask('scout', 'what is out there?')], ([seen]) => `The scout says ${String(seen)}`),
       scout: (request) => ({ text: `"${String(questionIn(request))}"`, usage: [7, 3] }),
@@ -49,7 +49,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     ]);
   });
 
-  it('tells its followers when the other begins and ends, and nothing of what that says', async () => {
+  it('publishes the start and the end of the child run, and none of its messages', async () => {
     family.say({ boss: callsThen([ask('scout', 'q')], () => 'done'), scout: () => ({ text: 'whispered words' }) });
     const stream = await family.jackdaw.stream({ query: 'go' });
     const events = await stream.all();
@@ -67,7 +67,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect(own.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'whispered words' } });
   });
 
-  it('goes on with what they talked about before, in a session of theirs that goes with its own', async () => {
+  it('continues its earlier conversation with each sub-agent, in a session that is deleted with its own', async () => {
     family.say({ boss: callsThen([ask('scout', 'the first question')]), scout: echo });
     await family.jackdaw.chat({ query: 'one', sessionId: 'memory' });
     family.say({ boss: callsThen([ask('scout', 'the second question')]), scout: echo });
@@ -85,7 +85,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
       expect((await family.jackdaw.get(`/api/sessions/${id}`)).status).toBe(404);
   });
 
-  it.each([0, 1, 2])('loses none of its three sessions while a run holds one of them: %i', async (which) => {
+  it.each([0, 1, 2])('retains all three sessions while a run holds one of them: %i', async (which) => {
     const id = `held-${which}`;
     family.say({
       boss: callsThen([ask('scout', 'q'), ask('clerk', 'q')]),
@@ -114,7 +114,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect(await family.sessionsBelow(id)).toEqual([]);
   });
 
-  it('begins anew with them when its session is cleared', async () => {
+  it('starts new conversations with its sub-agents when its session is cleared', async () => {
     family.say({
       boss: callsThen([ask('clerk', 'sum up')]),
       clerk: callsThen([ask('scout', 'look')], () => '{"sum":1}'),
@@ -135,7 +135,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect(asked.messages.map(({ content }) => content).slice(1)).toEqual(['look']);
   });
 
-  it('asks several at once, also the same one', async () => {
+  it('asks several at once, including the same one', async () => {
     const both = gate();
     const waiting: string[] = [];
     const scout: Voice = async (request) => {
@@ -157,7 +157,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect((tool_results as unknown as { result: unknown }[])[2]?.result).toEqual({ sum: 're: books' });
   });
 
-  it('asks eight at a time of however many it calls at once', async () => {
+  it('asks at most eight at a time, however many it calls', async () => {
     const [full, release] = [gate(), gate()];
     let going = 0;
     let most = 0;
@@ -184,7 +184,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect(most).toBe(8);
   });
 
-  it('asks through several, no deeper than its limit: then the model is told so, and answers', async () => {
+  it('asks through several levels up to its limit: then the model receives an error, and answers', async () => {
     family.say({
       boss: (request) => {
         const results = resultsShown(request);
@@ -208,20 +208,20 @@ describe('an agent that asks others, in a server for one run at a time', () => {
       () => ({ calls: [ask('nobody', 'x')] }),
       /agent "scout" gave no whole answer \(iteration_limit\)/,
     ],
-  ] satisfies [string, Voice, RegExp][])('is told when the other one %s', async (_case, scout, error) => {
+  ] satisfies [string, Voice, RegExp][])('receives an error when the sub-agent %s', async (_case, scout, error) => {
     family.say({ boss: callsThen([ask('scout', 'q')]), scout });
     const { status, body } = await family.jackdaw.chat({ query: 'go' });
     expect([status, body['result']]).toEqual([200, expect.stringMatching(error)]);
   });
 
-  it('must say what it wants to know', async () => {
+  it('must send a non-empty question', async () => {
     family.say({ boss: callsThen([ask('scout', '  '), { name: 'ask_scout', arguments: {} }], String), scout: echo });
     const { body } = await family.jackdaw.chat({ query: 'go' });
     expect(body['result']).toMatch(/query.*query/s);
     expect(family.asked()).toEqual(['boss', 'boss']);
   });
 
-  it('forks with what the other one said: it is not asked again', async () => {
+  it('retains the sub-agent’s answer in a fork: the sub-agent is not asked again', async () => {
     family.say({ boss: callsThen([ask('scout', 'q')]), scout: echo });
     const { body } = await family.jackdaw.chat({ query: 'go', sessionId: 'forked' });
     const forked = await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/fork`, { fromStep: 'model:2' });

@@ -32,8 +32,8 @@ const fill = async () => {
   llm.reset();
 };
 
-describe('an agent that has its past summed up', () => {
-  it('asks the model once when turns have to make place, and goes on from there', async () => {
+describe('an agent with the memory policy "summary"', () => {
+  it('requests one summary when turns are evicted, and continues with it', async () => {
     await fill();
     llm.always((request) => ({ text: isSummary(request) ? 'they counted' : 'fine' }));
     const { body } = await chat('four');
@@ -48,7 +48,7 @@ describe('an agent that has its past summed up', () => {
       [0, 15],
       [1, 15],
     ]);
-    // What the summary took is part of what the run took.
+    // The usage of the summary is part of the usage of the run.
     expect(body['usage']).toEqual({ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 });
     llm.reset();
     llm.always({ text: 'fine' });
@@ -56,7 +56,7 @@ describe('an agent that has its past summed up', () => {
     expect(llm.requests.map(isSummary)).toEqual([true, false]);
   });
 
-  it('does not sum up before turns have to make place, though earlier ones are gone', async () => {
+  it('requests no summary before turns are evicted, though earlier ones are gone', async () => {
     await fill();
     llm.always(({ messages }) => ({ text: isSummary({ messages } as FakeRequest) ? 'too early' : 'fine' }));
     await jackdaw.send(`/api/sessions/${sessionId}/messages`, { method: 'DELETE' });
@@ -66,7 +66,7 @@ describe('an agent that has its past summed up', () => {
     expect(llm.requests.map(isSummary).slice(3)).toEqual([true, false]);
   });
 
-  it('answers without a summary when none can be had', async () => {
+  it('answers without a summary when the summary fails', async () => {
     await fill();
     llm.reply({ status: 500 }).always({ text: 'fine' });
     const { status, body } = await chat('four');
@@ -75,7 +75,7 @@ describe('an agent that has its past summed up', () => {
     expect(await jackdaw.messages(sessionId)).toHaveLength(8);
   });
 
-  it('is cancelled while the model sums up, with the question in its turn', async () => {
+  it('is cancelled during a summary, and stores the question in its turn', async () => {
     await fill();
     llm.reply({ hang: true }).always({ text: 'fine' });
     const stream = await jackdaw.stream({ query: 'four', sessionId });

@@ -26,7 +26,7 @@ describe('with API keys of two tenants', () => {
     await llm.close();
   });
 
-  /** Every route that is about a session or a run. */
+  /** Every route for a session or a run. */
   function ask(runId: string, sessionId: string, headers: Record<string, string>): Promise<Answer>[] {
     return [
       jackdaw.get(`/api/runs/${runId}`, headers),
@@ -135,7 +135,7 @@ describe('with API keys of two tenants', () => {
     ]);
   });
 
-  it('shares sessions and runs within a tenant, and knows who began them', async () => {
+  it('shares sessions and runs within a tenant, and records who started them', async () => {
     llm.always({ text: 'hello' });
     const { body } = await jackdaw.chat({ query: 'x', sessionId: 'team' }, bearer('ann'));
     const session = await jackdaw.get('/api/sessions/team', bearer('amy'));
@@ -177,7 +177,7 @@ describe('without API keys', () => {
   });
 });
 
-/** The status of a session that is not there, asked for under a host name, which fetch does not let us choose. */
+/** The status of an unknown session under a host name, which fetch does not let a caller choose. */
 async function statusUnder(
   url: string,
   host: string,

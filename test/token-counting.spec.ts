@@ -11,14 +11,14 @@ const messages: Message[] = [
 it.each([
   ['auto', true],
   ['estimate', false],
-])('counts the tokens of messages as TOKEN_COUNTING=%s says', async (counting, isExact) => {
+])('messages are counted as TOKEN_COUNTING=%s requires', async (counting, isExact) => {
   const module = await Test.createTestingModule({
     imports: [AppConfigModule.forRoot({ TOKEN_COUNTING: counting }), LlmModule],
   }).compile();
   const counter = await module.get(TokenCounterRegistry).of('gpt-4o');
   expect(counter.isExact).toBe(isExact);
   const tokens = countMessages(counter, messages);
-  // Four around each message, four and two in them.
+  // Each of the two messages has about four tokens of framing.
   expect(tokens).toBeGreaterThanOrEqual(14);
   expect(tokens).toBeLessThanOrEqual(isExact ? 14 : 20);
   await module.close();

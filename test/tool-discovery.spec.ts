@@ -69,7 +69,7 @@ describe('tools of a lazily loaded module', () => {
     });
   });
 
-  it('are there for agents that name them when a hook of a module registers them', async () => {
+  it('exist for agents that name them when a hook of a module registers them', async () => {
     @Injectable()
     class EarlyTravel extends Travel implements OnModuleInit {
       async onModuleInit(): Promise<void> {
@@ -87,7 +87,7 @@ describe('tools of a lazily loaded module', () => {
     });
   });
 
-  it('are registered as docs/tools.md says', () => {
+  it('are registered as docs/tools.md describes', () => {
     const code = readFileSync('test/support/travel.module.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(readFileSync('docs/tools.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });

@@ -4,7 +4,7 @@ import { ProcessWorld } from './support/process-world.js';
 const world = ProcessWorld.prepare();
 const stepOf = (name: string, step: number) => ({ id: `of ${step}`, name, arguments: { step } });
 
-it('what a tool has shown is there after kill -9, and is shown to the model again', async () => {
+it('an image of a tool survives kill -9, and is sent to the model again', async () => {
   const { llm } = world;
   const env = { LLM_MODEL: 'gpt-4o' };
   llm.reply({ calls: [stepOf('pictured_step', 1)] }, { calls: [stepOf('read_step', 2)] }, { text: 'all done' });

@@ -24,7 +24,7 @@ function start(env: Readonly<Record<string, string>>): Promise<Jackdaw> {
   return startJackdaw({ env, tools: [new PictureTools()] });
 }
 
-/** What of the last request comes from the call on. */
+/** The messages of the last request from the tool call on. */
 function resultOnTheWire(): unknown[] {
   const { messages } = llm.lastRequest;
   const called = messages.findIndex(({ role }) => role === 'assistant');
@@ -65,12 +65,12 @@ const SEEING: [string, string, object[]][] = [
   ['ollama', 'qwen3-vl', BY_OPENAI],
 ];
 
-describe.each(SEEING)('over %s, what a tool shows', (provider, model, wire) => {
+describe.each(SEEING)('an image of a tool over %s', (provider, model, wire) => {
   let jackdaw: Jackdaw;
   beforeAll(async () => void (jackdaw = await start({ ...llm.envOf(provider), LLM_MODEL: model })));
   afterAll(() => jackdaw.stop());
 
-  it('is seen by the model, in the next turn too', async () => {
+  it('is sent to the model, in the next turn too', async () => {
     llm.reply({ calls: [CALL] }).always({ text: 'A dot.' });
     await jackdaw.chat({ query: 'What is it?', sessionId: 's' });
     expect(resultOnTheWire()).toEqual(wire);
@@ -81,8 +81,8 @@ describe.each(SEEING)('over %s, what a tool shows', (provider, model, wire) => {
   });
 });
 
-describe.each(['react', 'xml'])('in %s, what a tool shows', (protocol) => {
-  it('is seen behind the result', async () => {
+describe.each(['react', 'xml'])('an image of a tool in %s', (protocol) => {
+  it('is sent after the result', async () => {
     const jackdaw = await start({ ...llm.env, LLM_PROTOCOL: protocol, LLM_MODEL: 'gpt-4o' });
     const [call, end] =
       protocol === 'react'
@@ -104,7 +104,7 @@ describe.each(['react', 'xml'])('in %s, what a tool shows', (protocol) => {
   });
 });
 
-describe('what a tool shows', () => {
+describe('an image of a tool', () => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     const env = { ...llm.envOf('openai'), LLM_MODEL: 'gpt-4o', AGENT_MAX_IMAGE_BYTES: '100' };
@@ -118,7 +118,7 @@ describe('what a tool shows', () => {
   });
   afterAll(() => jackdaw.stop());
 
-  it('is told of in events and answers by what it is, and whole in the journal', async () => {
+  it('is described in events and answers, and stored in full in the journal', async () => {
     llm.reply({ calls: [CALL] }, { text: 'A dot.' });
     const stream = await jackdaw.stream({ query: 'x' });
     const events = await stream.all();
@@ -132,7 +132,7 @@ describe('what a tool shows', () => {
     expect(steps.find(({ name }) => name === 'tool:1:1')?.result).toMatchObject({ images: [URI] });
   });
 
-  it('may have AGENT_MAX_IMAGE_BYTES in one result, and together: later ones take the place of earlier ones', async () => {
+  it('is limited to AGENT_MAX_IMAGE_BYTES per result and in total: later images replace earlier ones', async () => {
     llm.reply({ calls: [CALL] }, { calls: [{ id: 'd', name: 'two', arguments: {} }] }, { text: 'ok' });
     const { body } = await jackdaw.chat({ query: 'x', sessionId: 'room', includeDetails: true });
     expect(body['tool_results']).toMatchObject([
@@ -151,7 +151,7 @@ describe('what a tool shows', () => {
     expect(JSON.stringify(llm.lastRequest).split(DATA)).toHaveLength(2);
   });
 
-  it('is exported and taken in again', async () => {
+  it('is exported and imported again', async () => {
     llm.reply({ calls: [CALL] }, { text: 'ok' });
     await jackdaw.chat({ query: 'x', sessionId: 'original' });
     const { body: session } = await jackdaw.get('/api/sessions/original/export');
@@ -163,14 +163,14 @@ describe('what a tool shows', () => {
     expect((await jackdaw.post('/api/sessions/import', { session: forged, id: 'forged' })).status).toBe(400);
   });
 
-  it('is told of to who calls the tool directly', async () => {
+  it('is described to the caller of a direct call', async () => {
     const { body } = await callTool(jackdaw, 'plot', { arguments: { of: 'x' } });
     expect(body).toMatchObject({ success: true, result: { of: 'x', mean: 7 }, images: TOLD });
   });
 });
 
-describe('a model that cannot see', () => {
-  it('is told that there is an image, and another one sees it later', async () => {
+describe('a model without vision', () => {
+  it('receives a note instead of an image, and another model receives the image later', async () => {
     const env = { ...llm.envOf('ollama'), LLM_MODEL: 'qwen3', OPENAI_API_KEY: 'o', OPENAI_BASE_URL: llm.url };
     const jackdaw = await start(env);
     llm.reply({ calls: [CALL] }).always({ text: 'ok' });
@@ -183,7 +183,7 @@ describe('a model that cannot see', () => {
 });
 
 describe('docs/tools.md', () => {
-  it('has the tool of these tests', () => {
+  it('contains the tool of these tests', () => {
     const code = readFileSync('test/support/picture.tool.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(readFileSync('docs/tools.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });

@@ -36,12 +36,12 @@ describe('tools of an application behind its API', () => {
     expect(await resultOf('whose', BOB)).toMatchObject({ result: 'beta/bob' });
   });
 
-  it('are denied by a guard to whom it denies them', async () => {
+  it('are denied by a guard', async () => {
     expect(await resultOf('emptyAll', ROOT)).toMatchObject({ success: true, result: 'emptied' });
     expect(await resultOf('emptyAll', BOB)).toMatchObject({ success: false, error: 'Forbidden resource' });
   });
 
-  it('tell how far they are, log with their run, and leave a long result whole in the journal', async () => {
+  it('report progress, log with their run, and leave a long result complete in the journal', async () => {
     llm.reset();
     llm.reply({ calls: [{ name: 'count', arguments: {} }] }).reply({ text: 'done' });
     const stream = await jackdaw.stream({ query: 'go' }, ROOT.headers);
@@ -81,7 +81,7 @@ describe('tools of an application behind its API', () => {
 describe('docs/tools.md', () => {
   const document = readFileSync('docs/tools.md', 'utf8');
 
-  it('has the code of these tests', () => {
+  it('contains the code of these tests', () => {
     const code = readFileSync('test/support/shop.tool.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(document).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });

@@ -18,14 +18,14 @@ Logger.overrideLogger(false);
 const host = new AgentHost();
 afterAll(() => host.stop());
 
-/** One that goes on where the last one on its folder was. */
+/** Starts an agent on the same data folder as the one before. */
 async function start(env = host.environment(), on = host) {
   const options = { tools: [CounterTools, GuardedTools], extensions: [BasketExtension] };
   return on.start({ ...options, env: { ...env, TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_FORMAT: 'sqlite' } });
 }
 
 describe('a tool called by code', () => {
-  it('gives its value, and finds in a session what it left there', async () => {
+  it('returns its value, and finds its earlier state in a session', async () => {
     const agent = await start();
     const { id } = await agent.sessions.create();
     expect([await agent.executeTool('count', {}, id), await agent.executeTool('count', { by: 5 }, id)]).toEqual([1, 6]);
@@ -40,12 +40,12 @@ describe('a tool called by code', () => {
     ['cuont', {}, undefined, { code: 'TOOL_NOT_FOUND' }],
     ['count', {}, 'nowhere', { code: 'SESSION_NOT_FOUND' }],
     ['pay', {}, undefined, { code: 'RUN_WAITING', details: { waiting: [{ kind: 'approval' }] } }],
-  ])('throws what became of it: %s %j', async (tool, args, session, error) => {
+  ])('throws its outcome: %s %j', async (tool, args, session, error) => {
     const agent = await start();
     await expect(agent.executeTool(tool, args as Record<string, unknown>, session)).rejects.toMatchObject(error);
   });
 
-  it('may be bound to a session that no agent knows, and one that keeps no state may not', async () => {
+  it('may be bound to a session unknown to any agent, unless it is stateless', async () => {
     const agent = await start();
     const session = agent.createStatefulToolSession('tally', 'my-own');
     expect([await session.execute({ by: 2 }), await session.execute()]).toEqual([{ was: 0 }, { was: 2 }]);
@@ -53,7 +53,7 @@ describe('a tool called by code', () => {
     expect(() => agent.createStatefulToolSession('pay', 'my-own')).toThrow('Tool "pay" keeps no state');
   });
 
-  it('has an object of its own restored after a restart', async () => {
+  it('has its own object restored after a restart', async () => {
     const env = host.environment();
     const before = new AgentHost();
     const first = await start(env, before);
@@ -70,7 +70,7 @@ describe('a tool called by code', () => {
 });
 
 describe('docs/tool-state.md', () => {
-  it('has the code of this test', () => {
+  it('contains the code of this test', () => {
     const code = readFileSync('test/support/basket-extension.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(readFileSync('docs/tool-state.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });

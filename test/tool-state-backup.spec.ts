@@ -40,7 +40,7 @@ describe.each([
   ['persistent', { TOOL_STATE_FORMAT: 'sqlite' }],
   ['distributed', { ENCRYPTION_KEYS: `k:${randomBytes(32).toString('base64')}` }],
 ])('a backup of %s %j', (manager, more) => {
-  it('makes states what they were, with versions and history', async () => {
+  it('restores states with versions and history', async () => {
     await start({ TOOL_STATE_MANAGER: manager, ...more });
     for (let n = 0; n < 3; n++) await count();
     const before = [await read('/versions'), await read('/history')];
@@ -58,7 +58,7 @@ describe.each([
 describe('a backup of files', () => {
   const linesOf = (file: string) => gunzipSync(readFileSync(file)).toString().split('\n').slice(0, -1);
 
-  it('has them also before a tool is called', async () => {
+  it('contains them also before a tool is called', async () => {
     await start({ TOOL_STATE_MANAGER: 'persistent' });
     await count();
     await jackdaw.stop();
@@ -66,7 +66,7 @@ describe('a backup of files', () => {
     expect(linesOf(await jackdaw.app.get(ToolStateBackups).backup())).toHaveLength(1);
   });
 
-  it('leaves out one that cannot be read, and says so', async () => {
+  it('omits an unreadable one, and reports it', async () => {
     await start({ TOOL_STATE_MANAGER: 'persistent' });
     await count();
     await jackdaw.post('/api/sessions', { id: 'other' });
@@ -81,7 +81,7 @@ describe('a backup of files', () => {
 });
 
 describe('the script of docs/tool-state.md', () => {
-  it('restores what is damaged while the server is stopped', async () => {
+  it('restores a damaged state while the server is stopped', async () => {
     await start({ TOOL_STATE_MANAGER: 'persistent' });
     for (let n = 0; n < 3; n++) await count();
     const file = await jackdaw.app.get(ToolStateBackups).backup();
@@ -92,13 +92,13 @@ describe('the script of docs/tool-state.md', () => {
     expect(await count()).toBe(4);
   });
 
-  it('is this one', () => {
+  it('equals the script of this test', () => {
     const code = readFileSync('test/support/restore-states.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
     expect(readFileSync('docs/tool-state.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });
 });
 
-it('is made as often as configured, and kept for so many days', async () => {
+it('a backup is made at the configured interval, and retained for the configured days', async () => {
   await start({ TOOL_STATE_BACKUP: 'true', TOOL_STATE_BACKUP_INTERVAL_MS: '1000' });
   await count();
   const folder = join(folders.at(-1)!, 'backups');
@@ -112,7 +112,7 @@ it('is made as often as configured, and kept for so many days', async () => {
   expect(files().length).toBeGreaterThan(1);
 });
 
-it('is refused where it is none', async () => {
+it('an invalid backup is refused', async () => {
   await start({});
   const file = join(folders.at(-1)!, 'broken.jsonl.gz');
   const backups = jackdaw.app.get(ToolStateBackups);

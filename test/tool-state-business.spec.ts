@@ -24,7 +24,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
   const versions = async (id: string) =>
     (await states.getVersions(id)).map(({ version, data }) => [version, data['n']]);
 
-  it('count their versions, and keep the last ones with who made them', async () => {
+  it('count their versions, and retain the latest ones with their authors', async () => {
     const id = await begin();
     await fill(id, 5);
     expect(await states.getState(id, 'business')).toMatchObject({ version: 5, data: { n: 5 } });
@@ -32,7 +32,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     expect(await states.getVersions(id)).toMatchObject([5, 4, 3].map((n) => ({ by: `call-${n}` })));
   });
 
-  it('become again what they were', async () => {
+  it('are rolled back to an earlier version', async () => {
     const id = await begin();
     await fill(id, 4);
     expect(await states.rollback(id, 2, 'me')).toMatchObject({ version: 5, data: { n: 2 } });
@@ -45,7 +45,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     expect(await states.getState(id, 'business')).toMatchObject({ version: 5, data: { n: 2 } });
   });
 
-  it('have no versions when none are kept, nor after they were deleted', async () => {
+  it('have no versions if none are retained, nor after they were deleted', async () => {
     const none = managerOf(store, { maxVersions: 0 });
     const id = await begin();
     await none.setState(id, 'business', { n: 1 });
@@ -58,7 +58,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     expect(await versions(id)).toEqual([[1, 1]]);
   });
 
-  it('have a history of what happened, the last entries of it, page by page', async () => {
+  it('have a bounded history of events, page by page', async () => {
     const id = await begin();
     for (let n = 1; n <= 7; n++) {
       await states.edit(id, (draft) => {
@@ -78,7 +78,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     expect(await states.getHistory(id, 9)).toEqual(all);
   });
 
-  it('keep no more history than they may, when much happens at once', async () => {
+  it('retain no more history than allowed under concurrency', async () => {
     const id = await begin();
     await states.edit(id, (draft) => {
       for (let n = 1; n <= 12; n++) draft.note('execution_start', null, { n });
@@ -91,7 +91,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     ['first_write_wins', { a: 1, b: 1 }],
     ['merge', { a: 1, b: 2 }],
     ['error', 'TOOL_STATE_CONFLICT'],
-  ])('that were changed meanwhile: %s', async (conflict, outcome) => {
+  ])('resolve a concurrent change: %s', async (conflict, outcome) => {
     const resolving = managerOf(store, { conflict });
     const id = await begin();
     await resolving.setState(id, 'business', { a: 0 }, { basedOn: 0 });
@@ -103,7 +103,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
     expect(await states.getState(id, 'business')).toMatchObject({ version: isChanged ? 3 : 2 });
   });
 
-  it('lose nothing of 100 changes at once', async () => {
+  it('lose none of 100 concurrent changes', async () => {
     const id = await begin();
     const add = () => states.updateState(id, 'business', ({ n }) => ({ n: Number(n ?? 0) + 1 }));
     const done = await Promise.all(Array.from({ length: 100 }, add));
@@ -114,7 +114,7 @@ describeStates('business states', await stateKinds(), (place, { isShared }) => {
 
   if (!isShared) return;
 
-  it('lose nothing of 100 changes at once from each of two processes', async () => {
+  it('lose none of 100 concurrent changes from each of two processes', async () => {
     const other = managerOf(await place().open());
     const key = fresh();
     const [id] = await Promise.all([states, other].map((one) => one.createContext(key)));

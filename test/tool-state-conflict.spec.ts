@@ -14,51 +14,54 @@ const KEPT: Readonly<Record<Policy, object>> = {
   error: { theirs: 1 },
 };
 
-describe.each(['memory', 'persistent', 'distributed'])('a state in %s that others change during a call', (manager) => {
-  let jackdaw: Jackdaw;
-  beforeAll(async () => {
-    jackdaw = await startJackdaw({ env: { TOOL_STATE_MANAGER: manager } });
-    for (const policy of POLICIES) register(policy);
-  });
-  afterAll(() => jackdaw.stop());
-
-  /** A tool during whose call code changes its state: by its manager, or by a call of its own. */
-  function register(conflict: Policy): void {
-    const tools = jackdaw.app.get(ToolRegistry);
-    tools.register({
-      name: conflict,
-      description: 'Is not alone.',
-      effect: 'read',
-      stateful: { conflict },
-      parameters: { type: 'object', properties: { others: { enum: ['manager', 'call', 'none'] } } },
-      handler: async ({ others }: { others: string }, { sessionId, principal, state }: ToolContext) => {
-        if (others === 'none') return state!.update({ theirs: 1 });
-        if (others === 'call') await tools.call(conflict, { others: 'none' }, { sessionId, principal });
-        if (others === 'manager') {
-          const states = await jackdaw.app.get(ToolStates).managerOf(tools.get(conflict));
-          const id = await states.createContext({ tenant: principal.tenant, session: sessionId!, tool: conflict });
-          await states.updateState(id, 'business', { theirs: 1 });
-        }
-        return state!.update({ mine: 1 });
-      },
+describe.each(['memory', 'persistent', 'distributed'])(
+  'a state in %s with concurrent changes during a call',
+  (manager) => {
+    let jackdaw: Jackdaw;
+    beforeAll(async () => {
+      jackdaw = await startJackdaw({ env: { TOOL_STATE_MANAGER: manager } });
+      for (const policy of POLICIES) register(policy);
     });
-  }
+    afterAll(() => jackdaw.stop());
 
-  const CASES = POLICIES.flatMap((policy) => ['manager', 'call'].map((others) => ({ policy, others })));
+    /** A tool whose state changes during its call: through the manager, or through another call. */
+    function register(conflict: Policy): void {
+      const tools = jackdaw.app.get(ToolRegistry);
+      tools.register({
+        name: conflict,
+        description: 'Is not alone.',
+        effect: 'read',
+        stateful: { conflict },
+        parameters: { type: 'object', properties: { others: { enum: ['manager', 'call', 'none'] } } },
+        handler: async ({ others }: { others: string }, { sessionId, principal, state }: ToolContext) => {
+          if (others === 'none') return state!.update({ theirs: 1 });
+          if (others === 'call') await tools.call(conflict, { others: 'none' }, { sessionId, principal });
+          if (others === 'manager') {
+            const states = await jackdaw.app.get(ToolStates).managerOf(tools.get(conflict));
+            const id = await states.createContext({ tenant: principal.tenant, session: sessionId!, tool: conflict });
+            await states.updateState(id, 'business', { theirs: 1 });
+          }
+          return state!.update({ mine: 1 });
+        },
+      });
+    }
 
-  it.each(CASES)('is kept by $policy, also against a $others', async ({ policy, others }) => {
-    const session = String((await jackdaw.post('/api/sessions', {})).body['id']);
-    const { body } = await callTool(jackdaw, policy, { arguments: { others }, sessionId: session });
-    expect(body['code']).toBe(policy === 'error' ? 'TOOL_STATE_CONFLICT' : undefined);
-    const id = contextIdOf({ tenant: 'default', session, tool: policy });
-    const { states } = (await jackdaw.get(`/api/tool-states/${id}`)).body as unknown as {
-      states: { state_type: string; data: object }[];
-    };
-    expect(states.find(({ state_type }) => state_type === 'business')!.data).toEqual(KEPT[policy]);
-  });
-});
+    const CASES = POLICIES.flatMap((policy) => ['manager', 'call'].map((others) => ({ policy, others })));
 
-describe('a call whose state cannot be kept', () => {
+    it.each(CASES)('is resolved by $policy, also against a $others', async ({ policy, others }) => {
+      const session = String((await jackdaw.post('/api/sessions', {})).body['id']);
+      const { body } = await callTool(jackdaw, policy, { arguments: { others }, sessionId: session });
+      expect(body['code']).toBe(policy === 'error' ? 'TOOL_STATE_CONFLICT' : undefined);
+      const id = contextIdOf({ tenant: 'default', session, tool: policy });
+      const { states } = (await jackdaw.get(`/api/tool-states/${id}`)).body as unknown as {
+        states: { state_type: string; data: object }[];
+      };
+      expect(states.find(({ state_type }) => state_type === 'business')!.data).toEqual(KEPT[policy]);
+    });
+  },
+);
+
+describe('a call whose state cannot be stored', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -81,13 +84,13 @@ describe('a call whose state cannot be kept', () => {
     await llm.close();
   });
 
-  it('fails with the reason, also when it has saved it itself', async () => {
+  it('fails with the reason, also after an explicit save', async () => {
     const { body } = await callTool(jackdaw, 'hoard', { arguments: {} });
     expect([body['status'], body['code']]).toEqual(['failed', 'TOOL_STATE_TOO_LARGE']);
     await expect(jackdaw.app.get(ToolRegistry).call('hoard')).rejects.toMatchObject({ code: 'TOOL_STATE_TOO_LARGE' });
   });
 
-  it('gives the model the reason as its result, and the run goes on', async () => {
+  it('returns the reason to the model as its result, and the run continues', async () => {
     llm.reply({ calls: [{ name: 'hoard', arguments: {} }] }, { text: 'It was too much.' });
     const chat = { query: 'hoard', includeDetails: true };
     const { status, body } = await jackdaw.post('/api/agent/chat', chat);

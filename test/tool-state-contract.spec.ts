@@ -9,7 +9,7 @@ import { describeStates, managerOf, stateKinds } from './support/state-stores.js
 Logger.overrideLogger(false);
 const HOUR_MS = 3_600_000;
 let count = 0;
-/** A context that nobody has used. */
+/** The key of an unused context. */
 const fresh = (key: Partial<ContextKey> = {}): ContextKey => ({
   tenant: 'te nant/é',
   session: `s${count++}`,
@@ -29,7 +29,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
   const as = (policy: Partial<StatePolicy>) => managerOf(store, policy);
   const begin = (key = fresh()) => states.createContext(key);
   const dataOf = async (id: string) => (await states.getState(id, 'business'))?.data ?? null;
-  /** Only what the clock says changes; nothing waits for it. */
+  /** Advances the clock only; timers stay real. */
   const pass = (ms: number) => {
     const now = Date.now() + ms;
     jest.useFakeTimers({
@@ -49,7 +49,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     });
   };
 
-  it('are of one tool in one session of one tenant, always the same', async () => {
+  it('belong to one tool in one session of one tenant', async () => {
     const key = fresh();
     const others = [{ tenant: 'other' }, { session: `${key.session}x` }, { tool: 'Cart' }].map((one) => ({
       ...key,
@@ -64,7 +64,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await Promise.all(ids.map(dataOf))).toEqual([mine, mine, mine, null, null, null]);
   });
 
-  it('tell whose they are, unread', async () => {
+  it('identify their owner without a read of their content', async () => {
     const key = fresh();
     const id = await begin(key);
     expect([await store.keyOf(id), await store.keyOf('nobody')]).toEqual([key, null]);
@@ -72,7 +72,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await store.keyOf(id)).toBeNull();
   });
 
-  it('are set, replaced, laid over and deleted, type by type', async () => {
+  it('are set, replaced, merged and deleted, type by type', async () => {
     const id = await begin();
     expect(await states.getState(id, 'session')).toBeNull();
     expect(await states.setState(id, 'session', { a: 1, b: 1 })).toMatchObject({ version: 1, data: { a: 1, b: 1 } });
@@ -89,7 +89,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await states.updateState(id, 'session', { e: 1 })).toMatchObject({ version: 1, data: { e: 1 } });
   });
 
-  it('are nowhere without their context', async () => {
+  it('do not exist without their context', async () => {
     for (const id of ['ctx_none', '../../etc/passwd', '', "'; DROP TABLE tool_state; --"]) {
       expect([await states.getState(id, 'business'), await states.getContextInfo(id)]).toEqual([null, null]);
       await expect(states.setState(id, 'business', {})).rejects.toMatchObject({ code: 'TOOL_STATE_NOT_FOUND' });
@@ -111,7 +111,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(again).toMatchObject({ version: 2, data: { other: 1 }, createdAt: Date.now() });
   });
 
-  it('expire whole when the context was not used for its time', async () => {
+  it('expire with an unused context after its idle time', async () => {
     const idle = as({ idleMs: HOUR_MS });
     const key = fresh();
     const id = await idle.createContext(key);
@@ -133,7 +133,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await idle.updateState(id, 'business', { new: 1 })).toMatchObject({ version: 1, data: { new: 1 } });
   });
 
-  it('are hidden by a read when they have expired, and removed by a sweep or a write only', async () => {
+  it('are hidden from reads after they expire, and removed by a sweep or a write only', async () => {
     const idle = as({ idleMs: HOUR_MS });
     const ids = [await idle.createContext(fresh()), await idle.createContext(fresh())] as const;
     for (const id of ids) await idle.setState(id, 'business', { n: 1 });
@@ -151,7 +151,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await place().traces(written)).toEqual([]);
   });
 
-  it('are not removed as expired when somebody has made them anew meanwhile', async () => {
+  it('are not removed as expired after a concurrent write', async () => {
     const key = fresh();
     const id = await as({ idleMs: HOUR_MS }).createContext(key);
     const { revision } = (await store.load(id))!;
@@ -160,7 +160,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect([await store.remove(id, revision + 1), await dataOf(id)]).toEqual([true, null]);
   });
 
-  it('stay as they are when they would become too large', async () => {
+  it('stay unchanged when they would become too large', async () => {
     const id = await begin();
     const small = as({ maxStateBytes: 20 });
     await small.setState(id, 'business', { a: 'b' });
@@ -193,7 +193,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await states.listContexts({ tenant, session: 's1' })).toEqual([ids[1]!]);
   });
 
-  it('are in so many tools of a session as are allowed', async () => {
+  it('are limited to the allowed number of tools in a session', async () => {
     const few = as({ maxContextsPerSession: 2 });
     const key = fresh();
     const inTool = (tool: string) => few.createContext({ ...key, tool });
@@ -208,7 +208,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
-  it('tell of a context without what is in it', async () => {
+  it('describe a context without its content', async () => {
     const key = fresh();
     const id = await begin(key);
     const { updatedAt } = await states.setState(id, 'connection', { secret: 'word' });
@@ -227,7 +227,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     });
   });
 
-  it('leave nothing behind', async () => {
+  it('leave no trace after cleanup', async () => {
     const id = await as({ idleMs: HOUR_MS }).createContext(fresh());
     for (const type of ['business', 'cache'] as const) await states.setState(id, type, { a: type });
     await states.edit(id, (draft) => draft.note('execution_start', 'k', { a: 1 }));
@@ -237,7 +237,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect([await dataOf(id), await states.getVersions(id), await states.getHistory(id, 9)]).toEqual([null, [], []]);
   });
 
-  it('are not what was given, nor what is given', async () => {
+  it('are copies of their input and of their output', async () => {
     const id = await begin();
     const given = { list: [1], deep: { a: 1 } };
     const detail = { list: [1] };
@@ -253,7 +253,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect((await states.getVersions(id))[0]!.data).toEqual({ list: [1], deep: { a: 1 } });
   });
 
-  it('are byte for byte what was set, whatever JSON it is', async () => {
+  it('are byte for byte the stored value, for any JSON', async () => {
     const id = await begin();
     const text = fc.string({ unit: 'binary', maxLength: 20 });
     const wild = fc.constantFrom(
@@ -280,7 +280,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
         const json = JSON.stringify(given);
         const set = await states.setState(id, 'business', given as StateData);
         const got = [set.data, await dataOf(id), (await states.getVersions(id))[0]!.data];
-        // Compared as one: a long text that differs is no message to read.
+        // One comparison, since the diff of a long text is unreadable.
         expect(got.every((one) => JSON.stringify(one) === json)).toBe(true);
       }),
       { numRuns: 60, examples: [[{ before: 1, $held: 2, after: 3 }]] },

@@ -18,7 +18,7 @@ import { testServers, type TestDatabase } from './support/test-databases.js';
 /** `npm run test:chaos`; without it this is the short form. */
 const IS_WHOLE = process.env['CHAOS_WHOLE'] !== undefined;
 const ROUNDS = IS_WHOLE ? 100 : 6;
-/** A process is killed at a random moment after up to so many changes. */
+/** A process is killed at a random moment after up to this number of changes. */
 const MOST_CHANGES = 12;
 const MOST_MS = 12;
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 interface Place {
   readonly name: string;
   readonly answers: boolean;
-  /** What the killed one is told. */
+  /** The environment value that the killed process receives: the location of the store. */
   where(): Promise<string>;
   open(where: string): Promise<StateStore>;
   end(): Promise<void>;
@@ -78,12 +78,12 @@ const places: readonly Place[] = [
   },
 ];
 
-/** As `state-writer.mjs` writes it. */
+/** The text that `state-writer.mjs` writes. */
 const textOf = (n: number) => `${n};`.repeat(n % 5 === 0 ? 40_000 : 3);
 const downFrom = (n: number, count: number) => Array.from({ length: Math.min(n, count) }, (_, at) => n - at);
 const jsonOf = (n: number) => JSON.stringify({ n, text: textOf(n) });
 
-/** All of a context at one moment: a server may still be doing what the dead one has sent. */
+/** A consistent read of a context: a server may still execute statements that the dead process sent. */
 async function read(store: StateStore) {
   for (;;) {
     const context = await store.load(id);
@@ -92,15 +92,17 @@ async function read(store: StateStore) {
   }
 }
 
-/** A state that is not there. */
+/** An absent state. */
 const NOTHING = { json: '{}', version: 0 };
 
-/** Whole, and no older than what was acknowledged, nor newer than what could be under way. @returns what is there */
+/**
+ * Expects a complete state: the acknowledged change or the one in progress. @returns the number of the stored change
+ */
 function expectWhole({ context, versions, history }: Awaited<ReturnType<typeof read>>, acknowledged: number): number {
   const { business = NOTHING, cache = NOTHING } = context?.states ?? {};
   const { n = 0 } = JSON.parse(cache.json) as { n?: number };
   expect([acknowledged, acknowledged + 1]).toContain(n);
-  // Compared as one: a long text that differs is no message to read.
+  // One comparison, since the diff of a long text is unreadable.
   expect(business.json === jsonOf(n)).toBe(n > 0);
   expect([business.version, cache.version]).toEqual([n, n]);
   expect(versions.map(({ version }) => version)).toEqual(downFrom(n, 4));
@@ -109,7 +111,7 @@ function expectWhole({ context, versions, history }: Awaited<ReturnType<typeof r
   return n;
 }
 
-/** @returns the number of the last change that was acknowledged */
+/** @returns the number of the last acknowledged change */
 async function writeUntilKilled(env: Readonly<Record<string, string>>): Promise<number> {
   const writer = ServerProcess.start('test/support/state-writer.mjs', env);
   const changes = Math.floor(Math.random() * (MOST_CHANGES + 1));
@@ -119,7 +121,7 @@ async function writeUntilKilled(env: Readonly<Record<string, string>>): Promise<
   return Number(writer.lines.at(-1)!.split(' ').at(-1));
 }
 
-/** @returns the number of the change that is there */
+/** @returns the number of the stored change */
 async function expectWholeIn(place: Place, where: string, acknowledged: number): Promise<number> {
   const store = await place.open(where);
   try {
@@ -132,7 +134,7 @@ async function expectWholeIn(place: Place, where: string, acknowledged: number):
 for (const place of places) {
   const isLeftOut = !place.answers && !process.env['CI'];
   (isLeftOut ? describe.skip : describe)(`states of tools in ${place.name}, kill -9 while they are written`, () => {
-    it(`are whole, and nothing that was acknowledged is lost, ${ROUNDS} times`, async () => {
+    it(`are complete, and no acknowledged change is lost, ${ROUNDS} times`, async () => {
       let [acknowledgedOnly, alsoTheNext] = [0, 0];
       try {
         const where = await place.where();

@@ -52,7 +52,7 @@ describe.each([
     status: 503,
     spoil: ({ app }: Jackdaw) => overwrite(app, '"gzip:AAAA"'),
   },
-])('a context of $manager that cannot be read', ({ manager, env, code, status, spoil }) => {
+])('an unreadable context of $manager', ({ manager, env, code, status, spoil }) => {
   let jackdaw: Jackdaw;
   beforeEach(async () => {
     jackdaw = await startJackdaw({
@@ -76,7 +76,7 @@ describe.each([
     };
   }
 
-  it('is named in the list, which has the others', async () => {
+  it('is reported in the list beside the others', async () => {
     expect(await list()).toEqual({ status: 200, sound: IDS, damaged: [], next: null });
     await spoil(jackdaw);
     const damaged = [{ context_id: SPOILT, manager, code, detail: expect.stringMatching(/\w/) }];
@@ -85,7 +85,7 @@ describe.each([
     expect(await list(`?limit=2&cursor=${SPOILT}`)).toEqual({ status: 200, sound: [LAST], damaged: [], next: null });
   });
 
-  it('says so when it is asked for, and when a tool uses it; the others go on', async () => {
+  it('reports its fault to readers and to tools; other contexts work', async () => {
     await spoil(jackdaw);
     for (const path of ['', '/versions', '/history']) {
       const answer = await jackdaw.get(`/api/tool-states/${SPOILT}${path}`);
@@ -97,11 +97,11 @@ describe.each([
       results.set(id, await callTool(jackdaw, 'count', { arguments: {}, sessionId: session }));
     }
     expect(IDS.map((id) => results.get(id)?.body['result'])).toEqual([2, undefined, 2]);
-    // Also while changes are on their way.
+    // Also while changes are pending.
     expect(await list()).toMatchObject({ status: 200, sound: [FIRST, LAST], damaged: [{ context_id: SPOILT }] });
   });
 
-  it('can be forgotten, also with a change on its way, and then begins anew', async () => {
+  it('can be deleted, also with a pending change, and then starts anew', async () => {
     await spoil(jackdaw);
     expect((await jackdaw.send(`/api/tool-states/${SPOILT}`, { method: 'DELETE' })).status).toBe(204);
     expect(await list()).toEqual({ status: 200, sound: [FIRST, LAST], damaged: [], next: null });
@@ -109,7 +109,7 @@ describe.each([
     expect((await callTool(jackdaw, 'count', { arguments: {}, sessionId: session })).body['result']).toBe(1);
   });
 
-  it('is not there for others', async () => {
+  it('does not exist for other tenants', async () => {
     await spoil(jackdaw);
     const keeper = jackdaw.app.get(ToolStateKeeper, { strict: false });
     const stranger = { id: 'eve', tenant: 'other', roles: ['admin'] };
@@ -119,8 +119,8 @@ describe.each([
   });
 });
 
-describe('a context that cannot be read, with a change on its way', () => {
-  it('holds up neither the list nor the changes of others', async () => {
+describe('an unreadable context with a pending change', () => {
+  it('delays neither the list nor the changes of others', async () => {
     const jackdaw = await startJackdaw({
       tools: [new CounterTools()],
       env: { TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_SYNC_ON_CHANGE: 'false' },
@@ -164,7 +164,7 @@ describe('a file that was damaged while the server was stopped', () => {
   });
   afterEach(() => jackdaw.stop());
 
-  it('is still known to be whose it is, and to nobody else', async () => {
+  it('is still assigned to its owner, and to no other tenant', async () => {
     writeFileSync(path, readFileSync(path, 'utf8').slice(0, -30));
     jackdaw = await start();
     const [own, foreign] = [ANN, EVE].map(({ headers }) => jackdaw.get(`/api/tool-states/${id}`, headers));
@@ -177,7 +177,7 @@ describe('a file that was damaged while the server was stopped', () => {
     expect((await count()).body['result']).toBe(1);
   });
 
-  it('is not believed whose it is where that cannot be', async () => {
+  it('is not assigned to a tenant that contradicts its id', async () => {
     writeFileSync(path, readFileSync(path, 'utf8').replace('"tenant":"a"', '"tenant":"e"').slice(0, -30));
     jackdaw = await start();
     const answers = [ANN, EVE].map(({ headers }) => jackdaw.get(`/api/tool-states/${id}`, headers));

@@ -21,7 +21,7 @@ const fresh = (key: Partial<ContextKey> = {}): ContextKey => ({
   ...key,
 });
 
-describeDatabases('states of tools in the journal’s database', await testServers(), (created, kind) => {
+describeDatabases('tool states in the journal’s database', await testServers(), (created, kind) => {
   let opened: OpenDatabase;
   let store: DatabaseStateStore;
   let states: StoredStateManager;
@@ -36,7 +36,7 @@ describeDatabases('states of tools in the journal’s database', await testServe
   const refusal = (done: Promise<unknown>) => done.then(() => null, (error: unknown) => [refusalOf(error), error]); // prettier-ignore
   const draftOf = async (key: ContextKey, id: string, isOfRun = false) =>
     new ContextDraft(await store.load(id), key, POLICY, Date.now(), isOfRun);
-  /** The statements of a change that nobody has committed yet. */
+  /** The statements of a change, not yet committed. */
   const change = async (key: ContextKey, id: string, n: number, isOfRun = false) => {
     const draft = await draftOf(key, id, isOfRun);
     draft.put('business', { n });
@@ -56,7 +56,7 @@ describeDatabases('states of tools in the journal’s database', await testServe
   };
   const there = async (...ids: string[]) => Promise.all(ids.map(async (id) => (await rowsOf(id)).some(Boolean)));
 
-  it('enter a batch with what else it says, or refuse it whole', async () => {
+  it('are committed in one batch with other statements, or reject the whole batch', async () => {
     const key = fresh();
     const id = await begin(key);
     const [first, second] = [await change(key, id, 2), await change(key, id, 3)];
@@ -70,7 +70,7 @@ describeDatabases('states of tools in the journal’s database', await testServe
     expect(await states.getState(id, 'business')).toMatchObject({ version: 2, data: { n: 2 } });
   });
 
-  it('are begun by one alone', async () => {
+  it('are created by one writer only', async () => {
     const key = fresh();
     const draft = new ContextDraft(null, key, POLICY, Date.now());
     const [first, second] = [await change(key, draft.id, 1), await change(key, draft.id, 2)];
@@ -80,7 +80,7 @@ describeDatabases('states of tools in the journal’s database', await testServe
     expect(results.find((result) => result !== null)![0]).toBe('unique');
   });
 
-  it('tell a write that comes too late, and fail with one that cannot be', async () => {
+  it('report a late write, and fail with an impossible write', async () => {
     const key = fresh();
     const id = await begin(key);
     const draft = await draftOf(key, id);
@@ -103,7 +103,7 @@ describeDatabases('states of tools in the journal’s database', await testServe
     query.mockRestore();
   });
 
-  it('go with their session, in its batch, and no others', async () => {
+  it('are deleted with their session, in its batch, and no others', async () => {
     const key = fresh();
     const ids = [await begin(key), await begin({ ...key, tool: 'b' }, true)];
     const others = [await begin(fresh()), await begin({ ...key, tenant: 'other' })];
@@ -114,20 +114,20 @@ describeDatabases('states of tools in the journal’s database', await testServe
     expect([again, await rowsOf(again)]).toEqual([ids[0], [1, 1, 1, 1]]);
   });
 
-  it('go with their run', async () => {
+  it('are deleted with their run', async () => {
     const key = fresh();
     const ids = [await begin(key), await begin({ ...key, tool: 'b' }, true)];
     await commit(store.statementsToRemoveRun(key.tenant, key.session));
     expect(await there(...ids)).toEqual([true, false]);
   });
 
-  it('go one by one, in any batch', async () => {
+  it('are deleted one by one, in any batch', async () => {
     const ids = [await begin(fresh()), await begin(fresh())];
     await commit([...store.statementsToRemove(ids[0]!), ...store.statementsToRemove('ctx_none')]);
     expect(await there(...ids)).toEqual([false, true]);
   });
 
-  it('are whole or gone, however many remove them while others write', async () => {
+  it('are complete or gone, however many remove them during writes', async () => {
     const key = fresh();
     const write = async () => {
       const id = await states.createContext(key);

@@ -23,7 +23,7 @@ import { calls, says } from './support/scripted-chat-model.js';
 
 /** A server beside the database, which outlives processes. */
 class Outside extends MemoryStateStore {
-  /** Writes that come to nothing. */
+  /** Number of writes that fail. */
   failures = 0;
 
   override async write(write: ContextWrite): Promise<boolean> {
@@ -71,7 +71,7 @@ const DEATHS = [true, false].flatMap((isDurable) =>
   Array.from({ length: 12 }, (_, commits) => ({ commits, isDurable })),
 );
 
-describe.each(HOMES)('a run whose tool keeps its state in %s', (kind, makeHome) => {
+describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome) => {
   let opened: OpenDatabase;
   const processes: MortalDatabase[] = [];
   beforeAll(async () => {
@@ -99,13 +99,16 @@ describe.each(HOMES)('a run whose tool keeps its state in %s', (kind, makeHome) 
 
   async function reason(run: RunContext, process: MortalDatabase, home: StateHome): Promise<RunOutcome> {
     const executor = new ToolExecutor(undefined, undefined, new ToolStates(new OneHome(home)));
-    // Replies that are recorded are not asked for again.
+    // Recorded replies are not requested again.
     const model = mortalModel(process, (said) => SCRIPT[said]!);
     await reasonIn(run, { model, tools: [countIn(process)] }, { executor });
     return completed(run.runId);
   }
 
-  /** Lets processes go on with a run, the first of which dies. @returns the home as the next process finds it; of memory the last one's */
+  /**
+   * Runs consecutive processes until the run ends; the first ones die. @returns the home that the next process reads;
+   * for memory, the last process's own
+   */
   async function live(id: string, deaths: readonly { commits: number; isDurable: boolean }[], outside = new Outside()) {
     for (let lives = 0; ; lives++) {
       const mortal = new MortalDatabase(opened.database, deaths[lives]);
@@ -153,7 +156,7 @@ describe.each(HOMES)('a run whose tool keeps its state in %s', (kind, makeHome) 
     },
   );
 
-  it('goes on while the server beside it is away, and its changes come there in the end', async () => {
+  it('continues while the server beside it is unavailable, and its changes arrive there later', async () => {
     const id = `${kind}-away`;
     const outside = new Outside();
     outside.failures = 1;

@@ -10,7 +10,7 @@ import { testServers } from './support/test-databases.js';
 const [K1, K2] = [newKey('k1'), newKey('k2')];
 const KEY = { tenant: 'local', session: 's', tool: 'cart' };
 
-describeWorlds('encryption of tools’ states', await testServers(), (current) => {
+describeWorlds('encryption of tool states', await testServers(), (current) => {
   let world: PrivateWorld;
   beforeAll(() => {
     world = current();
@@ -28,7 +28,7 @@ describeWorlds('encryption of tools’ states', await testServers(), (current) =
     await states().getHistory(id, 9),
   ];
 
-  it('goes over all that they hold, plain first, then with a key, then with another one', async () => {
+  it('re-encrypts all of them: from plain text to a key, then to another key', async () => {
     await world.start();
     await states().createContext(KEY);
     await states().setState(id, 'business', { bird: 'kingfisher' });

@@ -8,7 +8,7 @@ import { CounterTools } from './support/counter.tool.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
-/** Tools in which a run is held up, or loses its session. */
+/** Tools in which a run blocks, or loses its session. */
 class HoldingTools {
   arrived = gate();
   vanish: (sessionId: string) => Promise<void> = async () => undefined;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => llm.close());
 
-/** Whether its manager keeps it still. */
+/** Whether its manager still stores it. */
 async function isKept(jackdaw: Jackdaw, tool: 'passing' | 'count'): Promise<boolean> {
   const homes = jackdaw.app.get(StateHomeRegistry);
   const home = await homes.of(homes.nameOf({}));
@@ -51,7 +51,7 @@ async function endOf(jackdaw: Jackdaw, runId: string): Promise<unknown> {
   return (await (await jackdaw.follow(runId)).all()).at(-1);
 }
 
-describe.each(['memory', 'session', 'persistent', 'distributed'])('states in %s that go with a run', (manager) => {
+describe.each(['memory', 'session', 'persistent', 'distributed'])('run-scoped states in %s', (manager) => {
   const tools = new HoldingTools();
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe.each(['memory', 'session', 'persistent', 'distributed'])('states in %s 
   });
   afterAll(() => jackdaw.stop());
 
-  it('go also when its end is refused, and others stay', async () => {
+  it('are deleted even when the end of the run is refused, and others stay', async () => {
     llm.reset();
     await jackdaw.post('/api/sessions', { id: 's' });
     llm.reply(calls('passing', 'count'), calls('lose'), { text: 'done' });
@@ -74,7 +74,7 @@ describe.each(['memory', 'session', 'persistent', 'distributed'])('states in %s 
   });
 });
 
-describe.each(['persistent', 'distributed'])('states in %s that go with a run, after a restart', (manager) => {
+describe.each(['persistent', 'distributed'])('run-scoped states in %s, after a restart', (manager) => {
   let jackdaw: Jackdaw;
   let dataDir: string;
   let runId: string;
@@ -106,7 +106,7 @@ describe.each(['persistent', 'distributed'])('states in %s that go with a run, a
     ['whose definition cannot be read', "UPDATE run_definition SET content = '{}'", 'failed'],
     ['that is of another version of the loop', 'UPDATE run SET loop_version = 0', 'failed'],
     ['that was cancelled meanwhile', 'UPDATE run SET cancel_requested_at = 1', 'cancelled'],
-  ])('go with one %s', async (_, sql, status) => {
+  ])('are deleted with a run %s', async (_, sql, status) => {
     await change(jackdaw, sql);
     await jackdaw.stop();
     await start(new CounterTools());
@@ -114,7 +114,7 @@ describe.each(['persistent', 'distributed'])('states in %s that go with a run, a
     expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
   });
 
-  it('go with one whose tool is gone', async () => {
+  it('are deleted with a run whose tool is gone', async () => {
     await jackdaw.stop();
     const { arrived } = await start();
     await arrived.opened;

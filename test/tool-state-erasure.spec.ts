@@ -16,12 +16,12 @@ const EVE = keyHolder('eve', 'e', 'admin');
 const SESSIONS = { mine: ANN, shared: ANN, foreign: EVE };
 type Session = keyof typeof SESSIONS | 'branch';
 
-/** Of the context of a tool in a session. */
+/** The context of the tool in a session. */
 function idOf(session: Session): string {
   return contextIdOf({ tenant: session === 'foreign' ? 'e' : 'a', session, tool: 'count' });
 }
 
-describe('changes of states that are still on their way', () => {
+describe('pending changes of states', () => {
   let jackdaw: Jackdaw;
   beforeEach(async () => {
     jackdaw = await startJackdaw({
@@ -48,7 +48,7 @@ describe('changes of states that are still on their way', () => {
     return (body['contexts'] as unknown as { session_id: string }[]).map(({ session_id }) => session_id).toSorted();
   }
 
-  /** For which contexts something waits. */
+  /** The contexts with pending changes. */
   async function waiting(): Promise<string[]> {
     const sql = 'SELECT context_id FROM tool_state_change ORDER BY created_at';
     const database = jackdaw.app.get(Database, { strict: false });
@@ -58,14 +58,14 @@ describe('changes of states that are still on their way', () => {
   const erase = (user: string) => jackdaw.send(`/api/users/${user}`, { method: 'DELETE', headers: ANN.headers });
   const fileOf = (session: keyof typeof SESSIONS) => join(jackdaw.dataDir, 'tool-states', `${idOf(session)}.json`);
 
-  it('are listed, to their tenant alone', async () => {
+  it('are listed for their tenant only', async () => {
     expect(await waiting()).toEqual([idOf('mine'), idOf('shared'), idOf('foreign')]);
     expect(await listed(ANN)).toEqual(['mine', 'shared']);
     expect(await waiting()).toEqual([idOf('foreign')]);
     expect(await listed(EVE)).toEqual(['foreign']);
   });
 
-  it('leave nothing of a user who is erased', async () => {
+  it('leave no data of an erased user', async () => {
     expect((await erase('ben')).status).toBe(200);
     expect(existsSync(fileOf('shared'))).toBe(false);
     expect(await waiting()).toEqual([idOf('foreign')]);
@@ -73,14 +73,14 @@ describe('changes of states that are still on their way', () => {
     expect([await count('shared', ANN), await count('mine', ANN)]).toEqual([1, 2]);
   });
 
-  it('that cannot come there are told to who erases, until they are forgotten', async () => {
+  it('block an erasure with an error while they cannot be applied, until they are deleted', async () => {
     await listed(ANN);
     await count('mine', ANN);
     await count('shared', BEN);
     writeFileSync(fileOf('mine'), 'damaged');
     const { body } = await erase('ben');
     expect(body).toMatchObject({ code: 'TOOL_STATE_UNAVAILABLE', file: fileOf('mine') });
-    // It has kept nothing else from coming there.
+    // The other changes were applied all the same.
     expect(await waiting()).toEqual([idOf('foreign'), idOf('mine')]);
     await jackdaw.send('/api/sessions/mine', { method: 'DELETE', headers: ANN.headers });
     expect((await erase('ben')).status).toBe(200);
@@ -93,9 +93,9 @@ describe.each([
   ['memory', '0'],
   ['persistent', '0'],
   ['distributed', '0'],
-  // What was kept of a call has made room for what came later.
+  // With one entry, the entry of a later call replaces the one of an earlier call.
   ['distributed', '1'],
-])('states of which %s keeps no version and no history, or few: %s', (manager, most) => {
+])('states in %s with a limit of versions and history: %s', (manager, most) => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeEach(async () => {
@@ -126,7 +126,7 @@ describe.each([
 
   const read = (session: Session) => jackdaw.get(`/api/tool-states/${idOf(session)}`, ANN.headers);
 
-  it('are forgotten with whoever has had a part in them, in copies too, and with nobody else', async () => {
+  it('are erased with every user who contributed to them, in copies too, and with no other user', async () => {
     await count('mine', ANN);
     await count('shared', BEN);
     await count('foreign', EVE);

@@ -30,7 +30,7 @@ const cipherOf = (...keys: (typeof K1)[]) =>
     false,
   );
 
-describe('files of tools’ states', () => {
+describe('files of tool states', () => {
   let folder: string;
   let store: FileStateStore;
   let states: StoredStateManager;
@@ -58,7 +58,7 @@ describe('files of tools’ states', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are JSON that people can read, and nobody else', async () => {
+  it('are readable JSON, for their owner only', async () => {
     expect(files()).toEqual([`${id}.json`]);
     const file = JSON.parse(readFileSync(path(), 'utf8')) as object;
     expect(file).toMatchObject({
@@ -71,7 +71,7 @@ describe('files of tools’ states', () => {
     expect([statSync(folder).mode & 0o777, statSync(path()).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
-  it('are known again by the next process, with what a crash has left swept away', async () => {
+  it('are found by the next process, which deletes the leftovers of a crash', async () => {
     const other = await states.createContext({ ...KEY, tool: 'b' });
     writeFileSync(join(folder, `${id}.0.new`), '{"format":1,');
     await reopen();
@@ -89,7 +89,7 @@ describe('files of tools’ states', () => {
     ['another version’s', (text: string) => text.replace('"format":1', '"format":2')],
     ['another context’s', (text: string) => text.replaceAll('ctx_', 'ctx-')],
     ['incomplete', (text: string) => text.replace('"versions"', '"lost"')],
-  ])('that are %s are an error that names them, and are not replaced', async (_how, damage) => {
+  ])('that are %s cause an error that names them, and are not replaced', async (_how, damage) => {
     const other = await states.createContext({ ...KEY, tool: 'b' });
     await states.setState(other, 'business', { sound: true });
     const whole = readFileSync(path(), 'utf8');
@@ -109,7 +109,7 @@ describe('files of tools’ states', () => {
     expect(await states.listContexts({ tenant: 't' })).toContain(id);
   });
 
-  it('that cannot be read can be given up', async () => {
+  it('that cannot be read can be deleted', async () => {
     await reopen({ isCompressed: true });
     writeFileSync(path('.json.gz'), 'not compressed');
     await reopen();
@@ -119,14 +119,14 @@ describe('files of tools’ states', () => {
     expect(await data()).toBeUndefined();
   });
 
-  it('that somebody has moved away are gone', async () => {
+  it('that were moved away are gone', async () => {
     renameSync(path(), join(folder, 'elsewhere'));
     expect(await data()).toBeUndefined();
     await states.createContext(KEY);
     expect(await states.setState(id, 'business', { n: 1 })).toMatchObject({ version: 1 });
   });
 
-  it('are compressed, and no more, as is wanted when they are opened', async () => {
+  it('are compressed or not according to the option when they are opened', async () => {
     const plain = statSync(path()).size;
     await reopen({ isCompressed: true });
     expect([files(), await data()]).toEqual([[`${id}.json.gz`], { word: WORD }]);
@@ -142,23 +142,26 @@ describe('files of tools’ states', () => {
     expect([files(), await data()]).toEqual([[`${id}.json`], { newer: true }]);
   });
 
-  it.each([false, true])('are encrypted, and with another key, when they are opened; compressed: %s', async (gz) => {
-    const head = () => [files(), readFileSync(path(), 'utf8').slice(0, 9)];
-    await reopen({ cipher: cipherOf(K1), isCompressed: gz });
-    expect([head(), await data()]).toEqual([[[`${id}.json`], 'enc:1:k1:'], { word: WORD }]);
-    await store.close();
-    await expect(open({ cipher: cipherOf(K2) })).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
-    await expect(open()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
-    await open({ cipher: cipherOf(K2, K1), isCompressed: gz });
-    expect(head()).toEqual([[`${id}.json`], 'enc:1:k2:']);
-    await reopen({ cipher: cipherOf(K2), isCompressed: gz });
-    expect(await data()).toEqual({ word: WORD });
-    const [a, b] = [id, await states.createContext({ ...KEY, tool: 'b' })];
-    writeFileSync(join(folder, `${b}.json`), readFileSync(join(folder, `${a}.json`)));
-    await expect(data(b)).rejects.toMatchObject({ code: 'TOOL_STATE_UNAVAILABLE' });
-  });
+  it.each([false, true])(
+    'are encrypted, and re-encrypted with another key, when they are opened; compressed: %s',
+    async (gz) => {
+      const head = () => [files(), readFileSync(path(), 'utf8').slice(0, 9)];
+      await reopen({ cipher: cipherOf(K1), isCompressed: gz });
+      expect([head(), await data()]).toEqual([[[`${id}.json`], 'enc:1:k1:'], { word: WORD }]);
+      await store.close();
+      await expect(open({ cipher: cipherOf(K2) })).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
+      await expect(open()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
+      await open({ cipher: cipherOf(K2, K1), isCompressed: gz });
+      expect(head()).toEqual([[`${id}.json`], 'enc:1:k2:']);
+      await reopen({ cipher: cipherOf(K2), isCompressed: gz });
+      expect(await data()).toEqual({ word: WORD });
+      const [a, b] = [id, await states.createContext({ ...KEY, tool: 'b' })];
+      writeFileSync(join(folder, `${b}.json`), readFileSync(join(folder, `${a}.json`)));
+      await expect(data(b)).rejects.toMatchObject({ code: 'TOOL_STATE_UNAVAILABLE' });
+    },
+  );
 
-  it('are one process’s', async () => {
+  it('belong to one process', async () => {
     await expect(FileStateStore.open(folder)).rejects.toMatchObject({
       code: 'DATABASE_LOCKED',
       message: expect.stringContaining(folder),
@@ -175,10 +178,10 @@ describe('files of tools’ states', () => {
     expect([await states.cleanupContext('../secret'), existsSync(secret)]).toEqual([false, true]);
   });
 
-  it('stay whole when the disk is full, or refuses', async () => {
+  it('stay complete when the disk is full, or refuses', async () => {
     const before = readFileSync(path(), 'utf8');
     rmSync(path());
-    // A folder in its place cannot be replaced by a file.
+    // A folder at this path cannot be replaced by a file.
     const taken = join(folder, `${id}.json`, 'x');
     mkdirSync(taken, { recursive: true });
     const fault = { code: 'TOOL_STATE_UNAVAILABLE', isRetryable: true };

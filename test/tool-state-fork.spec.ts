@@ -5,7 +5,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { callOf } from './support/waiting-run.js';
 
-describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state in %s', (manager) => {
+describe.each(['memory', 'distributed'])('a fork of a run whose tools store state in %s', (manager) => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
 
@@ -33,7 +33,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
     return String((await jackdaw.chat({ query: 'count', sessionId })).body['run_id']);
   }
 
-  /** @returns what the fork's calls gave */
+  /** @returns the results of the fork's calls */
   async function fork(id: string, fromStep: string, sessionId: string): Promise<unknown[]> {
     llm.reply({ calls: [callOf('count', { by: 1000 })] }, { text: 'done' });
     const { status, body } = await jackdaw.post(`/api/runs/${id}/fork`, { fromStep, sessionId });
@@ -43,7 +43,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
     return (run.body['tool_results'] as unknown as { result: unknown }[]).map(({ result }) => result);
   }
 
-  it('has its own copy, as it was there', async () => {
+  it('has its own copy of the state at its position', async () => {
     await jackdaw.post('/api/sessions', { id: 'one' });
     expect(await count('one')).toBe(1);
     const run = await chat('one');
@@ -54,7 +54,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
     expect([await count('one'), await count('forked-1'), await count('forked-2')]).toEqual([113, 1002, 1012]);
   });
 
-  it('finds it in the journal when its version is not kept any more', async () => {
+  it('finds its state in the journal when the version is no longer retained', async () => {
     await jackdaw.post('/api/sessions', { id: 'old' });
     expect(await count('old', 7)).toBe(7);
     const run = await chat('old');
@@ -62,12 +62,12 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
     expect(await fork(run, 'model:1', 'from-old')).toEqual([1007]);
   });
 
-  it('begins with none where there was none', async () => {
+  it('starts without a state if there was none', async () => {
     const run = await chat('fresh');
     expect(await fork(run, 'model:1', 'from-fresh')).toEqual([1000]);
   });
 
-  describe('of the session’s state', () => {
+  describe('with the session’s state', () => {
     async function note(sessionId: string, words: string): Promise<unknown> {
       return (await callTool(jackdaw, 'note', { arguments: { words }, sessionId })).body['result'];
     }
@@ -84,7 +84,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
       await (await jackdaw.follow(String(body['run_id']))).all();
     }
 
-    /** @returns what the fork's next call finds */
+    /** @returns the state that the fork's next call finds */
     async function found(id: string, fromStep: string, sessionId: string): Promise<unknown> {
       await forkTo(sessionId, id, fromStep);
       return note(sessionId, 'last');
@@ -98,7 +98,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
       return states.find(({ state_type }) => state_type === 'session')?.expires_at;
     }
 
-    it('has its own copy, as it was there', async () => {
+    it('has its own copy of the state at its position', async () => {
       await jackdaw.post('/api/sessions', { id: 'noted' });
       await note('noted', 'before');
       const run = await chatNoting('noted', 'first', '', 'third');
@@ -110,14 +110,14 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
       expect(await note('noted', 'x')).toEqual({ words: 'after' });
     });
 
-    it('has what nobody has changed since', async () => {
+    it('has a state that has not changed since', async () => {
       await jackdaw.post('/api/sessions', { id: 'kept' });
       await note('kept', 'old');
       const run = await chat('kept');
       expect(await found(run, 'model:2', 'from-kept')).toEqual({ words: 'old' });
     });
 
-    it('has none whose time is over, and another one for the time that it has left', async () => {
+    it('has no expired state, and another one with its remaining time', async () => {
       await jackdaw.post('/api/sessions', { id: 'brief' });
       const run = await chatNoting('brief', { words: 'a while', ttlMs: 3_600_000 }, { words: 'a moment', ttlMs: 1 });
       const before = Date.now();
@@ -130,7 +130,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
     });
   });
 
-  it('leaves nothing where it is refused', async () => {
+  it('leaves no state when it is refused', async () => {
     const run = await chat('refused');
     await jackdaw.post('/api/sessions', { id: 'taken' });
     const { status } = await jackdaw.post(`/api/runs/${run}/fork`, { fromStep: 'model:3', sessionId: 'taken' });

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 let count = 0;
 
-/** A tool that keeps a text, in a session of its own. */
+/** A tool that stores a text, in a session of its own. */
 function noteIn(env: EnvRecord, stateful: true | StatefulOptions = true) {
   const { config } = loadConfig({ env: { DATA_DIR: folder, ...env } });
   const registry = new StateHomeRegistry(config, opened.database);
@@ -75,8 +75,8 @@ function noteIn(env: EnvRecord, stateful: true | StatefulOptions = true) {
 const textOf = async (note: StatefulToolSession) => (await note.state())?.data['text'];
 const versionsOf = async (note: StatefulToolSession) => (await note.state())?.version;
 
-describe('what is said of all tools’ states', () => {
-  it('TOOL_STATE_AUTO_SAVE: only what is saved is kept where it is false', async () => {
+describe('options of all tool states', () => {
+  it('TOOL_STATE_AUTO_SAVE: false stores explicit saves only', async () => {
     const { note } = noteIn({ TOOL_STATE_AUTO_SAVE: 'false' });
     await note.execute();
     expect(await note.state()).toBeNull();
@@ -84,34 +84,34 @@ describe('what is said of all tools’ states', () => {
     expect(await textOf(note)).toBe('short');
   });
 
-  it('TOOL_STATE_MAX_BYTES: what is longer is refused, and what was there stays', async () => {
+  it('TOOL_STATE_MAX_BYTES: refuses a larger state, and the stored one stays', async () => {
     const { note } = noteIn({ TOOL_STATE_MAX_BYTES: '50' });
     await note.execute();
     await expect(note.execute({ text: 'x'.repeat(50) })).rejects.toMatchObject({ code: 'TOOL_STATE_TOO_LARGE' });
     expect(await textOf(note)).toBe('short');
   });
 
-  it('TOOL_STATE_MAX_HISTORY: so many calls are remembered', async () => {
+  it('TOOL_STATE_MAX_HISTORY: limits the calls in the history', async () => {
     const { note } = noteIn({ TOOL_STATE_MAX_HISTORY: '2' });
     for (let n = 0; n < 3; n++) await note.execute();
     expect((await note.history()).map(({ n }) => n)).toEqual([6, 5, 4, 3]);
   });
 
-  it('TOOL_STATE_CONFLICT: says what becomes of a change that comes late', async () => {
+  it('TOOL_STATE_CONFLICT: resolves a late change', async () => {
     const { note } = noteIn({ TOOL_STATE_CONFLICT: 'error' });
     await note.execute();
     await expect(note.execute({ meanwhile: true })).rejects.toMatchObject({ code: 'TOOL_STATE_CONFLICT' });
     expect(await textOf(note)).toBe('theirs');
   });
 
-  it('TOOL_STATE_MAX_PER_SESSION: so many tools keep states in a session', async () => {
+  it('TOOL_STATE_MAX_PER_SESSION: limits the tools with states in a session', async () => {
     const { named, note } = noteIn({ TOOL_STATE_MANAGER: 'session', TOOL_STATE_MAX_PER_SESSION: '1' });
     await note.execute();
     await expect(named('other').execute()).rejects.toMatchObject({ code: 'TOOL_STATE_LIMIT' });
     expect(await textOf(note)).toBe('short');
   });
 
-  it('TOOL_STATE_SESSION_TIMEOUT_MS: for so long after the last use', async () => {
+  it('TOOL_STATE_SESSION_TIMEOUT_MS: deletes a state after this idle time', async () => {
     const { note } = noteIn({ TOOL_STATE_MANAGER: 'session', TOOL_STATE_SESSION_TIMEOUT_MS: '50' });
     await note.execute();
     expect(await textOf(note)).toBe('short');
@@ -119,7 +119,7 @@ describe('what is said of all tools’ states', () => {
     expect(await note.state()).toBeNull();
   });
 
-  it('TOOL_STATE_COMPRESSION: files are compressed', async () => {
+  it('TOOL_STATE_COMPRESSION: compresses files', async () => {
     const env = {
       TOOL_STATE_MANAGER: 'persistent',
       TOOL_STATE_PATH: join(folder, 'gz'),
@@ -130,7 +130,7 @@ describe('what is said of all tools’ states', () => {
     expect(existsSync(join(folder, 'gz', `${note.contextId}.json.gz`))).toBe(true);
   });
 
-  it('TOOL_STATE_COMPRESSION: rows are compressed', async () => {
+  it('TOOL_STATE_COMPRESSION: compresses rows', async () => {
     const { note } = noteIn({ TOOL_STATE_MANAGER: 'distributed', TOOL_STATE_COMPRESSION: 'true' });
     const text = 'over and over again '.repeat(500);
     await note.execute({ text });
@@ -141,8 +141,8 @@ describe('what is said of all tools’ states', () => {
   });
 });
 
-describe('what a tool says of its own state', () => {
-  it('autoSave: goes before what is said of all', async () => {
+describe('state options of one tool', () => {
+  it('autoSave: overrides the global option', async () => {
     const { note } = noteIn({ TOOL_STATE_AUTO_SAVE: 'false' }, { autoSave: true });
     await note.execute();
     const { note: other } = noteIn({}, { autoSave: false });
@@ -150,7 +150,7 @@ describe('what a tool says of its own state', () => {
     expect([await textOf(note), await other.state()]).toEqual(['short', null]);
   });
 
-  it('maxHistory, maxVersions and conflict: go before, too', async () => {
+  it('maxHistory, maxVersions and conflict: override the global options, too', async () => {
     const env = { TOOL_STATE_MAX_HISTORY: '9', TOOL_STATE_CONFLICT: 'error' };
     const { note } = noteIn(env, { maxHistory: 1, maxVersions: 1, conflict: 'first_write_wins' });
     await note.execute();

@@ -13,9 +13,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 };
 const SESSIONS = Object.keys(ANSWERS);
 
-/** Sends, and is cut off each time. */
+/** Sends, and is interrupted each time. */
 class SendingTools {
-  /** Of the calls, by their sessions. */
+  /** Run ids of the calls, by session. */
   readonly runs = new Map<string, string>();
   private readonly all = gate();
 
@@ -41,7 +41,7 @@ class SendingTools {
   }
 }
 
-describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a crash cut off, in %s', (manager) => {
+describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a crash interrupted, in %s', (manager) => {
   const dataDir = newFolder();
   const tools = new SendingTools();
   const { runs } = tools;
@@ -80,7 +80,7 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
   it.each([
     ['succeeded', { sent: 1 }, { sent: 1 }],
     ['changed', 'sent', { sent: 5 }],
-  ])('is kept as the tool has found it out: %s', async (session, result, state) => {
+  ])('stores the state that the tool reconciled: %s', async (session, result, state) => {
     const told = await endOf(session);
     expect(told).toContainEqual({
       event: 'tool.completed',
@@ -99,7 +99,7 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
   it.each([
     ['failed', 'TOOL_FAILED'],
     ['too-large', 'TOOL_STATE_TOO_LARGE'],
-  ])('changes nothing but its history: %s', async (session, code) => {
+  ])('changes only its history: %s', async (session, code) => {
     expect(await endOf(session)).toContainEqual({
       event: 'tool.completed',
       data: expect.objectContaining({ success: false, code }),
@@ -109,13 +109,13 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
     expect(history[0]).toMatchObject({ kind: 'execution_error', detail: { code } });
   });
 
-  it('leaves nothing when the tool does not know', async () => {
+  it('stores no state when the tool does not know the outcome', async () => {
     expect((await endOf('unknown')).at(-1)).toMatchObject({ event: 'run.waiting' });
     expect(await kept('unknown')).toEqual({ business: undefined, history: [] });
   });
 
-  // The last one of its session.
-  it('leaves nothing either when a person says what came of it, also not with a state', async () => {
+  // The last test that uses this session.
+  it('stores no state when a person settles the outcome, even with a state in the result', async () => {
     const result = { sent: 1, state: { sent: 1 } };
     const path = `/api/runs/${runs.get('unknown')}/settle`;
     expect((await jackdaw.post(path, { outcome: 'succeeded', result })).status).toBe(202);

@@ -38,17 +38,17 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     await redis.quit();
   });
 
-  it('are in the database that is named', async () => {
+  it('are in the named database', async () => {
     const id = await managerOf(await open(7)).createContext(fresh());
     expect([await (await open()).load(id), await redis.keys(`${prefix}*${id}*`)]).toEqual([null, []]);
     expect(await (await open(7)).load(id)).toMatchObject({ id });
   });
 
-  it('end on their own when nobody looks, and leave no index behind', async () => {
+  it('expire in Redis without a sweep, and leave no index behind', async () => {
     const store = await open();
     const keys = Array.from({ length: 5 }, fresh);
     const ids: string[] = [];
-    // One after the other, so that the last one's time comes last.
+    // In sequence, so that the last one expires last.
     for (const [at, key] of keys.entries()) {
       const states = managerOf(store, { idleMs: HOUR_MS + at * 1000 });
       const id = await states.createContext(key);
@@ -61,7 +61,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     const times = await Promise.all(parts.map((key) => redis.pexpiretime(key)));
     expect(new Set(times.slice(0, 3)).size).toBe(1);
     expect(Math.min(...times)).toBeGreaterThan(Date.now() + HOUR_MS - 60_000);
-    // As Redis does when their time has come.
+    // Deletes the keys as Redis does at their expiry.
     await redis.del(...parts.slice(0, 12));
     expect(await states.listContexts({ tenant: 't', session: keys[0]!.session })).toEqual([]);
     expect(await store.expired(Date.now() + 2 * HOUR_MS, 2)).toEqual([ids[4]]);
@@ -71,7 +71,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
 
   const members = async (key: string) => ((await redis.type(key)) === 'zset' ? redis.zrange(key, 0, -1) : []);
 
-  it('expire no more once one of their states does not', async () => {
+  it('no longer expire once one of their states does not', async () => {
     const states = managerOf(await open(), { ttlMs: HOUR_MS });
     const id = await states.createContext(fresh());
     await states.setState(id, 'cache', { n: 1 });
@@ -81,7 +81,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     expect(await members(`${prefix}expiries`)).not.toContainEqual(expect.stringContaining(id));
   });
 
-  it('expire no more when they are made anew without an end', async () => {
+  it('no longer expire when they are created again without an expiry', async () => {
     const key = fresh();
     const id = await managerOf(await open(), { idleMs: HOUR_MS }).createContext(key);
     await redis.del(`${prefix}{${id}}`);
@@ -90,7 +90,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     expect(await members(`${prefix}expiries`)).not.toContainEqual(expect.stringContaining(id));
   });
 
-  it('are written with a history that is longer than a script takes at once', async () => {
+  it('are written with a history that is longer than a script accepts at once', async () => {
     const store = await open();
     const states = managerOf(store, { maxHistory: 10_000 });
     const id = await states.createContext(fresh());
@@ -103,7 +103,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     );
   });
 
-  it('are changed once by a command that is sent again because its answer was lost', async () => {
+  it('are changed once by a command that is repeated because its reply was lost', async () => {
     const twice = redis.duplicate();
     const send = twice.evalsha.bind(twice) as (...args: unknown[]) => Promise<unknown>;
     twice.evalsha = async (...args: unknown[]) => {
@@ -120,7 +120,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     expect(await states.getVersions(id)).toHaveLength(3);
   });
 
-  it('work with a Redis that has forgotten the scripts', async () => {
+  it('work with a Redis that has lost the scripts', async () => {
     const states = managerOf(await open());
     await redis.script('FLUSH');
     const id = await states.createContext(fresh());
@@ -143,7 +143,7 @@ describe('a Redis that is away', () => {
 
   const away = { code: 'TOOL_STATE_UNAVAILABLE', isRetryable: true };
 
-  it.each(['silent', 'absent'])('is an error, not a wait without end: %s', async (how) => {
+  it.each(['silent', 'absent'])('fails instead of waiting without end: %s', async (how) => {
     const port = how === 'silent' ? (server.address() as AddressInfo).port : 1;
     const store = await openRedisStateStore({ url: `redis://127.0.0.1:${port}`, prefix: name });
     const states = managerOf(store);
@@ -162,7 +162,7 @@ describe('a Redis that is away', () => {
     await store.close();
   });
 
-  it('is one as soon as it stops answering, and none when it answers again', async () => {
+  it('fails as soon as it stops answering, and works when it answers again', async () => {
     if (url === null) return;
     const { hostname, port } = new URL(url);
     const lines: Socket[] = [];

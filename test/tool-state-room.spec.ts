@@ -37,7 +37,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-it('is told to the model, and ends no run, where two tools begin at once and one finds no room', async () => {
+it('a state limit is reported to the model, and ends no run, when two tools start at once', async () => {
   const calls = ['slow', 'quick'].map((name) => ({ ...callOf(name, {}), id: name }));
   llm.reply({ calls }, { text: 'done' });
   const stream = await jackdaw.stream({ query: 'go', sessionId: 's' });
@@ -53,7 +53,7 @@ it('is told to the model, and ends no run, where two tools begin at once and one
   expect((body['contexts'] as unknown as { tool: string }[]).map(({ tool }) => tool)).toEqual(['slow']);
 });
 
-it('ends no run either where a call was so long that its state has expired, and another took the place', async () => {
+it('a state limit ends no run when a long call’s state has expired, and another tool took the place', async () => {
   tools.quickIsKept = gate();
   llm.reply({ calls: [{ ...callOf('slow', {}), id: 'slow' }] }, { text: 'done' });
   const stream = await jackdaw.stream({ query: 'go', sessionId: 'long' });

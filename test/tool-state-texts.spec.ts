@@ -12,18 +12,18 @@ describe('texts of states', () => {
   const codec = new StateCodec({ isCompressed: true });
   const stored = (json: string) => codec.seal(json, PLACE);
 
-  it('are compressed when they are long and it gains something', () => {
+  it('are compressed when they are long and shrink', () => {
     expect(stored(LONG).length).toBeLessThan(LONG.length / 10);
     for (const json of [JSON.stringify({ text: 'a'.repeat(1000) }), RANDOM]) expect(stored(json)).toBe(json);
   });
 
-  it('are JSON all the same: whoever sees that no key was used asks for it', () => {
+  it('are JSON all the same: a codec with a key can open an unencrypted text', () => {
     expect(JSON.parse(stored(LONG))).toMatch(/^gzip:/);
     const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
     expect(new StateCodec({ cipher }).open(stored(LONG), PLACE)).toBe(LONG);
   });
 
-  it('come back as they were, whether or not texts are compressed now', () => {
+  it('are read unchanged, whether or not compression is on now', () => {
     for (const json of [LONG, RANDOM, '{}', '{"text":"\\"gzip:AAAA\\""}']) {
       for (const [writer, reader] of [
         [codec, new StateCodec()],

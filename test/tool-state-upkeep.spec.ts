@@ -46,7 +46,7 @@ describe('expired states', () => {
     expect(await isStored('memory')).toBe(false);
   });
 
-  it('are deleted also where no tool was called since the start', async () => {
+  it('are deleted also if no tool was called since the start', async () => {
     const files = { TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_TTL_MS: '1' };
     await start({ ...files, TOOL_STATE_CLEANUP: 'false' });
     await count();
@@ -58,7 +58,7 @@ describe('expired states', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('are deleted also where one of them cannot be read', async () => {
+  it('are deleted also if one of them cannot be read', async () => {
     await start({ TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP: 'false' });
     await count();
     for (const id of ['other', 'third']) {
@@ -71,7 +71,7 @@ describe('expired states', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 
-  it('stay where cleanup is off, and are not there for anybody', async () => {
+  it('stay stored with cleanup off, and are invisible', async () => {
     await start({ TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP: 'false' });
     await count();
     await pause(300);
@@ -90,7 +90,7 @@ describe('changes', () => {
     expect(readdirSync(join(folders.at(-1)!, 'tool-states'))).toContain(`${ID}.json`);
   });
 
-  it('are where the path says', async () => {
+  it('are in the configured path', async () => {
     const path = join(newFolder(), 'mine');
     folders.push(join(path, '..'));
     await start({ ...FILES, TOOL_STATE_PATH: path });
@@ -98,7 +98,7 @@ describe('changes', () => {
     expect(existsSync(join(path, `${ID}.json`))).toBe(true);
   });
 
-  it('come there with the next sync, when they are not to come at once, and are seen before', async () => {
+  it('are written with the next sync, if not at once, and are visible before', async () => {
     await start({ ...FILES, TOOL_STATE_SYNC_ON_CHANGE: 'false', TOOL_STATE_SYNC_INTERVAL_MS: '3000' });
     expect(await count()).toBe(1);
     expect(await isStored('persistent')).toBe(false);
@@ -107,7 +107,7 @@ describe('changes', () => {
     expect(await count()).toBe(2);
   });
 
-  it('are found by the next process, also those that never came there', async () => {
+  it('are found by the next process, also those that were never written', async () => {
     const env = { ...FILES, TOOL_STATE_SYNC_ON_CHANGE: 'false' };
     await start(env);
     const folder = folders.at(-1)!;
@@ -117,7 +117,7 @@ describe('changes', () => {
     expect(await count()).toBe(3);
   });
 
-  it('are in Redis where that is given', async () => {
+  it('are in Redis if its URL is set', async () => {
     const url = await testRedisUrl();
     await start({
       TOOL_STATE_MANAGER: 'distributed',
@@ -131,7 +131,7 @@ describe('changes', () => {
   });
 });
 
-it('refuses managers of one process where many share the database', async () => {
+it('refuse managers of one process if many processes share the database', async () => {
   const registry = new StateHomeRegistry(
     (await import('../src/config/index.js')).loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } }).config,
   );

@@ -37,14 +37,14 @@ function calls(...names: readonly (readonly [string, object])[]) {
 }
 
 describe('a tool with a state', () => {
-  it('finds in a session what it left there, and nothing in another one', async () => {
+  it('finds its earlier state in a session, and nothing in another one', async () => {
     const [one, other] = [await newSession(), await newSession()];
     expect([await call('count', {}, one), await call('count', { by: 5 }, one)]).toEqual([1, 6]);
     expect([await call('count', {}, other), await call('count', {}, one)]).toEqual([1, 7]);
     expect(tools.seen).toEqual([{ count: 0 }, { count: 1 }, { count: 0 }, { count: 6 }]);
   });
 
-  it('has it changed by what it returns, which is not in the result', async () => {
+  it('changes its state by its return value, which is not in the result', async () => {
     const session = await newSession();
     expect(await call('tally', {}, session)).toEqual({ was: 0 });
     expect(await call('tally', { by: 4 }, session)).toEqual({ was: 1 });
@@ -57,7 +57,7 @@ describe('a tool with a state', () => {
     expect(await call('registered', {}, session)).toEqual({ was: 1 });
   });
 
-  it('loses nothing to calls of one reply, which are made one after the other', async () => {
+  it('loses no change of calls in one reply, which run in sequence', async () => {
     const session = await newSession();
     llm.reply(calls(['count', {}], ['count', { by: 2 }], ['count', { by: 3 }]), { text: 'done' });
     const { body } = await jackdaw.post('/api/agent/chat', {
@@ -69,7 +69,7 @@ describe('a tool with a state', () => {
     expect(await call('count', {}, session)).toBe(7);
   });
 
-  it('has one for a run without a session, which goes with it', async () => {
+  it('has one for a run without a session, which is deleted with it', async () => {
     expect([await call('count'), await call('count')]).toEqual([1, 1]);
     llm.reply(calls(['count', {}]), calls(['count', {}]), { text: 'done' });
     const { body } = await jackdaw.post('/api/agent/runs', { query: 'count' });
@@ -80,7 +80,7 @@ describe('a tool with a state', () => {
     expect(results).toEqual([1, 2]);
   });
 
-  it('forgets it with the run where it says so', async () => {
+  it('deletes it with the run if so declared', async () => {
     const session = await newSession();
     for (let round = 0; round < 2; round++) {
       llm.reply(calls(['passing', {}]), calls(['passing', {}]), { text: 'done' });
@@ -93,7 +93,7 @@ describe('a tool with a state', () => {
     }
   });
 
-  it('keeps of a call that failed only what it saved', async () => {
+  it('stores only explicit saves of a failed call', async () => {
     const session = await newSession();
     expect(await call('breaking', { save: false }, session)).toEqual(['TOOL_FAILED', 'the other side is away']);
     expect(await state(session, 'breaking')).toBeNull();
@@ -102,7 +102,7 @@ describe('a tool with a state', () => {
     expect(await state(session, 'breaking')).toEqual({ count: 1 });
   });
 
-  it('keeps the old one when the new one is too large, and says so', async () => {
+  it('retains the old state when the new one is too large, and reports it', async () => {
     const session = await newSession();
     expect(await call('fill', { size: 10 }, session)).toBe('filled');
     expect(await call('fill', { size: 100 }, session)).toEqual([
@@ -112,7 +112,7 @@ describe('a tool with a state', () => {
     expect(await state(session, 'fill')).toEqual({ text: 'xxxxxxxxxx' });
   });
 
-  it('tells followers that it changed', async () => {
+  it('publishes a state change to followers', async () => {
     const session = await newSession();
     llm.reply(calls(['count', {}], ['stateless', {}]), { text: 'done' });
     const { body } = await jackdaw.post('/api/agent/runs', { query: 'count', sessionId: session });
@@ -123,7 +123,7 @@ describe('a tool with a state', () => {
   });
 });
 
-it('leaves a tool without one alone', async () => {
+it('leaves a stateless tool alone', async () => {
   expect(await call('stateless')).toEqual({ state: { kept: false }, has: false });
 });
 

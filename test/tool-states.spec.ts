@@ -24,7 +24,7 @@ describe.each([
   ['persistent', null],
   ['session', expect.any(Number)],
   ['distributed', null],
-])('the states that %s keeps', (manager, expiry) => {
+])('the states of %s', (manager, expiry) => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   let session: string;
@@ -101,7 +101,7 @@ describe.each([
     expect((await read('?tool=nothing')).body).toEqual({ contexts: [], damaged: [], next: null });
   });
 
-  it('are shown with what is in them', async () => {
+  it('are shown with their data', async () => {
     const { body } = await read(`/${id}`);
     expect(body['states']).toMatchObject([
       {
@@ -124,7 +124,7 @@ describe.each([
     expect((await read(`/${id}/history?before=${String(body['next'])}`)).body['entries']).toHaveLength(5);
   });
 
-  it('have versions, and go back to one of them', async () => {
+  it('have versions, and are rolled back to one of them', async () => {
     const { body } = await read(`/${id}/versions`);
     const versions = body['versions'] as unknown as { version: number; data: object }[];
     expect(versions.map(({ version, data }) => [version, data])).toEqual([
@@ -143,7 +143,7 @@ describe.each([
     ]);
   });
 
-  it('go back as their tool keeps them, which may be otherwise than the others do', async () => {
+  it('are rolled back with the options of their tool, which may differ from the others', async () => {
     const own = await newSession();
     const context = contextIdOf({ tenant: 'a', session: own, tool: 'roomy' });
     for (let n = 0; n < 5; n++) await callTool(jackdaw, 'roomy', { arguments: {}, sessionId: own }, ANN.headers);
@@ -153,7 +153,7 @@ describe.each([
     expect(versions.map(({ version }) => version)).toEqual([6, 5, 4, 3, 2]);
   });
 
-  it('are held by a run of their session that has not ended', async () => {
+  it('are held by an unfinished run of their session', async () => {
     const held = await newSession();
     await count(1, held);
     llm.reply({ calls: [callOf('pay', { to: 'x', amount: 1 })] });
@@ -167,7 +167,7 @@ describe.each([
     await jackdaw.post(`/api/runs/${String(body['run_id'])}/cancel`, undefined, ANN.headers);
   });
 
-  it('are forgotten one by one, and with their session', async () => {
+  it('are deleted one by one, and with their session', async () => {
     const gone = await newSession();
     const context = contextIdOf({ tenant: 'a', session: gone, tool: 'count' });
     await count(1, gone);
@@ -179,13 +179,13 @@ describe.each([
     expect((await read(`/${context}/history`)).status).toBe(404);
   });
 
-  it('are not there when they are nobody’s', async () => {
+  it('answer 404 for an unknown id', async () => {
     expect((await read(`/ctx_${newId()}`)).body['code']).toBe('TOOL_STATE_NOT_FOUND');
     const bad = await jackdaw.post(`/api/tool-states/${id}/rollback`, { version: 0 }, ANN.headers);
     expect([bad.status, bad.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it('go with a user who is erased, whoever’s session it is', async () => {
+  it('are deleted with an erased user, whoever owns the session', async () => {
     const users = await newSession();
     await count(1, users);
     await remove('/api/users/ann');

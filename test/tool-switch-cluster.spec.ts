@@ -20,7 +20,7 @@ describeClusters('a tool that another process switches', await clusterStores(), 
     [a, b] = await Promise.all([world.start(), world.start()]);
   });
 
-  /** Asks a process until it knows how the tool is switched. */
+  /** Polls a process until it knows the switch of the tool. */
   async function untilKnown(at: ServerProcess, isOn: boolean): Promise<void> {
     await untilAnswered(at, `/api/tools/${TOOL}`, ({ enabled }) => enabled === isOn);
   }
@@ -30,7 +30,7 @@ describeClusters('a tool that another process switches', await clusterStores(), 
     return tools.map((tool) => tool.function.name);
   }
 
-  it('is off here too: no model is shown it, and nobody’s call is made', async () => {
+  it('is off here too: it is shown to no model, and every call is refused', async () => {
     world.llm.reply(CALL, { text: 'done' });
     expect((await b.chat({ query: 'go' })).body['result']).toBe('done');
     expect([shown().includes(TOOL), world.effects()]).toEqual([true, ['read_step 1']]);
@@ -48,7 +48,7 @@ describeClusters('a tool that another process switches', await clusterStores(), 
     expect(world.effects()).toEqual(['read_step 1']);
   });
 
-  it('is on again when any process says so', async () => {
+  it('is on again when any process enables it', async () => {
     await untilKnown(a, false);
     expect((await b.post(`/api/tools/${TOOL}/enable`)).status).toBe(204);
     await untilKnown(a, true);

@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 describe('the tools', () => {
-  it('are listed with all that is known of them', async () => {
+  it('are listed with all known properties', async () => {
     const { status, body } = await jackdaw.get('/api/tools', USER.headers);
     const list = body['tools'] as unknown as Record<string, unknown>[];
     expect([status, list.map(({ name }) => name)]).toEqual([
@@ -76,7 +76,7 @@ describe('the tools', () => {
     ['POST', '/api/tools/lok/disable'],
     ['POST', '/api/tools/lok/enable'],
     ['POST', '/api/tools/lok/call'],
-  ])('that are not there are 404, with what was perhaps meant: %s %s', async (method, path) => {
+  ])('answer 404 for an unknown name, with a suggestion: %s %s', async (method, path) => {
     const body = path.endsWith('call')
       ? { headers: { ...ADMIN.headers, 'content-type': 'application/json' }, body: '{}' }
       : ADMIN;
@@ -111,7 +111,7 @@ describe('a tool that is switched off', () => {
     expect(theirs.body['result']).toBe('seen y');
   });
 
-  it('stays off over a restart, and is on again when somebody says so', async () => {
+  it('stays off over a restart, until an operator enables it again', async () => {
     await jackdaw.stop();
     jackdaw = await start();
     expect((await jackdaw.get('/api/tools/look', USER.headers)).body['enabled']).toBe(false);
@@ -120,7 +120,7 @@ describe('a tool that is switched off', () => {
     expect(direct.body['result']).toBe('seen z');
   });
 
-  it('is not called by a run that has waited for leave', async () => {
+  it('is not called by a run that has waited for approval', async () => {
     const { body } = await callTool(jackdaw, 'pay', { arguments: { to: 'x', amount: 1 } }, ADMIN.headers);
     const run = new WaitingRun(jackdaw, String(body['run_id']), ADMIN.headers);
     await turn('pay', 'disable');
@@ -130,7 +130,7 @@ describe('a tool that is switched off', () => {
     await turn('pay', 'enable');
   });
 
-  it('is an operator’s doing, in the access log with the calls', async () => {
+  it('is switched by operators only, and the access log records it with the calls', async () => {
     expect((await turn('look', 'disable', USER)).status).toBe(403);
     const { body } = await jackdaw.get('/api/access-log?targetKind=tool', ADMIN.headers);
     const entries = body['entries'] as unknown as Record<string, unknown>[];

@@ -17,7 +17,7 @@ describe('tools while the server runs', () => {
     await llm.close();
   });
 
-  it('offers and calls one that was registered, and tells the model when it is gone', async () => {
+  it('offers and calls a registered tool, and reports an error to the model when it is gone', async () => {
     registry.register({
       name: 'stock',
       description: 'Says how many of a thing there are.',
@@ -45,7 +45,7 @@ describe('tools while the server runs', () => {
     expect(JSON.stringify(llm.requests[0])).not.toContain('Says how many of a thing there are.');
   });
 
-  it('has the built-in ones', async () => {
+  it('include the built-in ones', async () => {
     llm.reset();
     llm
       .reply({

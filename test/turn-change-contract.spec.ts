@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()));
 });
 
-/** The migration, and those after it. */
+/** Reverts the migration, and those after it. */
 async function undo(dataSource: DataSource): Promise<void> {
   const isDone = async () => {
     const done = await dataSource.query<{ name: string }[]>('SELECT name FROM migrations');
@@ -22,7 +22,7 @@ async function undo(dataSource: DataSource): Promise<void> {
   while (await isDone()) await dataSource.undoLastMigration();
 }
 
-describeDatabases('changes of turns that wait', await testServers(), (database, kind) => {
+describeDatabases('pending changes of turns', await testServers(), (database, kind) => {
   const KEY = { tenant: 't', id: 's' };
   const OTHER = { tenant: 't', id: 'other' };
   const old = ({ tenant, id }: typeof KEY, at: number, name: string, through: number) =>
@@ -41,7 +41,7 @@ describeDatabases('changes of turns that wait', await testServers(), (database, 
   };
 
   if (kind !== 'sqlite') {
-    it('are numbered as they are committed: who sees one sees all before it', async () => {
+    it('are numbered in commit order: a reader of one change sees all before it', async () => {
       const { database: journal, changes } = await open();
       const key = { tenant: 't', id: 'busy' };
       const sessions = new SessionStore(journal);
@@ -56,7 +56,7 @@ describeDatabases('changes of turns that wait', await testServers(), (database, 
     });
   }
 
-  it('are carried over in their order, and counted on from there', async () => {
+  it('are migrated in their order, and counted on from there', async () => {
     const { dataSource, database: journal, changes } = await open();
     const waiting = async (key = KEY) =>
       (await changes.waiting(key)).map(({ change }) => ('through' in change ? change.through : 0));
@@ -87,7 +87,7 @@ describeDatabases('changes of turns that wait', await testServers(), (database, 
   });
 
   if (kind === 'mariadb') {
-    it('are carried over once, also when a death came in between', async () => {
+    it('are migrated once, also after a crash in between', async () => {
       const { dataSource, database: journal, changes } = await open();
       const key = { tenant: 't', id: 'half' };
       await undo(dataSource);

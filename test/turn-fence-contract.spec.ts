@@ -19,14 +19,14 @@ const redisUrl = await testRedisUrl();
 const ALL = Number.MAX_SAFE_INTEGER;
 const DAY_MS = 86_400_000;
 let count = 0;
-/** A session that nobody has used. */
+/** The key of an unused session. */
 const fresh = () => ({ tenant: 'te nant/é', id: `f${count++}` });
 const append = (n: number, runId = `run-${n}`): TurnChange => ({ kind: 'append', turn: turn(n, { runId }) });
 const remove = (through: number): TurnChange => ({ kind: 'remove', through });
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** Of a process that dies after so many changes that it sent. */
+/** A client of a process that dies after this number of sent changes. */
 function diesAfter(redis: Redis, changes: number): Redis {
   let left = changes;
   const send = redis.eval.bind(redis) as (...given: unknown[]) => Promise<unknown>;
@@ -54,7 +54,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
     const there = async (key: ReturnType<typeof fresh>) =>
       (await archive.get(key, [1, 2, 3, 4, 5])).map(({ runId }) => runId);
 
-    it('are done once, and not after later ones', async () => {
+    it('are applied once, and not after later ones', async () => {
       const key = fresh();
       expect(await archive.apply(key, 10, append(1))).toBe(10);
       expect(await archive.apply(key, 10, append(1, 'other'))).toBe(10);
@@ -65,7 +65,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
       expect([await there(key), await archive.marks(key)]).toEqual([['run-1'], new Map([[1, PINNED]])]);
     });
 
-    it('that come too late bring nothing back that was removed, and touch nothing that is new', async () => {
+    it('restore no removed turn and change no newer turn when they arrive late', async () => {
       const key = fresh();
       await archive.apply(key, 1, append(1));
       await archive.apply(key, 3, remove(2));
@@ -76,7 +76,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
       expect(await there(key)).toEqual(['anew']);
     });
 
-    it('replace what was kept before changes were counted', async () => {
+    it('replace turns from before changes were counted', async () => {
       const key = fresh();
       await archive.apply(key, 1, append(1));
       await archive.forgetDone(key);
@@ -84,7 +84,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
       expect(await there(key)).toEqual(['run-1']);
     });
 
-    it('are done by many nodes at once as by one', async () => {
+    it('are applied by many nodes at once as by one', async () => {
       const key = fresh();
       const changes = [append(1), append(2), remove(1), append(3), { kind: 'refer', turn: 2, by: 3 } as const];
       const node = async () => {
@@ -109,7 +109,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
       it.each([
         ['the first turns', remove(1100)],
         ['turns from between', { kind: 'drop', turns: range(2, 1100) } as const],
-      ])('that remove %s are done in parts, and whole also after a death in between', async (_what, change) => {
+      ])('that remove %s are applied in parts, and completely after a crash in between', async (_what, change) => {
         const key = fresh();
         for (const n of [1, 2, 700, 1100, 1101]) await archive.apply(key, n, append(n));
         await archive.apply(key, 1102, { kind: 'mark', turn: 700, mark: PINNED });
@@ -125,7 +125,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
       });
     }
 
-    it('are gone on with when the journal was taken back to an earlier state', async () => {
+    it('continue when the journal was restored to an earlier state', async () => {
       const key = fresh();
       const changes = new TurnChangeStore(journal.database);
       const store = new ProjectedTurnStore(changes, archive);

@@ -20,7 +20,7 @@ afterAll(clear);
 
 const ALL = Number.MAX_SAFE_INTEGER;
 let count = 0;
-/** A session that nobody has used. */
+/** The key of an unused session. */
 const fresh = () => ({ tenant: 'te nant/é', id: `s${count++}` });
 
 const kinds = [{ name: 'the journal’s database', answers: true, open: async () => null }, ...places];
@@ -52,7 +52,7 @@ for (const kind of kinds) {
     const numbers = async (key: ReturnType<typeof fresh>, query: Partial<TurnQuery>) =>
       (await store.read(key, { through: ALL, newest: 0, ...query })).map((one) => one.turn);
 
-    it('come back byte for byte, in order', async () => {
+    it('are read byte for byte, in order', async () => {
       const key = fresh();
       await fill(key, 3);
       expect(await store.read(key, { through: ALL, newest: 9 })).toEqual([turn(1), turn(2), turn(3)]);
@@ -61,14 +61,14 @@ for (const kind of kinds) {
       expect(await store.after(key, 3, 2)).toEqual([]);
     });
 
-    it('are of their tenant and session alone', async () => {
+    it('belong to their tenant and session only', async () => {
       const key = fresh();
       await fill(key, 1);
       expect(await numbers({ ...key, tenant: 'other' }, { newest: 9 })).toEqual([]);
       expect(await numbers({ ...key, id: key.id.toUpperCase() }, { newest: 9 })).toEqual([]);
     });
 
-    it('are found by what a query names, each once', async () => {
+    it('are found by every part of a query, each once', async () => {
       const key = fresh();
       await fill(key, 130, (n) => ({ tokens: n % 2 ? 10 : 30 }));
       await commit(...store.mark(key, 4, PINNED), ...store.refer(key, 7, 9), ...store.refer(key, 8, 20));
@@ -86,7 +86,7 @@ for (const kind of kinds) {
       expect(await numbers(key, {})).toEqual([]);
     });
 
-    it('keep the higher mark of two references, and lose it when they are unpinned', async () => {
+    it('retain the higher mark of two references, and lose it when they are unpinned', async () => {
       const key = fresh();
       await fill(key, 3);
       await commit(...store.refer(key, 2, 9), ...store.refer(key, 2, 4), ...store.mark(key, 9, 5));
@@ -132,7 +132,7 @@ for (const kind of kinds) {
       expect(await numbers(key, { newest: 2, first: 1 })).toEqual([4, 5, 6]);
     });
 
-    it('keep a message of 1 MB', async () => {
+    it('store a message of 1 MB', async () => {
       const key = fresh();
       const long = turn(1, { messages: [{ role: 'user', content: '🐦"\\'.repeat(200_000) }] });
       await commit(...store.append(key, long));
@@ -142,7 +142,7 @@ for (const kind of kinds) {
     if (kind.name === 'the journal’s database') return;
 
     if (kind.name === 'redis') {
-      it('go when their time is over, with their marks', async () => {
+      it('expire with their marks', async () => {
         const key = fresh();
         await fill(key, 1);
         await commit(...store.mark(key, 1, PINNED));
@@ -160,7 +160,7 @@ for (const kind of kinds) {
       });
     }
 
-    it('are the same when what was decided is done twice, and wait while it cannot be done', async () => {
+    it('are the same when a change is applied twice, and wait while it fails', async () => {
       await assert(
         asyncProperty(array(integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 6 }), async (fails) => {
           const key = fresh();
@@ -171,7 +171,7 @@ for (const kind of kinds) {
               const found = Reflect.get(target, name) as unknown;
               if (typeof found !== 'function') return found;
               return (...args: unknown[]) => {
-                // Done, but the answer is lost.
+                // The change is applied, but its reply is lost.
                 const done = (found as (...given: unknown[]) => Promise<unknown>).apply(target, args);
                 const isLost = name === 'apply' && left.length > 0 && left.pop()! > 4;
                 return isLost ? done.then(() => Promise.reject(new Error('gone'))) : done;

@@ -14,7 +14,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-it('what the model does not take is dropped with one warning, where that is wanted, and all else is sent', async () => {
+it('unsupported parameters are dropped with one warning if so configured, and all others are sent', async () => {
   llm.always({ text: 'ok' });
   for (let n = 0; n < 2; n++) await jackdaw.chat({ query: 'x', parameters: { temperature: 1, topP: 1, maxTokens: 9 } });
   expect(llm.lastRequest).toMatchObject({ seed: 7, max_completion_tokens: 9 });

@@ -17,7 +17,7 @@ const took = (prompt_tokens: number, more: Partial<RunUsage> = {}): RunUsage => 
   ...more,
 });
 
-describeDatabases('what models took', servers, (created) => {
+describeDatabases('usage of models', servers, (created) => {
   let opened: OpenDatabase;
   let usages: RunUsageStore;
   let tenants = 0;
@@ -39,7 +39,7 @@ describeDatabases('what models took', servers, (created) => {
       ),
     ]);
 
-  it('is summed up exactly, and says only what is known', async () => {
+  it('is summed exactly, and contains known values only', async () => {
     await tell(2, took(10, { cached_tokens: 4, cost: 0.1 }));
     await tell(3, took(20, { cost: 0.2 }));
     await tell(4, took(30));
@@ -53,7 +53,7 @@ describeDatabases('what models took', servers, (created) => {
     });
   });
 
-  it('is told apart by day, session, model and tenant, within days and a session', async () => {
+  it('is grouped by day, session, model and tenant, and filtered by days and session', async () => {
     await tell(2, took(1), { session: 'a', model: 'x' });
     await tell(3, took(2), { session: 'b', model: 'x', at: NOON + DAY_MS });
     await tell(4, took(4), { session: '', model: 'y', at: NOON + 2 * DAY_MS });
@@ -79,7 +79,7 @@ describeDatabases('what models took', servers, (created) => {
     expect(await by('tenant')).toEqual([[tenant, 7]]);
   });
 
-  it('comes page by page', async () => {
+  it('is listed page by page', async () => {
     for (const [n, session] of ['e', 'a', 'd', 'c', 'b'].entries()) await tell(n + 2, took(n), { session });
     const seen: string[] = [];
     for (let after: string | null = ''; after !== null;) {
@@ -90,13 +90,13 @@ describeDatabases('what models took', servers, (created) => {
     expect(seen).toEqual(['ab', 'cd', 'e']);
   });
 
-  it('takes what no provider can mean for the most that it can be', async () => {
+  it('is limited to the highest plausible value', async () => {
     await tell(2, { prompt_tokens: 1e300, completion_tokens: 0.4, total_tokens: 1e300, cost: 1e300 });
     const { usage } = await usages.total({ tenant });
     expect(usage).toEqual({ prompt_tokens: 1e12, completion_tokens: 0, total_tokens: 1e12, cost: 1e6 });
   });
 
-  it('is written in the batch with the event that tells it, or not at all', async () => {
+  it('is written in the batch with its event, or not at all', async () => {
     const host = new RunHost(opened.database);
     host.scripts.set('told', async (context) => {
       context.emit({ type: 'usage', iteration: 1, model: 'm', ...took(7) });
@@ -109,13 +109,13 @@ describeDatabases('what models took', servers, (created) => {
     expect(told.filter(({ event }) => event.type === 'usage')).toHaveLength(1);
   });
 
-  it('outlives a run that is erased, in nobody’s session', async () => {
+  it('outlives an erased run, without a session', async () => {
     await new RunEraseStore(opened.database, PLAIN_CIPHER).erase('nest', ['told'], new Set());
     const { entries } = await usages.page({ tenant: 'nest' }, 'session', 10);
     expect(entries).toMatchObject([{ key: '', usage: { prompt_tokens: 7 } }]);
   });
 
-  it('is deleted a little at a time once it is too old', async () => {
+  it('is deleted in small batches once it is too old', async () => {
     for (const n of [2, 3, 4]) await tell(n, took(n), { at: NOON - 100 * DAY_MS });
     await tell(5, took(5));
     const before = NOON - 99 * DAY_MS;

@@ -40,7 +40,7 @@ function afterSomeChats(more: Record<string, string>): void {
   });
 }
 
-describe('the use of models', () => {
+describe('the usage of models', () => {
   afterSomeChats({});
   const usage = async (query: string, who = ANN) => (await jackdaw.get(`/api/usage${query}`, who.headers)).body;
   const sum = (calls: number, prompt: number, completion: number, cost: number) => ({
@@ -48,7 +48,7 @@ describe('the use of models', () => {
     usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, cost },
   });
 
-  it('is told to a tenant of itself, by session, day and model', async () => {
+  it('is shown to its own tenant, by session, day and model', async () => {
     const total = sum(3, 350, 20, 0.0039);
     expect(await usage('?by=session')).toEqual({
       total,
@@ -65,7 +65,7 @@ describe('the use of models', () => {
     expect(await usage('', EVE)).toMatchObject({ total: sum(1, 7, 0, 0.00007) });
   });
 
-  it('comes page by page', async () => {
+  it('is listed page by page', async () => {
     const first = await usage('?by=session&limit=1');
     expect(first).toMatchObject({ total: { calls: 3 }, entries: [{ key: 'first' }], next: 'first' });
     expect(await usage('?by=session&limit=1&cursor=first')).toMatchObject({ entries: [{ key: 'second' }], next: null });
@@ -76,7 +76,7 @@ describe('the use of models', () => {
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it('of all tenants is told to operators alone, who see nothing else', async () => {
+  it('of all tenants is shown to operators only, who see nothing else', async () => {
     const { body } = await jackdaw.get('/api/usage/tenants', OPS.headers);
     expect(body).toMatchObject({
       total: { calls: 4 },
@@ -90,12 +90,12 @@ describe('the use of models', () => {
       expect((await jackdaw.get(path, OPS.headers)).status).toBe(403);
   });
 
-  it('is counted in no budget where there is none', async () => {
+  it('is rebuilt into no budget if none is configured', async () => {
     const { status, body } = await jackdaw.post('/api/usage/rebuild', undefined, OPS.headers);
     expect([status, body['code']]).toEqual([400, 'REQUEST_REFUSED']);
   });
 
-  it('of a fork is what the fork itself has asked', async () => {
+  it('of a fork includes only the fork’s own calls', async () => {
     const { body } = await jackdaw.get('/api/runs?sessionId=first', ANN.headers);
     const [run] = body['runs'] as unknown as { run_id: string }[];
     llm.reply({ text: 'two again', usage: [1000, 0] });
@@ -111,7 +111,7 @@ describe('budgets', () => {
   const rebuild = (who = OPS) => jackdaw.post('/api/usage/rebuild', undefined, who.headers);
   const totals = () => jackdaw.app.get(Database).query('SELECT scope, tokens, cost FROM budget_total ORDER BY scope');
 
-  it('are counted anew from what was used', async () => {
+  it('are rebuilt from recorded usage', async () => {
     expect((await rebuild(BOSS)).status).toBe(403);
     const { status, body } = await rebuild();
     const counted = await totals();
@@ -127,7 +127,7 @@ describe('budgets', () => {
     expect(await totals()).toEqual(counted);
   });
 
-  it('are not while anything is used', async () => {
+  it('are not rebuilt while a model call is in progress', async () => {
     const before = await totals();
     llm.reply({ hang: true });
     const stream = await jackdaw.stream({ query: 'wait', sessionId: 'third' }, ANN.headers);

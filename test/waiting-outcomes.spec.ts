@@ -23,7 +23,7 @@ const ROWS: Row[] = tableCells(readFileSync('docs/run-outcomes.md', 'utf8').spli
     return { kind, answer, times: Number(times), code, status, ending };
   });
 
-/** The call that waits so. */
+/** The call that causes each kind of wait. */
 const CALLS: Readonly<Record<string, { name: string; arguments: Record<string, unknown> }>> = {
   approval: { name: 'pay', arguments: { to: 'x', amount: 5 } },
   input: { name: 'choose', arguments: { text: 'x' } },
@@ -48,7 +48,7 @@ const AGENTS = [
   { name: 'hasty-ending', model: MODEL, waiting: { ...END, expiresMs: 50 } },
 ];
 
-/** Calls what the user's words name, then ends. */
+/** Calls the tool that the user's message names, then ends. */
 function reply({ messages }: FakeRequest): FakeReply {
   if (messages.at(-1)?.role === 'tool') return { text: 'the end' };
   return { calls: [{ id: 'c', ...CALLS[String(messages.at(-1)?.content)]! }] };
@@ -66,7 +66,7 @@ const CASES = ROWS.flatMap((row) =>
 );
 type Case = (typeof CASES)[number];
 
-describe('docs/run-outcomes.md, of a run that waits', () => {
+describe('docs/run-outcomes.md, for a run that waits', () => {
   const tools = new WaitingTools();
   const cutOff = new Map<string, WaitingRun>();
   const folder = newFolder();
@@ -104,7 +104,7 @@ describe('docs/run-outcomes.md, of a run that waits', () => {
     return new WaitingRun(jackdaw, String(stream.headers['x-run-id']));
   }
 
-  /** Everything that the run tells, to its end. What nobody answers goes on by itself, after the 202. */
+  /** Every event of the run to its end. An unanswered request expires by itself, after the 202. */
   async function follow(run: WaitingRun, answering: (typeof ANSWERS)[string] | undefined): Promise<SseEvent[]> {
     const told = [...(await run.events())];
     if (answering) told.push(...(await run.after(...answering)));
@@ -112,12 +112,12 @@ describe('docs/run-outcomes.md, of a run that waits', () => {
     return told;
   }
 
-  it('has a row for every answer to everything', () => {
+  it('has a row for every answer to every kind of request', () => {
     expect(new Set(ROWS.map(({ answer }) => answer))).toEqual(new Set([...Object.keys(ANSWERS), 'none in time']));
     expect(new Set(ROWS.map(({ kind }) => kind))).toEqual(new Set(Object.keys(CALLS)));
   });
 
-  it.each(CASES)('says what comes of $kind, $answer (agent $agent)', async (one) => {
+  it.each(CASES)('describes the outcome of $kind, $answer (agent $agent)', async (one) => {
     const { kind, answer, code, times, ends } = one;
     const run = await begin(one);
     const events = await follow(run, ANSWERS[answer]);

@@ -10,7 +10,7 @@ import { INPUT } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
 
-/** What people do, one number a decision. */
+/** Choices of people, one number for each decision. */
 type People = readonly number[];
 
 const needyCalls = fc.record<NeedyCall>({
@@ -20,7 +20,7 @@ const needyCalls = fc.record<NeedyCall>({
   reconciles: fc.constantFrom('never', 'truly', 'throws'),
 });
 const plans = fc.array(fc.array(needyCalls, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 });
-/** With never so many in one place that the run would be taken for poison. */
+/** At most two crashes, so that no step counts as poison. */
 const deaths = fc.array(fc.record({ commits: fc.nat(9), isDurable: fc.boolean() }), { maxLength: 2 });
 const people = fc.array(fc.nat(1_000_000), { minLength: 60, maxLength: 60 });
 
@@ -44,7 +44,7 @@ interface Life {
 
 /** One process, from its start until the run has ended or the process is dead. @returns whether the run has ended */
 async function liveOnce({ world, people: next, id, engine }: Life, death: Death | undefined): Promise<boolean> {
-  // What a dead process had under way has landed, or never will.
+  // Ensures that pending statements of a dead process have been applied or dropped.
   await opened.database.commit([]);
   const mortal = new MortalDatabase(opened.database, death);
   processes.push(mortal);
@@ -86,7 +86,7 @@ async function statusOf(id: string): Promise<string | undefined> {
   return row?.status;
 }
 
-/** People decide about some of what is asked; of two who do so at the same time one counts. */
+/** People decide about some of the requests; one of two concurrent decisions counts. */
 async function decideSomething(
   host: RunHost,
   decisions: RunDecisionService,
@@ -107,7 +107,7 @@ async function decideSomething(
   expect(refused).toEqual(['RUN_NOT_WAITING']);
 }
 
-/** Nobody says of a call that happened that it shall be made again: that is what people can find out and we cannot. */
+/** A person never requests a retry of a call that happened: people can verify that, and the engine cannot. */
 function verdictOn(request: WaitingRequest, world: WaitingWorld, choice: number): Verdict {
   const one = <T>(...of: readonly T[]): T => of[choice % of.length]!;
   switch (request.kind) {
@@ -137,7 +137,7 @@ function verdictOn(request: WaitingRequest, world: WaitingWorld, choice: number)
   }
 }
 
-/** Lets one process after the other go on with the run until one of them comes to its end. */
+/** Runs one process after the other until one of them ends the run. */
 async function live(plan: WaitingWorld['plan'], all: readonly Death[], who: People, engine: Life['engine'] = 'ours') {
   const world = new WaitingWorld(plan);
   const id = `run-${count++}`;
@@ -179,7 +179,7 @@ async function expectTrue({ world, id, lives }: Awaited<ReturnType<typeof live>>
   expect(decided.toSorted()).toEqual(answers.toSorted());
 }
 
-/** What needed approval was done only with it, and as it was approved; what was denied was not done. */
+/** Expects that calls were executed only with their approval, with the approved arguments, and never when denied. */
 function expectOnlyWhatWasAllowed(
   { deeds, plan }: WaitingWorld,
   steps: ReadonlyMap<string, { readonly subject: string; readonly result: string }>,
@@ -197,8 +197,8 @@ function expectOnlyWhatWasAllowed(
   }
 }
 
-describe('a run that waits for people while its process dies, again and again', () => {
-  it('ends with one result for every call, does nothing that was not allowed, and nothing once twice', async () => {
+describe('a run that waits for people while its process dies repeatedly', () => {
+  it('ends with one result for every call, executes only allowed calls, and no effect `once` twice', async () => {
     await fc.assert(
       fc.asyncProperty(plans, deaths, people, async (plan, all, who) => {
         await expectTrue(await live(plan, all, who));
@@ -211,7 +211,7 @@ describe('a run that waits for people while its process dies, again and again', 
 describe('a claim', () => {
   const ONCE: NeedyCall = { effect: 'once', needsApproval: false, asks: 0, reconciles: 'never' };
   const CRASHES = Array.from({ length: 8 }, (_, i) => ({ commits: i >> 1, isDurable: i % 2 === 0 }));
-  /** Whoever is asked says that it happened. */
+  /** Every asked person says that the call happened. */
   const PEOPLE = Array.from({ length: 60 }, () => 1);
 
   async function repetitions(engine: Life['engine']): Promise<number> {
@@ -220,11 +220,11 @@ describe('a claim', () => {
     return sum;
   }
 
-  it('keeps a call from happening twice, wherever the process dies', async () => {
+  it('prevents a second execution of a call, wherever the process dies', async () => {
     expect(await repetitions('ours')).toBe(0);
   });
 
-  it('is what does it: an engine without claims fails the same test', async () => {
+  it('is the cause: an engine without claims fails the same test', async () => {
     expect(await repetitions('naive')).toBeGreaterThan(0);
   });
 });

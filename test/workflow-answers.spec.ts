@@ -79,7 +79,7 @@ describe('the answer of a workflow', () => {
     expect(nodes.every((one) => 'output' in one || 'output_url' in one)).toBe(true);
   });
 
-  it('says which node there is not', async () => {
+  it('reports an unknown node', async () => {
     const { body } = await world.run('each', { list: [] });
     const id = String(body['run_id']);
     const missing = await world.jackdaw.get(`/api/runs/${id}/node?name=m/1`);

@@ -15,7 +15,7 @@ const step = (id: string, n: number, after: string[], kind = 'read') => ({
   after,
 });
 
-/** Two ways side by side, a list, an agent, and a tool that must not be called twice. */
+/** Two parallel branches, a list, an agent, and a tool that must not be called twice. */
 const LONG = {
   name: 'long',
   nodes: [
@@ -57,7 +57,7 @@ const STEPS = [1, 2, 3, 4, 5].map((n) => `read_step ${n}`);
 describe('kill -9 while a workflow is executed', () => {
   beforeEach(() => void world.llm.always((request: FakeRequest) => ({ text: `re: ${String(questionIn(request))}` })));
 
-  /** Begins, and dies when a line comes. */
+  /** Starts the workflow, and kills the process when a line appears. */
   async function dieAt(line: string, env: Readonly<Record<string, string>>): Promise<string> {
     const first = await start(env);
     const { body } = await first.post('/api/workflows/long/runs', { input: INPUT });
@@ -66,7 +66,7 @@ describe('kill -9 while a workflow is executed', () => {
     return String(body['run_id']);
   }
 
-  it('repeats nothing but the step that was cut off', async () => {
+  it('repeats only the interrupted step', async () => {
     const runId = await dieAt('performing read_step 4', { BLOCK_AT: 'read_step 4' });
     const second = await start();
     const events = await second.events(runId);
@@ -80,7 +80,7 @@ describe('kill -9 while a workflow is executed', () => {
     expect(ids).toEqual(ids.map((_, i) => i + 1));
   });
 
-  it('asks a person what became of a call that must not be made twice', async () => {
+  it('asks a person for the outcome of a call that must not be repeated', async () => {
     const runId = await dieAt('performing once_step 9', { BLOCK_AT: 'once_step 9' });
     const second = await start();
     expect((await second.events(runId)).at(-1)).toMatchObject({
@@ -96,7 +96,7 @@ describe('kill -9 while a workflow is executed', () => {
     expect(world.effects().filter((line) => line.startsWith('once'))).toEqual(['once_step 9']);
   });
 
-  it('asks no model again that has answered, and the one again that was being asked', async () => {
+  it('repeats no completed model call, and repeats the interrupted one', async () => {
     world.llm.reply({ text: 'first' }, { hang: true });
     const first = await start();
     const { body } = await first.post('/api/workflows/long/runs', { input: INPUT });
@@ -111,14 +111,14 @@ describe('kill -9 while a workflow is executed', () => {
   });
 });
 
-// One store here, all of them in `npm run test:chaos`: what differs between them is in cluster.spec.ts.
+// One store here, all of them in `npm run test:chaos`: the differences between stores are tested in cluster.spec.ts.
 const stores = await clusterStores();
 const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : stores;
 
 describeClusters('a workflow whose process dies, in a cluster', tried, (store) => {
   world.share(store);
 
-  it('goes on with another one', async () => {
+  it('continues in another process', async () => {
     world.llm.always((request: FakeRequest) => ({ text: `re: ${String(questionIn(request))}` }));
     const env = { CLUSTER_LEASE_MS: '2000', CLUSTER_CHECK_MS: '500' };
     const a = await start({ ...env, BLOCK_AT: 'read_step 4' });

@@ -23,7 +23,7 @@ describe('workflows at the start', () => {
     return outcome as { code?: string; message: string };
   };
 
-  it('come from code and from files', async () => {
+  it('are loaded from code and from files', async () => {
     file('b.json', greet('of-a-file'));
     file('notes.txt', 'not a workflow');
     const jackdaw = await start([greet('of-code')]);
@@ -32,7 +32,7 @@ describe('workflows at the start', () => {
     expect(body['workflows']).toMatchObject([{ name: 'of-code' }, { name: 'of-a-file' }]);
   });
 
-  it('all tell what is wrong with them at once, and where', async () => {
+  it('report all mistakes at once, with their positions', async () => {
     file('a.json', '{ "name": ');
     file('b.json', { name: 'b', nodes: [{ id: 'x', type: 'lm' }] });
     file('c.json', { ...greet('c'), colour: 'red' });
@@ -60,14 +60,14 @@ describe('workflows at the start', () => {
     ]);
   });
 
-  it('have names of their own', async () => {
+  it('must have unique names', async () => {
     file('a.json', greet('same'));
     const { message } = await mistake([greet('same')]);
     const place = `${join(folder, 'a.json')}:1:2`;
     expect(message).toContain(`${place}: two workflows are named "same": here and workflows[0]; rename one`);
   });
 
-  it('name nothing that is not there', async () => {
+  it('refer to existing tools, agents and code only', async () => {
     const nodes: WorkflowInput['nodes'] = [
       { id: 'tool', type: 'tool', tool: 'refnd' },
       { id: 'code', type: 'code', code: 'load_ordr' },
@@ -86,14 +86,14 @@ describe('workflows at the start', () => {
     ]);
   });
 
-  it('are built only as what makes sense', () => {
+  it('are built only if they are valid', () => {
     const builder = new WorkflowBuilder('w').add(new LlmNode('a', 'x')).add(new BranchNode('r'), { after: 'a' });
     expect(() => builder.build()).toThrow('expected array to have >=1 items');
     // @ts-expect-error the compiler knows the nodes that are there
     expect(() => new WorkflowBuilder('w').add(new LlmNode('a', 'x'), { after: 'b' }).build()).toThrow('no node "b"');
   });
 
-  it('cannot be read from a folder that is not there', async () => {
+  it('cannot be read from a missing folder', async () => {
     const { message } = await mistake([], { env: { WORKFLOWS_DIR: join(folder, 'nowhere') } });
     expect(message).toBe(
       `WORKFLOWS_DIR: there is no folder "${join(folder, 'nowhere')}": make it, or leave WORKFLOWS_DIR out.`,

@@ -32,7 +32,7 @@ describe('the workflow of docs/workflows.md', () => {
     expect(shape(built)).toEqual(shape(TRIAGE));
   });
 
-  it('answers a question, and pays back with leave', async () => {
+  it('answers a question, and refunds after approval', async () => {
     world.say({ 'Is this': 'question', 'When?': 'Tomorrow.' });
     expect((await world.run('triage', { text: 'When?' })).body).toMatchObject({ output: { response: 'Tomorrow.' } });
     world.say({ 'Is this': 'Refund.' });

@@ -59,7 +59,7 @@ describe('a node that fails', () => {
     world.steps.failures = world.steps.loaded.length = 0;
   });
 
-  it('is tried again, as often as it says', async () => {
+  it('is retried up to its declared limit', async () => {
     world.steps.failures = 2;
     expect((await world.run('retried', { order: 'a' })).body).toMatchObject({ output: { result: { id: 'a' } } });
     world.steps.failures = 3;
@@ -90,7 +90,7 @@ describe('a node that fails', () => {
     expect((await world.run('fallback', { n: 2 })).body['output']).toBe('HEY');
   });
 
-  it('of a list fails with its first item, or keeps what went wrong', async () => {
+  it('fails a list at its first failing item, or records the error', async () => {
     world.steps.failures = 1;
     const strict = await world.run('strict', { orders: ['a', 'b'] });
     expect(strict.body).toMatchObject({
@@ -106,7 +106,7 @@ describe('a node that fails', () => {
     expect(none.body).toMatchObject({ error: { message: 'Node "each" failed: over: it is a string, not a list' } });
   });
 
-  it('stops what goes on beside it', async () => {
+  it('stops the nodes that run in parallel', async () => {
     world.steps.failures = 1;
     world.say({ Slow: () => ({ hang: true }) });
     const { body } = await world.run('side');
@@ -114,12 +114,12 @@ describe('a node that fails', () => {
     expect(world.llm.requests.length).toBeLessThanOrEqual(1);
   });
 
-  it('gives no more than the limit', async () => {
+  it('fails when its output exceeds the limit', async () => {
     const { body } = await world.run('small', { order: 'o'.repeat(100) });
     expect(body).toMatchObject({ status: 'failed', error: { code: 'NODE_OUTPUT_TOO_LARGE' } });
   });
 
-  it('is known before anything runs, where its question is empty', async () => {
+  it('is reported before anything runs, if its question is empty', async () => {
     const prompt = await world.run('empty', {});
     expect([prompt.status, prompt.body['detail']]).toEqual([400, expect.stringContaining('Prompt is required')]);
     const message = await world.run('desk', { message: ' ' });
@@ -134,7 +134,7 @@ describe('a node that fails', () => {
     expect((await world.run('desk', { query: 'what?' })).body).toMatchObject({ output: { response: 'that' } });
   });
 
-  it('takes no wrong request', async () => {
+  it('answers an invalid request with an error', async () => {
     const wrong = [
       await world.jackdaw.post('/api/workflows/nobody/runs', {}),
       await world.jackdaw.post('/api/workflows/side/runs', { input: [] }),
@@ -151,7 +151,7 @@ describe('a node that fails', () => {
     ]);
   });
 
-  it('has begun once for one Idempotency-Key', async () => {
+  it('starts once for one Idempotency-Key', async () => {
     const send = () =>
       world.jackdaw.post(
         '/api/workflows/retried/runs',

@@ -44,7 +44,7 @@ describe('workflows in files', () => {
     expect((await world.run('greet')).body['result']).toBe('re: Hello');
   });
 
-  it('are read whatever the case of their ending, and files with another ending are reported', async () => {
+  it('are read whatever the case of their extension, and files with another extension are reported', async () => {
     const reports = (name: string) =>
       world.jackdaw.log.filter(({ msg }) => String(msg).startsWith(`${folder.path}/${name} is not read`));
     expect(reports('c.yaml')).toMatchObject([{ msg: expect.stringContaining('.json') }]);
@@ -56,7 +56,7 @@ describe('workflows in files', () => {
     await until((all) => !all.includes('loud'));
   });
 
-  it('are other ones with the next run when their files change; a run that goes on is what it was', async () => {
+  it('change with the next run when their files change; a running one stays unchanged', async () => {
     const { opened, open } = gate();
     world.llm.reply({ gate: opened, text: 'the old one' });
     const running = world.run('greet');
@@ -68,7 +68,7 @@ describe('workflows in files', () => {
     expect((await world.run('greet')).body['result']).toBe('re: Good day');
   });
 
-  it('stay what they were while a file is broken, each mistake told with its place', async () => {
+  it('stay unchanged while a file is broken, and each mistake is reported with its position', async () => {
     folder.write('b.json', '{ "name": "greet",\n  "nodes": [{ "id": "say", "type": "llm", "promt": "x" }]\n}');
     expect(await health(1)).toMatchObject({ status: 'ok' });
     expect((await world.run('greet')).body['result']).toBe('re: Good day');
@@ -81,7 +81,7 @@ describe('workflows in files', () => {
     expect((await world.run('greet')).body['result']).toBe('re: Mended');
   });
 
-  it('are not taken when they name what is not there, or have the name of another', async () => {
+  it('are rejected when they refer to missing things, or reuse a name', async () => {
     const nodes = [{ id: 'pay', type: 'tool', tool: 'refnd' }];
     folder.write('c.json', say('other', 'x', { nodes, output: 1 }));
     folder.write('d.json', say('of-code', 'x'));
@@ -97,7 +97,7 @@ describe('workflows in files', () => {
     await health(0);
   });
 
-  it('come and go with their files, and may exchange their names', async () => {
+  it('are added and removed with their files, and may exchange their names', async () => {
     folder.write('a.json', say('leave', 'Bye'));
     await until((all) => all.includes('"leave"'));
     folder.write('a.json', say('greet', 'Bye'));

@@ -31,7 +31,7 @@ describe('a fork of a workflow’s run', () => {
   });
   afterAll(() => world.stop());
 
-  it('does a node and those after it anew, and keeps what went on beside it', async () => {
+  it('repeats a node and those after it, and retains parallel nodes', async () => {
     world.say({ Draft: 'second draft', Check: 'checked again' });
     const { status, body } = await fork({ fromStep: 'node:draft' });
     expect([status, body]).toMatchObject([202, { forked_from: original, agent: 'workflow:letter' }]);
@@ -44,12 +44,12 @@ describe('a fork of a workflow’s run', () => {
     expect(run['nodes']).toMatchObject(['load', 'desk', 'draft', 'pay'].map((node) => ({ node, status: 'completed' })));
   });
 
-  it('begins with other input', async () => {
+  it('starts with other input', async () => {
     const { body } = await fork({ fromStep: 'input', edit: { input: { order: 'o-2' } } });
     expect(await outputOf(body['run_id'])).toContain('refunded o-2');
   });
 
-  it('goes on with what a node is said to have given, without doing it', async () => {
+  it('continues with an edited output of a node, without running it', async () => {
     world.say({ Check: 'never' });
     const output = { response: 'as I wrote it', toString: { of: 1 } };
     const { status, body } = await fork({ fromStep: 'node:draft', edit: { output } });
@@ -62,7 +62,7 @@ describe('a fork of a workflow’s run', () => {
     expect(await outputOf(none.body['run_id'])).toBe('first draft /  / refunded o-1');
   });
 
-  it('sends a branch another way, and makes no answer of a person up', async () => {
+  it('sends a branch another way, and invents no answer of a person', async () => {
     const { body: done } = await world.run('limit', { order: 'o-7' });
     const forked = (fromStep: string, output: unknown) =>
       world.jackdaw.post(`/api/runs/${String(done['run_id'])}/fork`, { fromStep, edit: { output } });
@@ -92,7 +92,7 @@ describe('a fork of a workflow’s run', () => {
     ]);
   });
 
-  it('is refused where it makes no sense, naming what does', async () => {
+  it('is refused if it is invalid, and the error names valid steps', async () => {
     const wrong = [
       await fork({ fromStep: 'model:1' }),
       await fork({ fromStep: 'node:draft', edit: { input: {} } }),

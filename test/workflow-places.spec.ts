@@ -88,7 +88,7 @@ describe('a place in a workflow', () => {
     expect((await world.run('items')).body['output']).toEqual({ said: 're: say b', name: 'Ann', size: 7 });
   });
 
-  it('that has nothing leaves an optional argument out', async () => {
+  it('omits an optional argument if it has no value', async () => {
     const { body } = await world.run('optional', { text: 'a' });
     expect(body['status']).toBe('completed');
     expect(search.calls).toEqual([

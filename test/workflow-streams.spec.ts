@@ -50,14 +50,14 @@ describe('a workflow that is followed, or stopped', () => {
   });
   afterAll(() => world.stop());
 
-  it('tells only the message that no other can come between', async () => {
+  it('streams only a message that no parallel message can interrupt', async () => {
     world.say({ Left: 'one', Right: 'two', Both: 'three four' });
     const runId = await start('quiet');
     expect(await spoken(runId)).toBe('three four');
     expect(world.llm.requests.map(({ stream }) => stream === true)).toEqual([false, false, true]);
   });
 
-  it('makes runs of those that are to be heard side by side', async () => {
+  it('starts runs for agents that are to be heard in parallel', async () => {
     world.say({ Left: 'one two', Right: 'three' });
     const { body } = await world.run('loud');
     expect(body).toMatchObject({
@@ -74,7 +74,7 @@ describe('a workflow that is followed, or stopped', () => {
     expect(request).toMatchObject({ stream: true, max_completion_tokens: 1000 });
   });
 
-  it('has answers as data', async () => {
+  it('returns answers as data', async () => {
     world.say({ 'Kind of': '{"kind":"praise"}' });
     expect((await world.run('shaped', { text: 'x' })).body).toMatchObject({ output: 'praise', result: 'praise' });
   });
@@ -91,7 +91,7 @@ describe('a workflow that is followed, or stopped', () => {
     expect((await world.jackdaw.events(child!)).at(-1)?.event).toBe('run.cancelled');
   });
 
-  it('ends when its time is up', async () => {
+  it('ends at its deadline', async () => {
     world.say({ Slow: () => ({ hang: true }) });
     const { body } = await world.run('hurried');
     expect(body).toMatchObject({ status: 'failed', finish_reason: 'timeout', error: { code: 'RUN_TIMEOUT' } });
@@ -108,7 +108,7 @@ describe('a workflow that is followed, or stopped', () => {
     expect(last).toMatchObject({ data: { output: { result: 'gave 3 to ann' } } });
   });
 
-  it('takes no input that the policy stops, and shows no model what it masks', async () => {
+  it('refuses input that the policy blocks, and shows no model the masked text', async () => {
     const blocked = await world.run('shaped', { text: '4111 1111 1111 1111' });
     expect([blocked.status, blocked.body['code']]).toEqual([422, 'INPUT_BLOCKED']);
     world.say({ 'Kind of': '{"kind":"secret"}' });
@@ -120,7 +120,7 @@ describe('a workflow that is followed, or stopped', () => {
     expect(JSON.stringify([world.llm.requests, told])).not.toContain(secret);
   });
 
-  it('goes on after a shutdown in the midst of a node', async () => {
+  it('resumes after a shutdown in the middle of a node', async () => {
     world.say({ Ask: () => ({ hang: true }) });
     const runId = await start('asking');
     await world.llm.waitForRequest(1);

@@ -43,7 +43,7 @@ describe('a workflow that waits for people', () => {
   });
   afterAll(() => world.stop());
 
-  it('asks for leave, holds no process, and goes on after a restart', async () => {
+  it('waits for approval without a process, and resumes after a restart', async () => {
     const { status, body } = await world.run('refund_desk', { order: 'o-7' });
     const waiting = body['waiting'] as unknown as Waiting;
     expect([status, body['status']]).toEqual([202, 'waiting']);
@@ -59,7 +59,7 @@ describe('a workflow that waits for people', () => {
     expect([world.steps.loaded, world.steps.refunded]).toEqual([['o-7'], ['o-7']]);
   });
 
-  it('takes the other way when it is denied', async () => {
+  it('takes the other branch after a denial', async () => {
     world.say({ 'Say no': 'No, Kira.' });
     const { body } = await world.run('refund_desk', { order: 'o-8' });
     await world.jackdaw.post(`/api/runs/${runId(body)}/deny`, { reason: 'too late' });
@@ -73,7 +73,7 @@ describe('a workflow that waits for people', () => {
     ]);
   });
 
-  it('fails, or goes on with that, as the node says', async () => {
+  it('fails, or continues with the denial, as the node declares', async () => {
     const strict = await world.run('strict');
     await world.jackdaw.post(`/api/runs/${runId(strict.body)}/deny`, {});
     expect(await end(runId(strict.body))).toMatchObject({
@@ -85,7 +85,7 @@ describe('a workflow that waits for people', () => {
     expect(await end(runId(lenient.body))).toMatchObject({ data: { output: { response: 're: No, since it rains' } } });
   });
 
-  it('asks several questions at once, and takes answers one by one, checked', async () => {
+  it('asks several questions at once, and accepts answers one by one, checked', async () => {
     const { body } = await world.run('ask');
     const id = runId(body);
     expect(body['waiting']).toMatchObject([

@@ -52,7 +52,7 @@ describe('a workflow', () => {
     world.steps.loaded.length = world.steps.refunded.length = 0;
   });
 
-  it('goes the way that its branch chooses, through code and tools, once each', async () => {
+  it('follows the branch of its choice, through code and tools, once each', async () => {
     world.say({ 'Kind of': ' Refund\n' });
     const { status, body } = await world.run('triage', { text: 'broken', order: 'o-1' });
     expect([status, body]).toMatchObject([
@@ -98,7 +98,7 @@ describe('a workflow', () => {
     expect(run).toMatchObject({ status: 'completed', parent_run_id: body['run_id'], result: 'We are sorry.' });
   });
 
-  it('does the same with each item of a list, in order', async () => {
+  it('repeats a node for each item of a list, in order', async () => {
     world.say({ 'Best of': 'the second' });
     const { body } = await world.run('poems', { topics: ['moss', 'rain', 'ink'] });
     expect(body['output']).toMatchObject({
