@@ -203,7 +203,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect([second.place.summary?.through, seenOf(second)]).toEqual([7, [8, 9]]);
   });
 
-  it('summarises at most what a model accepts at once, and continues with the rest', async () => {
+  it('summarises at most the model’s input limit at once, and continues with the rest', async () => {
     await fill(Array.from({ length: 40 }, (_, at) => turn(at + 1, { tokens: 1000 })));
     const rules = { policy: 'summary', maxContextTokens: 2000 };
     const summarise = async () => ({ text: 'short', tokens: 5, usage: NO_USAGE });

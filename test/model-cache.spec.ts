@@ -16,7 +16,7 @@ const kinds = [
 
 for (const { name, answers, env } of kinds) {
   const isLeftOut = !answers && !process.env['CI'];
-  (isLeftOut ? describe.skip : describe)(`replies kept in ${name}`, () => {
+  (isLeftOut ? describe.skip : describe)(`cached replies in ${name}`, () => {
     let llm: FakeLlm;
     let jackdaw: Jackdaw;
     beforeAll(async () => {

@@ -23,7 +23,7 @@ function freeze({ app }: Jackdaw): { isFrozen: Promise<void>; thaw: () => void; 
   return { isFrozen: reached.opened, thaw: go.open, isThrough: through.opened };
 }
 
-(isLeftOut ? describe.skip : describe)('sessions in Redis that two nodes keep', () => {
+(isLeftOut ? describe.skip : describe)('sessions in Redis that two nodes share', () => {
   let llm: FakeLlm;
   let database: TestDatabase;
   let redis: Redis;

@@ -61,7 +61,7 @@ const stores = [
 for (const { name, answers, env } of stores) {
   const isLeftOut = !answers && !process.env['CI'];
   (isLeftOut ? describe.skip : describe)(`sessions in ${name}`, () => {
-    it('are continued after a restart, cleared, deleted and expired', async () => {
+    it('are continued after a restart, cleared and deleted', async () => {
       const session = `s-${Date.now()}-${name.replaceAll(' ', '-')}`;
       const dataDir = mkdtempSync(join(folder, 'data-'));
       const given = await env();

@@ -62,7 +62,7 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools store stat
     expect(await fork(run, 'model:1', 'from-old')).toEqual([1007]);
   });
 
-  it('starts without a state if there was none', async () => {
+  it('starts without a state if there is no earlier state', async () => {
     const run = await chat('fresh');
     expect(await fork(run, 'model:1', 'from-fresh')).toEqual([1000]);
   });

@@ -185,7 +185,7 @@ describe.each([
     expect([bad.status, bad.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it('are deleted with an erased user, whoever owns the session', async () => {
+  it('are deleted with an erased user, in any session', async () => {
     const users = await newSession();
     await count(1, users);
     await remove('/api/users/ann');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JackdawClient } from './jackdaw-client.js';
 
-/** A folder of agents' files, and what is around it. */
+/** A folder of agent files, and its parent folder. */
 export class AgentFolder {
   readonly outside = mkdtempSync(join(tmpdir(), 'jackdaw-agents-'));
   readonly path = join(this.outside, 'agents');
@@ -12,7 +12,7 @@ export class AgentFolder {
     mkdirSync(this.path);
   }
 
-  /** Writes a file in one go, as editors that are careful do. */
+  /** Writes a file atomically, as careful editors do. */
   write(name: string, text: string | object): void {
     const path = join(this.path, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -29,7 +29,7 @@ export class AgentFolder {
   }
 }
 
-/** Asks until the answer is as expected: a reload takes as long as it takes. */
+/** Polls until the answer is as expected: a reload takes an unknown time. */
 export async function untilAnswered(
   jackdaw: JackdawClient,
   path: string,

@@ -27,7 +27,7 @@ export class AgentHost {
   }
 }
 
-/** One that says when what is done with it. */
+/** An extension that records the calls of its lifecycle methods. */
 export class NotingExtension extends Extension {
   readonly version: string = '1.0.0';
 

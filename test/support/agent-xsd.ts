@@ -1,6 +1,6 @@
 import { AGENT_ELEMENT, type ElementRule, type ValueRule } from '../../src/dpml/definition/agent-element.schema.js';
 
-/** A value may also be a declared variable, whatever it stands for. */
+/** A value may also be a declared variable of any type. */
 const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- Schema of agent files for editors: docs/agent-files.md. A test compares it with the rules of the parser. -->
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
@@ -12,7 +12,7 @@ const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
   <xs:simpleType name="boolean"><xs:union memberTypes="xs:boolean variable"/></xs:simpleType>
 `;
 
-/** The schema that docs/agent.xsd is. */
+/** The schema in docs/agent.xsd. */
 export function renderAgentXsd(): string {
   return `${HEAD}${element('agent', AGENT_ELEMENT, '  ', '')}</xs:schema>\n`;
 }

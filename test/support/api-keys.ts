@@ -4,11 +4,11 @@ import type { Jackdaw } from './jackdaw.js';
 
 type Headings = Readonly<Record<string, string>>;
 
-/** Somebody with a key in `API_KEYS`. */
+/** A caller with a key in `API_KEYS`. */
 export interface KeyHolder {
   readonly key: string;
   readonly headers: Headings;
-  /** For `API_KEYS`. */
+  /** Its entry in `API_KEYS`. */
   readonly entry: string;
 }
 
@@ -22,14 +22,14 @@ export function bearer(key: string): Headings {
   return { authorization: `Bearer ${key}` };
 }
 
-/** A key made over REST. */
+/** A key created over REST. */
 export interface MadeKey {
   readonly id: string;
   readonly key: string;
   readonly headers: Headings;
 }
 
-/** Makes a key, of a user if nothing else is wanted. */
+/** Creates a key, by default with the role of a user. */
 export async function makeKey(
   jackdaw: Jackdaw,
   admin: Headings,

@@ -11,7 +11,7 @@ export interface Cruised {
   readonly violations: readonly { rule: string; from: string; to: string }[];
 }
 
-/** What dependency-cruiser says of the src/ and the examples of a project, by our rules. */
+/** The report of dependency-cruiser for the src/ and the examples of a project, by our rules. */
 export async function cruiseProject(baseDir: string): Promise<Cruised> {
   const options = await extractDepcruiseOptions('./.dependency-cruiser.mjs');
   const { output } = await cruise(['src', 'examples'], { ...options, baseDir: resolve(baseDir) }, undefined, {

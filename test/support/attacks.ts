@@ -1,8 +1,8 @@
 import type { DatabaseKind } from '../../src/config/index.js';
 
-/** Where an attack would leave a file, if it could. */
+/** Path of the file that an attack would write. */
 export const LOOT = '/tmp/jackdaw-attack-loot';
-/** A file that nobody may read through the database. */
+/** A file that must not be readable through the database. */
 export const SECRET_FILE = '/etc/hostname';
 
 const EVERYWHERE = [
@@ -26,7 +26,7 @@ const EVERYWHERE = [
   'SELECT 1 \u0000; DROP TABLE purchase',
 ];
 
-/** Statements that must be refused, or give nothing: none may change or reach anything. */
+/** Statements that must be refused or return nothing: no statement may change or reach anything. */
 export const ATTACKS: Record<DatabaseKind, readonly string[]> = {
   sqlite: [
     ...EVERYWHERE,
@@ -148,7 +148,7 @@ export const ATTACKS: Record<DatabaseKind, readonly string[]> = {
   ],
 };
 
-/** Statements that are answered, and leave nothing behind for whoever comes next. */
+/** Statements that are executed, and must leave no state for the next user of the connection. */
 export const TRACELESS: Record<DatabaseKind, readonly string[]> = {
   sqlite: [
     'SELECT 1;',

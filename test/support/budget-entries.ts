@@ -13,7 +13,7 @@ export function entry(id: string, tokens: number, scopes = ['session:s'], holder
   return { id, runId: runIdOf(id), tenant: 't', holder, tokens, cost: tokens, scopes, expiresAt: NOW + 1 };
 }
 
-/** So many runs begin that what nobody uses is let go a turn later. */
+/** Starts enough runs that the store evicts idle totals in the next turn of the event loop. */
 export function beginMany(store: BudgetStore): void {
   for (let n = 0; n < 1001; n++) store.begun([scope(`run:${n}`)], NOW);
 }

@@ -30,13 +30,13 @@ export class BudgetWorld {
     return one;
   }
 
-  /** A call of a step, and what it took. */
+  /** A model call of a step, with its usage. */
   async take(id: string, tokens: number, isTold = true, keys?: string[]): Promise<void> {
     const held = await this.reserved(entry(id, 100, keys), await this.store.find(id));
     await this.store.settle(held, { tokens, cost: tokens }, Date.now(), { isTold });
   }
 
-  /** The journal tells of calls, and of the end of their run perhaps. */
+  /** Journals the usage of calls, and optionally the end of their run. */
   async tell(runId: string, tokens: number | readonly number[], isOver = false): Promise<void> {
     const took = [tokens].flat().map((one) => ({ tokens: one, cost: one }));
     const told = this.store.journaled(runId, took, isOver)!;
@@ -44,7 +44,7 @@ export class BudgetWorld {
     told.committed();
   }
 
-  /** A process that finds what was on the disk at this moment. */
+  /** Starts a new process with a copy of the current files. */
   async crash(): Promise<void> {
     const from = this.folders.at(-1)!;
     this.folders.push(newFolder());

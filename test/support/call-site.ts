@@ -23,7 +23,7 @@ const probe: Tool = {
   invoke: () => null,
 };
 
-/** What a tool is given of such a call. */
+/** The tool context of such a call. */
 export function toolContext(given: Partial<CallSite> = {}): ToolContext {
   return new ToolRequest({ tool: probe, input: null }, callSite(given));
 }

@@ -16,9 +16,9 @@ const OIDS = {
 const DAY_MS = 86_400_000;
 
 /**
- * A certificate (RFC 5280) that its own key has signed: nobody trusts it who was not told to.
- * @param names the hosts that it is for
- * @param days how long it is valid; less than 0 when it was
+ * A self-signed certificate (RFC 5280): only clients that add it to their trusted certificates accept it.
+ * @param names hosts of the certificate
+ * @param days validity in days; negative for an expired certificate
  */
 export function selfSignedCertificate(names: readonly string[], days = 1): ServerCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -47,7 +47,7 @@ export function selfSignedCertificate(names: readonly string[], days = 1): Serve
   };
 }
 
-/** A value in DER (X.690): its tag, its length, itself. */
+/** A value in DER (X.690): its tag, its length, its content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

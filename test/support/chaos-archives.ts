@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A turn as a table of them has it, wherever it is kept. */
+/** A row of a turn table, for every kind of turn store. */
 export interface StoredTurnRow {
   readonly session_id: string;
   readonly turn: number;
@@ -17,10 +17,10 @@ interface ArchivedTurn {
   readonly messages: unknown;
 }
 
-/** The tenant of who asks without a key. */
+/** The tenant of callers without a key. */
 const TENANT = 'default';
 
-/** Reads the files of `SESSION_STORE=file`; throws for a line that is torn. */
+/** Reads the files of `SESSION_STORE=file`. Throws for a torn line. */
 export function readFileTurns(folder: string): StoredTurnRow[] {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));

@@ -21,7 +21,7 @@ export function sessionViolations({ sessions, runs }: ChaosJournal, ledger: Chao
   ];
 }
 
-/** Every run that has begun and ended has its turn, and no other. */
+/** Every run that has started and ended has its turn, and every other run has none. */
 function placeFaults({ status, epoch }: JournalRun, place: number | undefined): string[] {
   const hasTurn = place !== undefined;
   return hasTurn === (isEnded(status) && epoch > 0) ? [] : [`it is ${status} and has turn ${place}`];
@@ -46,7 +46,7 @@ function countFaults({ lastTurn, messageCount, turns }: JournalSession): string[
   return faults;
 }
 
-/** A turn begins with its run's message, and every call in it has exactly one result right after it, in order. */
+/** A turn starts with its run's message, and every call in it has exactly one result right after it, in order. */
 function turnFaults({ messages }: JournalTurn, run: JournalRun | undefined): string[] {
   if (!run) return ['its turn is there, and it is not'];
   const [first, ...rest] = messages;

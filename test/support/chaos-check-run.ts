@@ -7,7 +7,7 @@ import { answerTo } from './chaos-plan.js';
 const RESULT = /^tool:(\d+):(\d+)$/;
 const CLAIM = /^claim:(\d+:\d+)(?::r(\d+))?$/;
 
-/** What must hold of one run that has come to its end. */
+/** The rules for one ended run. */
 export function runViolations(run: JournalRun, effects: readonly Effect[], outdatedFrom: number): Violation[] {
   const say =
     (kind: Violation['kind']) =>
@@ -57,7 +57,9 @@ export function isEnded(status: JournalRun['status']): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Nothing but a crash happens here: a run answers, unless it was cancelled or its process died in it again and again. */
+/**
+ * The only faults are crashes: a run answers, unless it was cancelled, or poisoned by repeated deaths of its process.
+ */
 function endFaults(run: JournalRun, outdatedFrom: number): string[] {
   if (!isEnded(run.status)) return [`it is ${run.status} after everybody was waited for`];
   const end = run.events.at(-1);
@@ -71,12 +73,12 @@ function isAnswered({ events, query }: JournalRun): boolean {
   return end?.type === 'run.completed' && end.result === answerTo(query);
 }
 
-/** One that nobody had begun is ended by the request itself. */
+/** A run that has not started is ended by the cancel request itself. */
 function isCancelled({ status, cancelRequestedAt, epoch }: JournalRun): boolean {
   return status === 'cancelled' && (cancelRequestedAt !== null || epoch === 0);
 }
 
-/** Whether the run was given up because its processes died in the same step of it. */
+/** Whether the run was abandoned because its processes died in the same step of it. */
 export function isPoisoned(run: JournalRun): boolean {
   return failureOf(run) === 'RUN_POISONED';
 }
@@ -90,7 +92,9 @@ function failureOf({ events }: JournalRun): string | undefined {
   return end?.type === 'run.failed' ? end.error.code : undefined;
 }
 
-/** What was begun by one execution and ended by another is a gap: a person, or the tool, must have said what became of it. */
+/**
+ * A call that one execution started and another one ended is a gap: a person or the tool must have stated its outcome.
+ */
 function claimFaults(run: JournalRun): string[] {
   const claims = [...run.steps.values()].filter(({ name }) => CLAIM.test(name));
   return [...Map.groupBy(claims, ({ name }) => CLAIM.exec(name)![1]!)].flatMap(([place, all]) => {
@@ -102,7 +106,7 @@ function claimFaults(run: JournalRun): string[] {
   });
 }
 
-/** Which invocation of its call it claims. */
+/** The number of the invocation that the claim is for. */
 function timeOf({ name }: JournalStep): number {
   return Number(CLAIM.exec(name)![2] ?? 1);
 }
@@ -111,7 +115,7 @@ function isLastClosed(run: JournalRun, place: string, claim: JournalStep): boole
   if (isExplained(run, claim)) return true;
   const result = run.steps.get(`tool:${place}`);
   if (result) return result.epoch === claim.epoch || isUnknown(result.result);
-  // The run ended before the call did: its end says of each call what is known of it.
+  // The run ended before the call did: its last event states the known outcome of each call.
   if (run.epoch === claim.epoch) return true;
   const call = callAt(run, place)?.id;
   return run.events.some((event) => event.type === 'tool.completed' && event.call_id === call && isUnknown(event));
@@ -121,13 +125,13 @@ function isUnknown(result: unknown): boolean {
   return (result as { code?: string }).code === 'TOOL_OUTCOME_UNKNOWN';
 }
 
-/** By a person; or it asked a question, so that it had done nothing. */
+/** A person settled it; or it asked a question, and so had no effect. */
 function isExplained({ steps }: JournalRun, { name }: JournalStep): boolean {
   const at = name.slice('claim:'.length);
   return steps.has(`answer:settle:${at}`) || steps.has(`suspend:${at}`);
 }
 
-/** The tool can tell itself what became of it, also when the run ended before it was asked again. */
+/** The tool can determine its outcome itself, even if the run ended before it was asked again. */
 function canFindOut(run: JournalRun, place: string): boolean {
   return callAt(run, place)?.name === 'known';
 }
@@ -138,7 +142,7 @@ function callAt({ events }: JournalRun, place: string) {
   return reply?.type === 'message.completed' ? reply.tool_calls[at - 1] : undefined;
 }
 
-/** No call is made again whose result is recorded, and no result is recorded of a call that was never made. */
+/** A call with a recorded result is not repeated, and no result is recorded without a call. */
 function effectFaults(run: JournalRun, effects: readonly Effect[]): string[] {
   const faults: string[] = [];
   for (const step of run.steps.values()) {
@@ -146,7 +150,7 @@ function effectFaults(run: JournalRun, effects: readonly Effect[]): string[] {
     const { success, result, code } = step.result as { success: boolean; result?: unknown; code?: string };
     const own = effects.filter(({ key }) => key === `${run.id}:${step.name}`);
     const late = own.filter(({ at }) => at > step.createdAt);
-    // A call that is cancelled may have its effect all the same, says its result.
+    // A cancelled call may still have its effect, as its result states.
     if (late.length > 0 && code !== 'TOOL_CANCELLED')
       faults.push(`${step.name} happened ${late.length} times after its result was recorded`);
     if (success && String(result).startsWith('did ') && own.length === 0)
@@ -155,7 +159,7 @@ function effectFaults(run: JournalRun, effects: readonly Effect[]): string[] {
   return faults;
 }
 
-/** Nothing that needs leave happens without it. */
+/** A call that needs approval has no effect without it. */
 function decisionFaults(run: JournalRun, effects: readonly Effect[]): string[] {
   return effects.flatMap(({ key, tool }) => {
     const place = key.slice(`${run.id}:tool:`.length);

@@ -4,7 +4,7 @@ import { readingViolations } from './chaos-sessions.js';
 import type { ChaosJournal, Effect, JournalRun } from './chaos-journal.js';
 import type { AcceptedDecision, AcceptedRun, ChaosLedger } from './chaos-ledger.js';
 
-/** A promise that was broken. */
+/** A broken guarantee. */
 export interface Violation {
   readonly kind: 'lost' | 'repeated' | 'hidden gap' | 'stuck' | 'history' | 'journal' | 'end';
   readonly runId: string | null;
@@ -12,8 +12,8 @@ export interface Violation {
 }
 
 /**
- * Everything that must hold of a database whose processes are gone, and whose runs all came to an end.
- * @param outdatedFrom epoch ms from which runs may end because nobody has their loop any more
+ * All rules for a database whose processes are gone, and whose runs have all ended.
+ * @param outdatedFrom epoch ms from which runs may end because no process supports their loop version
  */
 export function violationsOf(journal: ChaosJournal, ledger: ChaosLedger, outdatedFrom = Infinity): Violation[] {
   const effects = Map.groupBy(journal.effects, ({ runId }) => runId);
@@ -26,7 +26,7 @@ export function violationsOf(journal: ChaosJournal, ledger: ChaosLedger, outdate
   ];
 }
 
-/** What clients were told is there, as they were told it. */
+/** Everything that clients were promised, compared with the journal. */
 function lost({ runs }: ChaosJournal, ledger: ChaosLedger): Violation[] {
   const say =
     (runId: string | null) =>
@@ -64,7 +64,7 @@ function decisionFaults(run: JournalRun | undefined, { requestId, kind }: Accept
   return answer?.subject === kind ? [] : [`"${kind}" of ${requestId} was accepted, recorded is ${answer?.subject}`];
 }
 
-/** Of a `once` tool every call happens at most once; of an `idempotent` one it may happen again with the same key only. */
+/** A call of a `once` tool happens at most once; a call of an `idempotent` tool repeats with the same key only. */
 function repeated({ effects, runs }: ChaosJournal): Violation[] {
   const found: Violation[] = [];
   for (const [key, all] of Map.groupBy(effects, (effect) => effect.key)) {

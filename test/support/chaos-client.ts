@@ -9,17 +9,17 @@ interface Reply {
   readonly body: Readonly<Record<string, unknown>> & { readonly run_id?: string; readonly waiting?: WaitingRequest[] };
 }
 
-/** What a person answers to a request, as path and body; `null` to leave it open. */
+/** A person's decision on a request, as path and body; `null` leaves it open. */
 export type Decide = (
   runId: string,
   request: WaitingRequest,
 ) => { readonly path: string; readonly body: object } | null;
 
-/** A client of one process. It writes down what it is told, and throws when the process is gone. */
+/** A client of one process. It records every answer, and throws when the process is gone. */
 export class ChaosClient {
   constructor(
     private readonly url: string,
-    /** What the process calls itself. */
+    /** The name that the process sends in its replies. */
     private readonly world: string,
     private readonly ledger: ChaosLedger,
   ) {}
@@ -40,13 +40,13 @@ export class ChaosClient {
     }
   }
 
-  /** Follows a run until its stream ends. @returns what it waits for, if it does */
+  /** Follows a run until its stream ends. @returns the requests of a waiting run, or an empty list */
   async follow(runId: string): Promise<readonly WaitingRequest[]> {
     const stream = await EventStream.open(`${this.url}/api/runs/${runId}/events`);
     return this.listen(runId, stream);
   }
 
-  /** Answers what a waiting run asks. @returns whether there was something to answer */
+  /** Decides the first possible request of a waiting run. @returns whether a decision was accepted */
   async decide(runId: string, requests: readonly WaitingRequest[], decide: Decide): Promise<boolean> {
     for (const request of requests) {
       const decision = decide(runId, request);
@@ -55,7 +55,7 @@ export class ChaosClient {
       const { status } = await this.post(`runs/${runId}/${decision.path}`, body);
       if (status !== 202) return false;
       this.ledger.decisions.push({ runId, requestId: request.id, kind: decision.path });
-      // The run goes on with the first answer, and asks again for the rest.
+      // The run resumes with the first answer, and repeats its other requests.
       return true;
     }
     return false;
@@ -80,14 +80,14 @@ export class ChaosClient {
     return asked.length === 0;
   }
 
-  /** Reads a session whole, and writes down what it holds. */
+  /** Reads a complete session, and records it. */
   async read(id: string): Promise<ReadSession> {
     const session = await readSession((path) => this.get(`sessions/${path}`), id);
     this.ledger.read(id, session);
     return session;
   }
 
-  /** What was answered is there for whoever looks then. */
+  /** Checks that a session contains every answered run. */
   private async lookBack(session: string, runId: string): Promise<void> {
     const { turns } = await this.read(session);
     const isAnswered = this.ledger.accepted.get(runId)?.result !== undefined;
@@ -99,7 +99,7 @@ export class ChaosClient {
     if (conversation.how === 'stream') return this.sendStreamed(conversation, chat, body);
     const path = conversation.how === 'background' ? 'agent/runs' : 'agent/chat';
     const reply = await this.post(path, body);
-    // A refusal names the run that is in the way.
+    // A refusal names the run that blocks the session.
     const runId = reply.status === 409 ? null : (reply.body.run_id ?? null);
     if (runId === null) return { runId, waiting: [] };
     this.ledger.accept(runId, chat, reply.status === 200 ? String(reply.body['result']) : undefined);
@@ -119,7 +119,7 @@ export class ChaosClient {
   }
 
   private async cancel(runId: string, stream: EventStream, cancelAfter: number): Promise<void> {
-    // One that ends before is not to be cancelled any more, which is fine too.
+    // A run that ends before can no longer be cancelled, which is valid too.
     await stream.waitFor('message.completed', cancelAfter).catch(() => undefined);
     const { status } = await this.post(`runs/${runId}/cancel`, {});
     if (status === 202) this.ledger.cancels.set(runId, Date.now());
@@ -149,7 +149,7 @@ export class ChaosClient {
   }
 }
 
-/** People approve or not, and answer questions; what a crash has cut off is left to the one who knows. */
+/** People approve or deny, and answer questions; interrupted calls are left to the settling person. */
 function decisionsOf({ approves }: Conversation): Decide {
   return (_runId, { kind }) => {
     switch (kind) {

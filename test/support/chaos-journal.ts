@@ -5,7 +5,7 @@ import type { StoredTurnRow } from './chaos-archives.js';
 import type { OpenChaosStore } from './chaos-stores.js';
 import type { ToolName } from './chaos-plan.js';
 
-/** A tool's effect, as it was left in the world. */
+/** An external effect of a tool, from the effects file. */
 export interface Effect {
   readonly effect: 'read' | 'idempotent' | 'once';
   readonly tool: ToolName;
@@ -39,7 +39,7 @@ export interface JournalRun {
   readonly owner: string | null;
   readonly steps: ReadonlyMap<string, JournalStep>;
   readonly events: readonly RunEvent[];
-  /** Their numbers, as they are recorded. */
+  /** The event numbers as recorded. */
   readonly numbers: readonly number[];
 }
 
@@ -56,7 +56,7 @@ export interface JournalSession {
   readonly turns: readonly JournalTurn[];
 }
 
-/** All that a database holds after the processes that wrote it are gone, and all that they did to the world. */
+/** The content of a database after its processes are gone, and all external effects. */
 export interface ChaosJournal {
   readonly runs: ReadonlyMap<string, JournalRun>;
   readonly sessions: readonly JournalSession[];
@@ -90,7 +90,7 @@ interface SessionRow {
   readonly message_count: number;
 }
 
-/** Read past the application, whose own reading may be wrong. */
+/** Reads the database directly, since the application's own reads may be wrong. */
 export async function readJournal(store: OpenChaosStore, effectsFile: string): Promise<ChaosJournal> {
   const runs = await store.query<RunRow>('SELECT * FROM run ORDER BY created_at, id');
   const steps = Map.groupBy(await store.query<StepRow>('SELECT * FROM run_step'), ({ run_id }) => run_id);

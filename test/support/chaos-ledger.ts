@@ -3,15 +3,15 @@ import type { SseEvent } from './event-stream.js';
 /** A chat as its client sent it. */
 export interface SentChat {
   readonly query: string;
-  /** The id that the client gave, if it gave one. */
+  /** The id that the client sent, if any. */
   readonly session?: string;
-  /** The chat of the same session whose answer had come before this one was sent. */
+  /** The chat of the same session that was answered before this one was sent. */
   readonly after?: string;
 }
 
-/** A run that a client was told of. */
+/** A run that a client received an acknowledgement for. */
 export interface AcceptedRun extends SentChat {
-  /** The answer, when the client has it. */
+  /** The answer, if the client received it. */
   readonly result?: string;
 }
 
@@ -31,23 +31,23 @@ export interface ReadSession {
 export interface ReadTurn {
   readonly turn: number;
   readonly runId: string;
-  /** What `toText` makes of its messages. */
+  /** The messages in the form of `toText`. */
   readonly messages: string;
 }
 
-/** What clients were told, and so rely on. It outlives every process. */
+/** Everything that clients were promised. It outlives every process. */
 export class ChaosLedger {
   readonly accepted = new Map<string, AcceptedRun>();
   readonly decisions: AcceptedDecision[] = [];
-  /** When a cancel was confirmed, epoch ms, by run. */
+  /** Time of the confirmed cancel, epoch ms, by run. */
   readonly cancels = new Map<string, number>();
   /** Journaled events by run and number, as JSON. */
   readonly events = new Map<string, Map<number, string>>();
-  /** Every turn that was ever read, by session and number. */
+  /** Every turn that was read, by session and number. */
   readonly turns = new Map<string, ReadTurn & { readonly session: string }>();
-  /** What each session held when all was over. */
+  /** The content of each session at the end. */
   readonly sessions = new Map<string, ReadSession>();
-  /** An event came twice with different contents. */
+  /** Events that arrived twice with different contents. */
   readonly contradictions: string[] = [];
 
   accept(runId: string, chat: SentChat, result?: string): void {
@@ -66,7 +66,7 @@ export class ChaosLedger {
     }
   }
 
-  /** Notes the turns of a session that were read; one that was read before must be the same. */
+  /** Records the turns of a session; a turn that was read before must be equal. */
   read(session: string, { turns }: ReadSession): void {
     for (const turn of turns) {
       const place = `${session} ${turn.turn}`;
@@ -77,7 +77,7 @@ export class ChaosLedger {
     }
   }
 
-  /** How many things were acknowledged. */
+  /** Number of acknowledged items. */
   get size(): number {
     const events = [...this.events.values()].reduce((sum, told) => sum + told.size, 0);
     return this.accepted.size + this.decisions.length + this.cancels.size + this.turns.size + events;

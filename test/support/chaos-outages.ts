@@ -4,7 +4,7 @@ import { CLUSTER, readFrom, type ChaosStore } from './chaos-stores.js';
 import { ChaosWorld } from './chaos-world.js';
 import type { TestServer } from './test-databases.js';
 
-/** How long things go well between two disasters, in ms. */
+/** Interval between two outages, in ms. */
 const PEACE_MS = 1_000;
 
 /** A cluster on servers that are not shared with other tests. */
@@ -28,7 +28,7 @@ export function storeOn(name: string, env: Readonly<Record<string, string>>, dat
 
 type Disaster = (world: ChaosWorld) => Promise<void>;
 
-/** Processes work while what they stand on fails, again and again, or while they are replaced themselves. */
+/** Processes work while their servers fail repeatedly, or while the processes themselves are replaced. */
 export async function suffer(
   store: ChaosStore,
   env: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
-/** What a step that is recorded says about its batch, by the step's kind. */
+/** The kind of a batch by the kind of its recorded step. */
 const BY_STEP = { model: 'model', claim: 'intent', tool: 'result', suspend: 'question', answer: 'answer' };
 
-/** What a batch of the journal is, by its statements: `commit` is every one of a run. */
+/** The kinds of a journal batch, derived from its statements; every batch of a run is also a `commit`. */
 export function placesOf(batch) {
   const places = new Set(batch.map(placeOf).filter((place) => place !== undefined));
   return places.size === 0 ? [] : [...places, 'commit'];

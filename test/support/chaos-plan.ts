@@ -6,28 +6,30 @@ export type ToolName = 'read' | 'idempotent' | 'once' | 'approved' | 'asking' | 
 
 interface PlannedCall {
   readonly tool: ToolName;
-  /** How long it takes before and after its effect, in ms. */
+  /** Duration before and after its effect, in ms. */
   readonly before: number;
   readonly after: number;
 }
 
-/** What the model does with one message: the calls of each reply, then its answer. It travels in the message itself. */
+/**
+ * The script of the model for one message: the calls of each reply, then its answer. The message itself contains it.
+ */
 export interface ChatPlan {
   readonly calls: readonly (readonly PlannedCall[])[];
-  /** How long the model takes for each reply, in ms. */
+  /** Duration of each reply of the model, in ms. */
   readonly think: number;
 }
 
-/** What a client does: one or two chats in a session, in its way. */
+/** The script of a client: one or two chats in a session. */
 export interface Conversation {
   readonly how: 'chat' | 'stream' | 'background';
   readonly session: 'named' | 'new';
   readonly chats: readonly ChatPlan[];
-  /** Whether the chats are sent together, or each when the one before is answered. */
+  /** Whether the chats are sent together, or each after the answer to the one before. */
   readonly atOnce: boolean;
   /** Whether calls that need approval get it. */
   readonly approves: boolean;
-  /** Cancels after so many replies of the model, if it streams. */
+  /** Cancels after this number of model replies, if it streams. */
   readonly cancelAfter: number | null;
 }
 
@@ -61,22 +63,22 @@ interface Script extends ChatPlan {
   readonly id: string;
 }
 
-/** The message that makes the model do it. @param id names it, and all its calls, in the whole test */
+/** The message with the script of the model. @param id names it, and all its calls, uniquely in the whole test */
 export function toQuery(id: string, { calls, think }: ChatPlan): string {
   return JSON.stringify({ id, calls, think } satisfies Script);
 }
 
-/** What the model answers in the end. */
+/** The final answer of the model. */
 export function answerTo(query: string): string {
   return `answer ${(JSON.parse(query) as Script).id}`;
 }
 
-/** The model: it reads in the conversation what it has to do, and how far it is. */
+/** The model: it reads its script and its progress from the conversation. */
 export function followScript({ messages }: FakeRequest): FakeReply {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const { id, calls, think } = JSON.parse(String(messages[asked]?.content)) as Script;
   const done = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
-  // It takes its time, as models do, so that a process can die meanwhile.
+  // A reply takes time, so that a process can die meanwhile.
   const gate = new Promise((resolve) => setTimeout(resolve, think));
   const next = calls[done];
   if (!next) return { text: `answer ${id}`, gate };

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 const [POINT, NTH = '1'] = (process.env.CHAOS_POINT ?? '').split(':');
 let left = Number(NTH);
 
-/** Ends the process, as a power cut would, when this is the point that it is to die at. */
+/** Ends the process, as a power cut would, if it is to die at this point. */
 export function reach(point) {
   if (point !== POINT || --left > 0) return;
   writeSync(1, `died at ${point}\n`);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** What is written to the journal, in the order of a run. */
+/** The kinds of journal commits, in the order of a run. */
 const COMMITS = [
   'start',
   'take',
@@ -13,14 +13,14 @@ const COMMITS = [
   'end',
   'handover',
 ] as const;
-/** What leaves a mark outside. */
+/** External effects and replies. */
 const MARKS = ['read', 'idempotent', 'once', 'acknowledgement', 'event'] as const;
 
 export type Phase = 'before' | 'within' | 'after';
 export type Point =
   `${(typeof COMMITS)[number] | 'commit'}.${Phase}` | `${(typeof MARKS)[number]}.${'before' | 'after'}`;
 
-/** Every point that has a name. `within` is when the database has it, and has not answered. */
+/** Every named point. `within`: the database has received the batch, and has not answered. */
 export const POINTS: readonly Point[] = [
   ...COMMITS.flatMap((commit) =>
     (['before', 'within', 'after'] as const).map((phase) => `${commit}.${phase}` as const),
@@ -28,7 +28,7 @@ export const POINTS: readonly Point[] = [
   ...MARKS.flatMap((mark) => (['before', 'after'] as const).map((phase) => `${mark}.${phase}` as const)),
 ];
 
-/** One point of each of those places, in turn before, within and after it. */
+/** One point of each kind, alternating between before, within and after. */
 export const SOME_POINTS: readonly Point[] = [
   ...COMMITS.map((commit, i) => `${commit}.${(['before', 'within', 'after'] as const)[i % 3]!}` as const),
   ...MARKS.map((mark, i) => `${mark}.${(['after', 'before'] as const)[i % 2]!}` as const),
@@ -36,14 +36,14 @@ export const SOME_POINTS: readonly Point[] = [
 
 /** When a process is killed. */
 export type Kill =
-  /** By itself, when it comes to the point for the n-th time. */
+  /** Kills itself when it reaches the point for the n-th time. */
   | { readonly point: Point; readonly nth: number }
-  /** From outside, so long after it was started or was ready. */
+  /** From outside, this time after its start or after it was ready. */
   | { readonly afterMs: number; readonly from: 'start' | 'ready' };
 
-/** The points that have a name, each at a different time of its process's life. */
+/** The named points, each at a different time of its process's life. */
 export function namedKills(points: readonly Point[], seed: number): Kill[] {
-  // Hand-overs happen once in a process.
+  // A process hands over once.
   return fc
     .sample(fc.integer({ min: 1, max: 6 }), { seed, numRuns: points.length })
     .map((nth, i) => ({ point: points[i]!, nth: points[i]!.startsWith('handover') ? 1 : nth }));

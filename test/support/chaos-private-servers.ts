@@ -6,22 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** A server of a test's own, to be ill-treated. */
+/** A server of a single test, which may crash it. */
 export interface PrivateServer {
   readonly url: string;
-  /** Ends it without a chance to say anything, and starts it again. */
+  /** Kills it without a shutdown, and starts it again. */
   crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface PrivateRedis extends PrivateServer {
-  /** Forgets everything. */
+  /** Deletes all data. */
   flush(): Promise<void>;
 }
 
 const REDIS_PROGRAM = 'redis-server';
 
-/** Whether the programs are here; in CI they must be. */
+/** Whether the programs are installed; in CI they must be. */
 export function canStart(...programs: readonly ('redis-server' | 'initdb')[]): boolean {
   const isThere = (program: string) => !spawnSync(postgresProgram(program), ['--version']).error;
   return programs.every(isThere) || process.env['CI'] !== undefined;
@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** In the PATH, or where Debian keeps it. */
+/** In the PATH, or in the folder of Debian's packages. */
 function postgresProgram(name: string): string {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const found = versions
@@ -94,7 +94,7 @@ export async function startPrivateRedis(): Promise<PrivateRedis> {
       await client.flushall();
       client.disconnect();
     },
-    // Nothing is on its disk: it comes back empty.
+    // This Redis stores nothing on disk: it restarts empty.
     crash: async () => {
       await end();
       server = await openRedis(port);

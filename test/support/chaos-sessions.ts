@@ -3,7 +3,7 @@ import type { Violation } from './chaos-check.js';
 import type { ChaosJournal, JournalSession } from './chaos-journal.js';
 import type { ChaosLedger, ReadSession } from './chaos-ledger.js';
 
-/** Turns a page: few, so that pages are turned. */
+/** Turns per page: few, so that reads use several pages. */
 const PAGE = 1;
 
 interface ToldSession {
@@ -40,7 +40,7 @@ export async function readSession(get: <T>(path: string) => Promise<T>, id: stri
   return { turnCount: turn_count, messageCount: message_count, turns };
 }
 
-/** What was read is there for ever, and what is read at the end is what is stored. */
+/** Every turn that was read remains, and the final read equals the stored data. */
 export function readingViolations({ sessions }: ChaosJournal, ledger: ChaosLedger): Violation[] {
   const stored = new Map<string, string>(
     sessions.flatMap(({ id, turns }) =>
@@ -68,7 +68,7 @@ function countFaults({ lastTurn, messageCount, turns }: JournalSession, read: Re
   return told === there ? [] : [`it is told as ${told}, and has ${there}`];
 }
 
-/** What is said in messages, whichever of their two forms they have. */
+/** The content of messages in a common form, for both of their formats. */
 function toText(messages: readonly (Message | ToldMessage)[]): string {
   return JSON.stringify(
     messages.map((message) => {

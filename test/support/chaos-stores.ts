@@ -9,30 +9,30 @@ import { testRedisUrl, testServers, type TestServer } from './test-databases.js'
 
 export type Cells = Readonly<Record<string, string | number | null>>;
 
-/** A database, and a Redis where one is to be used, that processes live and die on. */
+/** A database, and optionally a Redis, shared by processes that are killed. */
 export interface ChaosStore {
   readonly name: string;
   readonly answers: boolean;
-  /** How many processes share it. */
+  /** Number of processes that share it. */
   readonly nodes: number;
-  /** Makes a fresh one. @param folder for what is in files */
+  /** Creates an empty store. @param folder for its files */
   open(folder: string): Promise<OpenChaosStore>;
 }
 
 export interface OpenChaosStore {
-  /** The variables that name it. */
+  /** The variables that select it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Reads it past the application. */
+  /** Reads it directly, without the application. */
   query<Row = Cells>(sql: string): Promise<Row[]>;
-  /** Reads the turns of sessions past the application, where they are not in the database. */
+  /** Reads the turns of sessions directly, if they are not in the database. */
   readonly archived?: () => Promise<StoredTurnRow[]>;
   drop(): Promise<void>;
 }
 
-/** Short, so that a takeover does not take long; a process under load still proves within it that it lives. */
+/** Short, so that a takeover is fast, and long enough that a process under load renews its lease in time. */
 export const CLUSTER = { CLUSTER_LEASE_MS: '800', CLUSTER_CHECK_MS: '100' };
 
-/** A database, and what is beside it. */
+/** A database, and its additional store. */
 const STORES = [
   'sqlite',
   'postgres',
@@ -42,7 +42,7 @@ const STORES = [
   'postgres with session redis',
 ] as const;
 
-/** Everything that Jackdaw runs on. */
+/** Every combination of stores that Jackdaw supports. */
 export async function chaosStores(): Promise<readonly ChaosStore[]> {
   const servers = await testServers();
   const redis = await testRedisUrl();

@@ -5,25 +5,25 @@ import { ChaosWorld } from './chaos-world.js';
 
 export interface Ordeal {
   readonly kills: readonly Kill[];
-  /** How many processes die on one database before all that is left must come to its end and is looked at. */
+  /** Number of processes killed on one database before its runs must end and are checked. */
   readonly killsAWorld: number;
-  /** Databases at once. */
+  /** Number of concurrent databases. */
   readonly worlds: number;
   readonly seed: number;
-  /** Of those processes; the last one, which is not killed, goes without. */
+  /** Variables of those processes; the last process, which is not killed, runs without them. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Told after each world. */
+  /** Called after each world. */
   readonly progress?: (totals: Totals) => void;
 }
 
 export interface Outcome {
   readonly totals: Totals;
   readonly verdicts: readonly Verdict[];
-  /** Points that were never come to. */
+  /** Points that no process reached. */
   readonly missed: readonly string[];
 }
 
-/** Kills processes on many databases, and judges each. */
+/** Kills processes on many databases, and checks each. */
 export async function endure(store: ChaosStore, ordeal: Ordeal): Promise<Outcome> {
   const verdicts: Verdict[] = [];
   const missed: string[] = [];
@@ -59,7 +59,7 @@ async function endureOne(
   return verdict;
 }
 
-/** A random commit may be later than all that its process had to do. */
+/** A random commit number may exceed the commits of its process. */
 function isRandom(kill: Kill): boolean {
   return !('point' in kill) || kill.point.startsWith('commit.');
 }

@@ -6,7 +6,7 @@ import { reach } from './chaos-point.mjs';
 
 const { EFFECTS_FILE } = process.env;
 
-/** Tools whose effects are counted: each leaves a line in EFFECTS_FILE that no crash takes back. */
+/** Tools whose effects are counted: each appends a line to EFFECTS_FILE that survives every crash. */
 export class ChaosTools {
   read(input, context) {
     return perform('read', 'read', input, context);
@@ -27,14 +27,14 @@ export class ChaosTools {
     return perform('once', 'known', input, context);
   }
 
-  /** What really became of a call, as a service would know that is asked by the call's key. */
+  /** The true outcome of a call, as an external service would report it by the call's key. */
   findOut(key) {
     const happened = existsSync(EFFECTS_FILE) && readFileSync(EFFECTS_FILE, 'utf8').includes(`"${key}"`);
     return happened ? { outcome: 'succeeded', result: 'found out' } : { outcome: 'not_happened' };
   }
 }
 
-/** The effect in the midst of some time, so that calls overlap and a crash may come at any moment of it. */
+/** The effect happens in the middle of a delay, so that calls overlap and a crash can happen at any moment of it. */
 async function perform(effect, tool, { id, before, after }, { key, runId }) {
   await passes(before);
   reach(`${effect}.before`);

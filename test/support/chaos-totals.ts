@@ -5,7 +5,7 @@ import { violationsOf, type Violation } from './chaos-check.js';
 import { isPoisoned } from './chaos-check-run.js';
 import type { ChaosWorld } from './chaos-world.js';
 
-/** What was seen, added up. */
+/** Sums of all observations. */
 export interface Totals {
   readonly points: number;
   readonly runs: number;
@@ -17,7 +17,7 @@ export interface Totals {
   readonly repeated: number;
   readonly gaps: number;
   readonly hidden: number;
-  /** Runs that were given up after their processes had died in the same step of theirs too often. */
+  /** Runs that were abandoned after their processes had died in the same step too often. */
   readonly poisoned: number;
   readonly stuck: number;
   readonly others: number;
@@ -46,12 +46,12 @@ export function add(a: Totals, b: Totals): Totals {
 
 export interface Verdict {
   readonly totals: Totals;
-  /** What was broken, and the story of each. */
+  /** The violations, each with its history. */
   readonly report: string[];
   readonly violations: readonly Violation[];
 }
 
-/** Judges a world whose processes are gone. */
+/** Checks a world whose processes are gone. */
 export async function judge(world: ChaosWorld, points: number): Promise<Verdict> {
   const journal = await world.journal();
   const violations = violationsOf(journal, world.ledger, world.outdatedFrom);
@@ -84,7 +84,7 @@ export async function judge(world: ChaosWorld, points: number): Promise<Verdict>
   return { totals, report, violations };
 }
 
-/** Leaves the whole story of what went wrong, if anything did, to be read later. */
+/** Writes the full report of violations, if any, to a file. */
 export function keep({ report }: Verdict, name: string): void {
   if (report.length === 0) return;
   const folder = join(tmpdir(), 'jackdaw-chaos-violations');

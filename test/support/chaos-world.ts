@@ -15,34 +15,36 @@ import { anthropicFaults, openAiFaults } from './history-rules.js';
 import { ServerProcess } from './process.js';
 
 const APP = 'test/support/chaos-app.mjs';
-/** Clients that talk to a process at once, each one conversation after the other. */
+/** Number of concurrent clients of a process; each has one conversation after the other. */
 const CLIENTS = 5;
-/** A process that does not come to its point in this time is killed anyway, in ms. */
+/** A process that does not reach its point within this time is killed, in ms. */
 const PATIENCE_MS = 10_000;
-/** When nobody dies any more, something comes to its end at least so often, also on a machine with far more to do, in ms. */
+/**
+ * Maximum interval between two ends of runs when processes are no longer killed, also on an overloaded machine, in ms.
+ */
 const CALM_MS = 60_000;
 const PLANS = 400;
 
-/** Runs that are to go on without anybody's doing: not those behind one of their session that waits for a person. */
+/** Runs that must continue without a person: runs queued behind a waiting run of their session are excluded. */
 const GOING_ON = `SELECT r.id FROM run r WHERE r.status IN ('queued', 'running') AND NOT EXISTS (
   SELECT 1 FROM run h WHERE h.session_id = r.session_id AND h.session_slot IS NOT NULL AND h.status = 'waiting')`;
 
-/** A node of a world, and what is peculiar to it. */
+/** A node of a world, and its own variables. */
 type Env = Readonly<Record<string, string>>;
 
-/** A database, the processes that live and die on it, and the clients and the model that outlive them. */
+/** A database, the processes that are killed on it, and the clients and the model that outlive them. */
 export class ChaosWorld {
   readonly ledger = new ChaosLedger();
-  /** What was done, for the report of a violation. */
+  /** Log of the actions, for the report of a violation. */
   readonly story: string[] = [];
-  /** Calls of which nobody could know what became of them, by run and request: whether they had happened. */
+  /** Calls with an unknown outcome, by run and request: whether they had happened. */
   readonly gaps = new Map<string, boolean>();
   readonly effectsFile: string;
-  /** Epoch ms from which runs of an old loop may end because nobody can replay them. */
+  /** Epoch ms from which runs of an old loop may end because no process can replay them. */
   outdatedFrom = Infinity;
   private readonly begun = Date.now();
   private readonly plans: readonly Conversation[];
-  /** Ends of runs that their followers never heard of. */
+  /** Ended runs whose end no follower received. */
   readonly unheard = new Set<string>();
   private readonly nodes: ServerProcess[] = [];
   private readonly stuck = new Set<string>();
@@ -73,7 +75,7 @@ export class ChaosWorld {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Lets processes live and die, as many at once as share the database. @returns the kills that never came about */
+  /** Runs processes and kills them, as many at once as share the database. @returns the kills that did not happen */
   async endure(kills: readonly Kill[], env: Env = {}): Promise<Kill[]> {
     const missed: Kill[] = [];
     const rest = kills[Symbol.iterator]();
@@ -84,7 +86,7 @@ export class ChaosWorld {
     return missed;
   }
 
-  /** Starts a process under load and lets it die. @returns whether it died as it was to */
+  /** Starts a process under load and kills it. @returns whether it died at its point */
   async live(kill: Kill, env: Env = {}): Promise<boolean> {
     this.tell(`a process starts, to die at ${describeKill(kill)}`);
     const node = this.start({ ...env, ...toEnv(kill) });
@@ -102,7 +104,7 @@ export class ChaosWorld {
     return isReached;
   }
 
-  /** A process that nobody kills: everything comes to its end, and people settle what a crash has left open. */
+  /** Runs a process that is not killed: all runs end, and people settle the calls that a crash left open. */
   async calm(env: Env = {}): Promise<void> {
     this.tell('nobody dies any more');
     const node = await this.serve(env);
@@ -110,7 +112,7 @@ export class ChaosWorld {
     await node.kill();
   }
 
-  /** Waits until everything has come to its end, by what one process tells, and answers all that waits for people. */
+  /** Waits until one process reports the end of all runs, and answers all requests to people. */
   async settle(node: ServerProcess): Promise<void> {
     const client = new ChaosClient(node.url, this.name, this.ledger);
     do await this.quiesce(client);
@@ -120,7 +122,7 @@ export class ChaosWorld {
     for (const { id } of sessions) this.ledger.sessions.set(id, await client.read(id));
   }
 
-  /** Why models would refuse what they were asked. */
+  /** The reasons for which models would refuse their requests. */
   refusals(): string[] {
     const asked = this.llm.requests.map(({ messages }) => messages);
     return asked.flatMap((messages) => [...openAiFaults(messages), ...anthropicFaults(messages)]);
@@ -130,26 +132,26 @@ export class ChaosWorld {
     return readJournal(this.open, this.effectsFile);
   }
 
-  /** Starts a process that nobody kills. */
+  /** Starts a process that is not killed. */
   async serve(env: Env = {}): Promise<ServerProcess> {
     const node = this.start(env);
     await node.waitForLine('ready ');
     return node;
   }
 
-  /** Clients that talk to the process until it dies, or until they are to stop. */
+  /** Clients that talk to the process until it dies, or until they are stopped. */
   async load(node: ServerProcess, end: Promise<unknown> = node.ended): Promise<void> {
     const stop = new AbortController();
     const over = Promise.race([node.ended, end]).then(() => stop.abort());
     const client = new ChaosClient(node.url, this.name, this.ledger);
     const talk = async () => {
-      // What fails, fails because something is gone for a moment, or for ever.
+      // Every failure is due to a temporary or permanent end of a process.
       while (!stop.signal.aborted) await Promise.race([this.converse(client).catch(() => undefined), over]);
     };
     await Promise.all(Array.from({ length: CLIENTS }, talk));
   }
 
-  /** Waits until nothing goes on that could go on by itself, but for what does not come to its end in time. */
+  /** Waits until no run can continue by itself, except for runs that do not end in time. */
   private async quiesce(client: ChaosClient): Promise<void> {
     const followed = new Map<string, Promise<unknown>>();
     let clock = startClock();
@@ -177,7 +179,7 @@ export class ChaosWorld {
     return rows.map(({ id }) => id).filter((id) => !this.stuck.has(id));
   }
 
-  /** What has ended meanwhile, but whose followers were not told of it, is noted too. */
+  /** Also records runs that have ended meanwhile, but whose followers received no end. */
   private async giveUp(followed: Iterable<string>): Promise<void> {
     const rest = new Set(await this.goingOn());
     for (const id of rest) this.stuck.add(id);
@@ -185,7 +187,7 @@ export class ChaosWorld {
     this.tell(`no end in time of ${[...this.stuck].join(' ')}; no word of the end of ${[...this.unheard].join(' ')}`);
   }
 
-  /** What the processes had to say, the oldest first. */
+  /** The output of the processes, the oldest first. */
   get logs(): string[] {
     return this.nodes.flatMap(({ lines, stderr }) => [...lines, stderr]);
   }
@@ -205,7 +207,7 @@ export class ChaosWorld {
     return node;
   }
 
-  /** @returns whether there is somebody to talk to; a process may die before */
+  /** @returns whether the process is ready; it may die before */
   private async untilReady(node: ServerProcess, kill: Kill): Promise<boolean> {
     const bomb =
       'point' in kill || kill.from === 'ready' ? undefined : setTimeout(() => void node.kill(), kill.afterMs);
@@ -226,7 +228,7 @@ export class ChaosWorld {
     const bomb = 'point' in kill ? after(PATIENCE_MS) : after(kill.afterMs);
     bomb.catch(() => undefined);
     if (!('point' in kill && kill.point.startsWith('handover'))) return;
-    // Hand-overs are for a process that is told to stop in the midst of its work.
+    // A handover requires a process that receives SIGTERM in the middle of its work.
     void this.llm.waitForRequest(this.llm.requests.length + CLIENTS).then(() => node.kill('SIGTERM'));
   }
 
@@ -235,7 +237,7 @@ export class ChaosWorld {
     return client.converse(this.plans[at % this.plans.length]!, `${this.name}-${at}`);
   }
 
-  /** Answers everything that waits, truly. @returns whether there was something */
+  /** Answers every waiting request truthfully. @returns whether there was one */
   private async decideAll(client: ChaosClient): Promise<boolean> {
     const waiting = await this.open.query<{ id: string }>(`SELECT id FROM run WHERE status = 'waiting'`);
     const happened = new Set(readEffects(this.effectsFile).map(({ key }) => key));
@@ -265,7 +267,7 @@ export class ChaosWorld {
   }
 }
 
-/** Tells when for too long nothing has come to its end. */
+/** Resolves when no run has ended for too long. */
 function startClock(): { late: Promise<'late'>; stop: () => void } {
   const stopped = new AbortController();
   const late = passes(CALM_MS, 'late' as const, { signal: stopped.signal });

@@ -1,16 +1,16 @@
 import { describe, it } from '@jest/globals';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
 
-/** A database, and a Redis where one is to be used, that several processes share. */
+/** A database, and optionally a Redis, that several processes share. */
 export interface ClusterStore {
   readonly name: string;
   readonly answers: boolean;
-  /** Makes a fresh one. @returns the variables that name it */
+  /** Creates an empty store. @returns the variables that select it */
   open(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** Everything that a cluster can stand on. */
+/** Every store that a cluster supports. */
 export async function clusterStores(): Promise<readonly ClusterStore[]> {
   const servers = await testServers();
   const redis = await testRedisUrl();
@@ -30,7 +30,7 @@ export async function clusterStores(): Promise<readonly ClusterStore[]> {
   });
 }
 
-/** The same tests on each of them; one whose servers do not answer is told as skipped by its name, and fails in CI. */
+/** Runs the same tests on each store; a store without reachable servers is skipped by name, and fails in CI. */
 export function describeClusters(
   title: string,
   stores: readonly ClusterStore[],

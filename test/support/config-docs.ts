@@ -21,7 +21,7 @@ export function renderEnvExample(): string {
   return `${[...head, ...blocks].join('\n\n')}\n`;
 }
 
-/** Cells as Markdown sees them, so that a formatter may pad the table. */
+/** The cells of a Markdown table without padding, so that a formatter may pad the table. */
 export function tableCells(markdown: string): string[][] {
   const lines = markdown.split('\n').filter((line) => line.startsWith('|') && !/^\|[\s|:-]+\|$/.test(line));
   return lines.map((line) =>

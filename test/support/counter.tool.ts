@@ -9,9 +9,9 @@ export interface Counted {
 const BY = z.object({ by: z.number().optional() });
 const INITIAL = { count: 0 };
 
-/** Tools that keep state in each of the ways in which one can. */
+/** Tools that store state in each of the possible ways. */
 export class CounterTools {
-  /** What was given in, call by call. */
+  /** The input of each call. */
   readonly seen: unknown[] = [];
 
   @Tool({ description: 'Counts.', effect: 'read', stateful: { initial: INITIAL }, input: BY })

@@ -1,6 +1,6 @@
-// A server of its own process, to be killed: the compiled application with tools that leave a mark each time they run.
-// EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never comes to its end, DIE_AT
-// the one that takes the process with it. AGENTS are definitions as JSON, instead of the default agent. LOOP is the version
+// A server in a process of its own, to be killed: the compiled application with tools that record each execution.
+// EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never ends, DIE_AT
+// the one that kills the process. AGENTS are definitions as JSON, instead of the default agent. LOOP is the version
 // of the loop of new runs, LOOPS are those that it replays ("1,2").
 import { appendFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
@@ -12,11 +12,11 @@ import { changeLoop } from './release.mjs';
 
 const { EFFECTS_FILE, BLOCK_AT, DIE_AT, AGENTS, LOOP, LOOPS, PORT = '0' } = process.env;
 
-/** A dot. */
+/** An image of one dot. */
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** What every step does: it leaves its mark, then answers, or blocks. */
+/** The body of every step: it records its execution, then answers or blocks. */
 async function perform(tool, { step }) {
   const mark = `${tool} ${step}`;
   appendFileSync(EFFECTS_FILE, `${mark}\n`);
@@ -47,7 +47,7 @@ class StepTools {
   }
 }
 
-/** Made for each call, with the call as its request: it leaves a mark too. */
+/** Created for each call, with the call as its request: it records its execution too. */
 class TenantGuard {
   constructor(request) {
     this.request = request;
@@ -87,6 +87,6 @@ if (LOOP) {
   changeLoop(app, Number(LOOP), LOOPS.split(',').map(Number));
 }
 await app.listen(Number(PORT), '127.0.0.1');
-// The next start is quicker; one that is killed would not write it.
+// Speeds up the next start; a killed process would not write it.
 flushCompileCache();
 process.stdout.write(`ready ${await app.getUrl()}\n`);

@@ -63,8 +63,8 @@ const CODE = new WorkflowBuilder('code', { description: 'Finds.' })
   .build();
 
 /**
- * An application with every kind of tool that takes an `id`: methods, MCP servers (`stdio`, and over HTTP `json` and `events`) and
- * REST endpoints, which all answer with the digits that they received.
+ * An application with every kind of tool that takes an `id`: methods, MCP servers (`stdio`, and over HTTP `json` and
+ * `events`) and REST endpoints. They all answer with the digits that they received.
  */
 export async function startDigitsWorld(llm: FakeLlm, web: WebServer): Promise<Jackdaw> {
   const { answerTo } = (await import(DIGITS_SERVER)) as { answerTo(this: void, line: string): string | undefined };
@@ -125,7 +125,7 @@ export async function startDigitsWorld(llm: FakeLlm, web: WebServer): Promise<Ja
     reply.writeHead(200, { 'content-type': 'text/event-stream' });
     const at = answer.indexOf('9123') + 5;
     const text = `id: 12345678901234567\r\ndata: ${answer}\r\n\r\n`;
-    // In the middle of a number.
+    // Splits the reply in the middle of a number.
     reply.write(text.slice(0, at + 30));
     reply.end(text.slice(at + 30));
   });

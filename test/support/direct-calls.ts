@@ -8,7 +8,7 @@ export function callTool(jackdaw: JackdawClient, tool: string, body: unknown = {
   return jackdaw.post(`/api/tools/${tool}/call`, body, headers);
 }
 
-/** Begins a call that never ends by itself. */
+/** Starts a call that never ends by itself. */
 export async function beginHeldCall(
   jackdaw: Jackdaw,
   tools: WaitingTools,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database, type CommitOptions, type SqlValue, type Statement } from '../../src/persistence/index.js';
 
-/** A database somewhere else: every query takes turns of the event loop to go there and to come back. */
+/** A remote database: every query takes turns of the event loop in both directions. */
 export class DistantDatabase extends Database {
   readonly dialect = 'sqlite';
   delays: readonly number[] = [];

@@ -7,17 +7,17 @@ export type Way = (typeof WAYS)[number];
 
 export interface Asked {
   readonly result: ChatResult;
-  /** What a stream gave before its end; of the other verb nothing. */
+  /** The parts of a stream before its end; empty for `generate`. */
   readonly parts: readonly ChatStreamPart[];
 }
 
-/** A model of the fake LLM, made without an application. */
+/** A model of the fake LLM, created without an application. */
 export function modelOf(registry: ModelRegistry, llm: FakeLlm, functionCalling = true): ChatModel {
   const settings = { provider: 'openai', apiKey: 'test', baseUrl: llm.url, model: 'some-model', timeoutMs: 10_000 };
   return registry.create({ ...settings, capabilities: { functionCalling } });
 }
 
-/** Asks by either verb. Throws when a stream does not end with its one `finish`. */
+/** Calls the model by either verb. Throws when a stream does not end with exactly one `finish`. */
 export async function ask(
   model: ChatModel,
   way: Way,
@@ -33,7 +33,7 @@ export async function ask(
   return { result: last.result, parts };
 }
 
-/** What a stream's reader has of the text: after the last restart, or each reply for itself. */
+/** The texts that a stream's reader has: the one after the last restart, or one for each reply. */
 export function textsOf(parts: readonly ChatStreamPart[]): string[] {
   const texts = [''];
   for (const part of parts) {

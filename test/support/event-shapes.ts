@@ -5,11 +5,11 @@ const FILE = 'src/run/run-event.types.ts';
 export interface EventShape {
   readonly type: string;
   readonly isLive: boolean;
-  /** Without `type`; with a `?` where it may be left out. */
+  /** Without `type`; optional members end with `?`. */
   readonly members: readonly string[];
 }
 
-/** What runs can tell, as the compiler sees it: one a member of the unions. */
+/** The run events as the compiler sees them: one entry for each member of the unions. */
 export function eventShapes(): EventShape[] {
   const program = ts.createProgram([FILE], {
     strict: true,

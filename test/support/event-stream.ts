@@ -5,7 +5,7 @@ import type { RunEvent } from '../../src/run/index.js';
 export interface SseEvent {
   /** The event's number in the journal; `null` for a live one. */
   readonly id: number | null;
-  /** The place to come back to after it, as it came; `null` when it has none. */
+  /** The event's `id` as received, for `Last-Event-ID`; `null` if it has none. */
   readonly place: string | null;
   readonly event: string;
   readonly data: RunEvent & Record<string, unknown>;
@@ -17,7 +17,7 @@ export interface StreamRequest {
   readonly body?: unknown;
 }
 
-/** A client of server-sent events on a connection of its own, which can read, wait, pause and go away. */
+/** A client of server-sent events on a connection of its own, which can read, wait, pause and disconnect. */
 export class EventStream {
   readonly events: SseEvent[] = [];
   hasEnded = false;
@@ -51,12 +51,12 @@ export class EventStream {
     return this.incoming.headers;
   }
 
-  /** The run that a streamed chat is, by its headers. */
+  /** The run id of a streamed chat, from its headers. */
   get runId(): string {
     return String(this.headers['x-run-id']);
   }
 
-  /** What came before the stream's end that is no event: the body of a refusal. */
+  /** Received text that is not an event: the body of a refusal. */
   get rest(): string {
     return this.text;
   }
@@ -70,13 +70,13 @@ export class EventStream {
     return event;
   }
 
-  /** Everything, to the stream's end. */
+  /** All events, to the stream's end. */
   async all(): Promise<SseEvent[]> {
     await this.waitUntil(() => this.hasEnded);
     return this.events;
   }
 
-  /** The first events, so many or all to the stream's end. */
+  /** The first `count` events, or all if the stream ends before. */
   async first(count: number): Promise<SseEvent[]> {
     await this.waitUntil(() => this.events.length >= count || this.hasEnded);
     return this.events.slice(0, count);
@@ -99,7 +99,7 @@ export class EventStream {
     this.incoming.resume();
   }
 
-  /** Goes away without a word. */
+  /** Disconnects without a message. */
   leave(): void {
     this.outgoing.destroy();
   }
@@ -108,7 +108,7 @@ export class EventStream {
     const isWhole = (this.lastCharacter + piece).includes('\n\n');
     this.lastCharacter = piece.slice(-1);
     this.text += piece;
-    // An event may be of megabytes: it is looked through once.
+    // An event may have megabytes: it is scanned once.
     if (!isWhole) return;
     const blocks = this.text.split('\n\n');
     this.text = blocks.pop() ?? '';

@@ -19,7 +19,7 @@ export function toMessage(reply: FakeMessage, request: FakeRequest): Record<stri
   };
 }
 
-/** A message in the form of a stream: its events, in the order that they come (platform.claude.com, "Streaming messages"). */
+/** A message in the form of a stream: its events, in order (platform.claude.com, "Streaming messages"). */
 export function toMessageEvents(reply: FakeMessage, request: FakeRequest): readonly unknown[] {
   const usage = usageOf(reply);
   const stop_reason = stopReasonOf(reply);
@@ -60,7 +60,7 @@ function blocksOf({ reasoning, text, refusal, calls = [] }: FakeMessage): Block[
   ];
 }
 
-/** Texts come word by word, an input in two halves, a signature at the end of its thoughts. */
+/** Texts arrive word by word, an input in two halves, a signature at the end of its thoughts. */
 function toBlockEvents(block: Block, index: number): unknown[] {
   const event = (delta: unknown) => ({ type: 'content_block_delta', index, delta });
   const { json, ...rest } = block;
@@ -84,7 +84,7 @@ function toBlockEvents(block: Block, index: number): unknown[] {
   ];
 }
 
-/** OpenAI's names of the reasons, as scripts have them, in Anthropic's words; others stand for themselves. */
+/** Maps OpenAI's finish reasons, as scripts name them, to Anthropic's stop reasons; others are unchanged. */
 function stopReasonOf({ finishReason, calls, refusal }: FakeMessage): string | null {
   const names: Readonly<Record<string, string>> = {
     stop: 'end_turn',

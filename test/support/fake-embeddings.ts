@@ -1,40 +1,40 @@
 import { hash } from 'node:crypto';
 import type { FakeReply } from './fake-llm.types.js';
 
-/** The body of a request for embeddings, as it came. */
+/** The body of an embedding request, as received. */
 export interface FakeEmbeddingRequest {
   readonly model: string;
   readonly input: readonly string[];
   readonly [field: string]: unknown;
 }
 
-/** A reply, or what makes one of a request; `null` for vectors. */
+/** A reply, or a function from a request to a reply; `null` for vectors. */
 type FakeEmbeddingScript = FakeReply | null | ((request: FakeEmbeddingRequest) => FakeReply | null);
 
 const DIMENSIONS = 64;
 
-/** The embedding model of the fake: texts with the same words, or with words of one meaning, are near each other. */
+/** The embedding model of the fake: texts with the same words, or with synonyms, are near each other. */
 export class FakeEmbeddings {
-  /** The bodies that came, in order. */
+  /** The received bodies, in order. */
   readonly requests: FakeEmbeddingRequest[] = [];
   private readonly meanings = new Map<string, string>();
   private readonly script: FakeEmbeddingScript[] = [];
   private fallback: FakeEmbeddingScript = null;
   private came = Promise.withResolvers<void>();
 
-  /** Adds replies to the script, faults above all; without one it answers with vectors. */
+  /** Adds replies to the script, mostly faults; without a script it answers with vectors. */
   reply(...replies: FakeEmbeddingScript[]): this {
     this.script.push(...replies);
     return this;
   }
 
-  /** What to answer whenever the script is empty; `null` for vectors. */
+  /** The reply when the script is empty; `null` for vectors. */
   always(reply: FakeEmbeddingScript): this {
     this.fallback = reply;
     return this;
   }
 
-  /** Makes words mean the same. */
+  /** Declares words as synonyms. */
   mean(...words: readonly string[]): this {
     for (const word of words) this.meanings.set(word, words[0]!);
     return this;
@@ -47,7 +47,7 @@ export class FakeEmbeddings {
     this.came = Promise.withResolvers();
   }
 
-  /** Waits until a request has come. */
+  /** Waits until a request has arrived. */
   async waitForRequest(): Promise<void> {
     await this.came.promise;
   }

@@ -2,11 +2,11 @@ import { toMessage, toMessageEvents } from './fake-anthropic.mapper.js';
 import { toChunks, toCompletion } from './fake-llm.mapper.js';
 import type { FakeMessage, FakeRequest } from './fake-llm.types.js';
 
-/** How a fake LLM says a message. */
+/** The wire format of a fake LLM. */
 export interface FakeWire {
   toBody(reply: FakeMessage, request: FakeRequest): unknown;
   toEvents(reply: FakeMessage, request: FakeRequest): readonly unknown[];
-  /** One event as it goes out; a text stands for itself. */
+  /** One event as sent; a text is sent unchanged. */
   frame(event: unknown): string;
 }
 

@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { ANTHROPIC_WIRE, OPENAI_WIRE, type FakeWire } from './fake-llm-wires.js';
 import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
 
-/** Sends one scripted reply, faults and all. */
+/** Sends one scripted reply, including its faults. */
 export class FakeLlmHandler {
-  /** Whether the fake itself broke the exchange off, so that nobody takes it for the caller. */
+  /** True if the fake itself reset the connection, as opposed to an abort by the caller. */
   brokeOff = false;
 
   constructor(
@@ -14,7 +14,7 @@ export class FakeLlmHandler {
     private readonly wire: FakeWire = OPENAI_WIRE,
   ) {}
 
-  /** The wire that is spoken at an address. */
+  /** The wire format of a path. */
   static wireAt(path: string): FakeWire {
     return path.endsWith('/messages') ? ANTHROPIC_WIRE : OPENAI_WIRE;
   }

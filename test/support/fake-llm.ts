@@ -21,13 +21,13 @@ const UNSCRIPTED: FakeReply = {
  *     await llm.close();
  */
 export class FakeLlm {
-  /** The bodies that came, in order. */
+  /** The received bodies, in order. */
   readonly requests: FakeRequest[] = [];
-  /** What answers at `/embeddings`, apart from all else. */
+  /** The fake embedding model at `/embeddings`, with its own script. */
   readonly embeddings = new FakeEmbeddings();
   /** Path and headers of each request. */
   readonly envelopes: FakeEnvelope[] = [];
-  /** Requests whose caller went away before the reply was whole. */
+  /** Requests whose caller disconnected before the reply was complete. */
   abortedRequests = 0;
   openConnections = 0;
   private readonly script: FakeScript[] = [];
@@ -40,7 +40,7 @@ export class FakeLlm {
       socket.on('close', () => this.change(() => this.openConnections--));
     });
     server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-      // A caller that goes away while it still sends leaves nothing to answer.
+      // A caller that disconnects while it sends needs no answer.
       this.serve(incoming, outgoing).catch(() => outgoing.destroy());
     });
   }
@@ -58,12 +58,15 @@ export class FakeLlm {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** The variables that make it the model of a server, which asks once: a script says what comes of every request. */
+  /**
+   * The variables that make it the model of a server without retries: the script determines the outcome of each
+   * request.
+   */
   get env(): Record<string, string> {
     return this.envOf('openai');
   }
 
-  /** The same, as a model of that provider; with `LLM_BASE_URL`, which every provider over HTTP takes. */
+  /** The same for another provider; with `LLM_BASE_URL`, which every provider over HTTP reads. */
   envOf(provider: string): Record<string, string> {
     const single = { LLM_PROVIDER: provider, LLM_MAX_ATTEMPTS: '1', LLM_BREAKER_FAILURES: '0' };
     if (provider === 'openai') return { ...single, OPENAI_API_KEY: 'test', OPENAI_BASE_URL: this.url };
@@ -76,13 +79,13 @@ export class FakeLlm {
     return this;
   }
 
-  /** What to answer whenever the script is empty. */
+  /** The reply when the script is empty. */
   always(reply: FakeScript): this {
     this.fallback = reply;
     return this;
   }
 
-  /** Forgets script and requests, so that one fake serves several tests. */
+  /** Clears the script and the requests, so that one fake serves several tests. */
   reset(): void {
     this.embeddings.reset();
     this.script.length = this.requests.length = this.envelopes.length = 0;
@@ -90,20 +93,20 @@ export class FakeLlm {
     this.abortedRequests = 0;
   }
 
-  /** The last request that came. Throws when none has. */
+  /** The last received request. Throws if no request has arrived. */
   get lastRequest(): FakeRequest {
     const last = this.requests.at(-1);
     if (!last) throw new Error('The fake LLM has had no request.');
     return last;
   }
 
-  /** Waits until `n` requests have come, and gives the n-th. */
+  /** Waits until `n` requests have arrived. @returns the n-th */
   async waitForRequest(n = 1): Promise<FakeRequest> {
     await this.waitUntil(() => this.requests.length >= n);
     return this.requests[n - 1] as FakeRequest;
   }
 
-  /** Waits until `n` callers have gone away before their reply was whole. */
+  /** Waits until `n` callers have disconnected before their reply was complete. */
   async waitForAbort(n = 1): Promise<void> {
     await this.waitUntil(() => this.abortedRequests >= n);
   }

@@ -1,33 +1,33 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A tool call in a scripted reply; `arguments` as an object is written as JSON, as text it goes out as it is. */
+/** A tool call in a scripted reply; `arguments` as an object is sent as JSON, as text it is sent unchanged. */
 export interface FakeCall {
   readonly name?: string;
   readonly arguments?: Readonly<Record<string, unknown>> | string;
   readonly id?: string;
 }
 
-/** How an exchange goes wrong, whatever the reply would have been. */
+/** Faults of an exchange, independent of the reply. */
 export interface FakeFaults {
-  /** Nothing is sent before this settles. */
+  /** The reply is sent only after this settles. */
   readonly gate?: Promise<unknown>;
-  /** After so many chunks it falls silent, the connection open; what is not streamed, after half of it. */
+  /** Sends nothing after this number of chunks, with the connection open; without streaming, after half of the body. */
   readonly stallAfter?: number;
-  /** After so many chunks the stream ends as if all were said; what is not streamed, after half of it. */
+  /** Ends the stream early but regularly after this number of chunks; without streaming, after half of the body. */
   readonly cutAfter?: number;
-  /** After so many chunks the connection is reset; what is not streamed, after half of it. */
+  /** Resets the connection after this number of chunks; without streaming, after half of the body. */
   readonly resetAfter?: number;
-  /** Streamed only: so long between two chunks, in ms. */
+  /** Streamed only: interval between two chunks, in ms. */
   readonly drip?: number;
 }
 
-/** What the model says. Streamed word by word when the request asks for it. */
+/** A model message, streamed word by word when the request asks for a stream. */
 export interface FakeMessage extends FakeFaults {
   readonly text?: string;
   readonly reasoning?: string;
   readonly refusal?: string;
   readonly calls?: readonly FakeCall[];
-  /** Without it `tool_calls` where there are calls, else `stop`; null leaves it out. */
+  /** Default `tool_calls` with calls, else `stop`; null omits it. */
   readonly finishReason?: string | null;
   /** `[prompt, completion]` in tokens; null for none. */
   readonly usage?: readonly [number, number] | null;
@@ -57,7 +57,7 @@ export interface FakeRequestMessage {
   readonly tool_calls?: readonly { id: string; type: string; function: { name: string; arguments: string } }[];
 }
 
-/** The body of a chat completion request, as it came. */
+/** The body of a chat completion request, as received. */
 export interface FakeRequest {
   readonly model: string;
   readonly messages: readonly FakeRequestMessage[];
@@ -69,7 +69,7 @@ export interface FakeRequest {
 
 export type FakeScript = FakeReply | ((request: FakeRequest) => FakeReply | Promise<FakeReply>);
 
-/** The request beside its body. */
+/** Path and headers of a request. */
 export interface FakeEnvelope {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

@@ -1,13 +1,13 @@
 import type { FakeCall, FakeReply, FakeRequest } from './fake-llm.types.js';
 import { agentIn, ask, resultsShown } from './family.js';
 
-/** For `AGENTS` of a server in a process of its own: a boss who asks a worker, who has the tools. */
+/** For `AGENTS` of a server in a process of its own: the agent `boss` asks `worker`, which has the tools. */
 export const FAMILY = JSON.stringify([
   { name: 'boss', instructions: 'I am boss.', model: { provider: 'openai' }, tools: [], subAgents: ['worker'] },
   { name: 'worker', instructions: 'I am worker.', model: { provider: 'openai' } },
 ]);
 
-/** The boss asks once, the worker makes these calls one after the other; whoever asks goes on from what is shown. */
+/** The boss asks once, the worker makes these calls in sequence; both continue from the results in the request. */
 export function familyScript(calls: readonly FakeCall[]) {
   return (request: FakeRequest): FakeReply => {
     const results = resultsShown(request);

@@ -9,7 +9,7 @@ import { WaitingTools } from './waiting.tool.js';
 
 const MODEL = { provider: 'openai' };
 
-/** What the model of an agent says; which agent asks it knows by the instructions. */
+/** The replies of an agent's model; its instructions identify the agent. */
 export type Voice = (request: FakeRequest) => FakeReply | Promise<FakeReply>;
 
 /** The results of calls that the model was shown in this turn, in order. */
@@ -18,18 +18,18 @@ export function resultsShown({ messages }: FakeRequest): unknown[] {
   return turn.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
 }
 
-/** What the user (or the agent that asks) said last. */
+/** The last message of the user, or of the calling agent. */
 export function questionIn({ messages }: FakeRequest): unknown {
   return messages.findLast(({ role }) => role === 'user')?.content;
 }
 
-/** Which agent the request is of. */
+/** The name of the agent that sent the request. */
 export function agentIn({ messages }: FakeRequest): string {
   const [, name = ''] = /I am (\w+)/.exec(String(messages[0]?.content)) ?? [];
   return name;
 }
 
-/** Makes these calls at once, then says what came of them. */
+/** Makes these calls at once, then answers with their results. */
 export function callsThen(calls: readonly FakeCall[], say: (results: unknown[]) => string = String): Voice {
   return (request) => {
     const results = resultsShown(request);
@@ -58,7 +58,7 @@ export interface FamilyOptions extends Pick<StartOptions, 'env' | 'options'> {
   readonly more?: NonNullable<StartOptions['tools']>;
 }
 
-/** A server with agents that may ask one another, and the voice of each. */
+/** A server with agents that may ask each other, and a scripted voice for each. */
 export class Family {
   readonly voices = new Map<string, Voice>();
   readonly tools = new WaitingTools();
@@ -70,7 +70,7 @@ export class Family {
     private readonly start: FamilyOptions,
   ) {}
 
-  /** @param relations what of each agent is otherwise than by default; the first one is asked when nobody is named */
+  /** @param relations the settings of each agent that differ from the default; the first agent is the default one */
   static async begin(relations: Relations, start: FamilyOptions = {}): Promise<Family> {
     const llm = await FakeLlm.start();
     const agents = Object.entries(relations).map(([name, more]) => ({
@@ -92,7 +92,7 @@ export class Family {
     await this.boot();
   }
 
-  /** Who says what, from now on. */
+  /** Replaces the voices of the agents. */
   say(voices: Readonly<Record<string, Voice>>): void {
     this.llm.reset();
     this.voices.clear();
@@ -109,7 +109,7 @@ export class Family {
     return (await this.jackdaw.get(`/api/runs/${id}`)).body;
   }
 
-  /** The sessions in which the agent of another one talks, as they are listed. */
+  /** The sessions of sub-agents below a session, as they are listed. */
   async sessionsBelow(id: string): Promise<ListedSession[]> {
     const { body } = await this.jackdaw.get('/api/sessions?limit=100');
     return (body['sessions'] as unknown as ListedSession[]).filter(({ parent_session_id }) => parent_session_id === id);
@@ -121,7 +121,7 @@ export class Family {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** All that a run has told when it has ended, however often it waits before. */
+  /** All events of a run, after its end, across all of its waits. */
   async untilEnd(runId: string): Promise<SseEvent[]> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const bus = this.jackdaw.app.get(RunBus, { strict: false });

@@ -15,7 +15,7 @@ export const down = () => fails('MODEL_UNAVAILABLE');
 export const refused = () => fails('MODEL_REFUSED', { isRetryable: false });
 export const deadKey = () => fails('MODEL_AUTHENTICATION', { isRetryable: false });
 
-/** A model that shows a piece of its text before it fails. */
+/** A model that streams a part of its text before it fails. */
 export class BreakingOffModel extends ScriptedChatModel {
   override async *stream(request: never, options?: CallOptions): AsyncIterable<ChatStreamPart> {
     const result = await this.generate(request, options);
@@ -33,7 +33,7 @@ export async function parts(model: ChatModel, options?: CallOptions): Promise<un
   return seen;
 }
 
-/** What became of it, and when. */
+/** The outcome of a model call: its content, its parts, or its error code. */
 export async function outcome(work: Promise<ChatResult | unknown[]>): Promise<unknown> {
   try {
     const found = await work;

@@ -49,7 +49,10 @@ const ROLE_NAME = new RegExp(`^[a-z0-9]+(-[a-z0-9]+)*\\.(${ROLES.replaceAll(' ',
 const PORT_NAME = new RegExp(`^([a-z0-9]+-)*(${PORTS.join('|')})(\\.spec)?\\.ts$`);
 const SPEC_NAME = /^[a-z0-9]+(-[a-z0-9]+)*\.spec\.ts$/;
 
-/** What is wrong with a path under src/, if anything. Composition (src/*.ts) is free, and index.ts is a module's face. */
+/**
+ * The fault of a path under src/, if any. Files of the composition (src/*.ts) have no rule; index.ts is a module's
+ * entry.
+ */
 export function fileNameFault(path: string): string | undefined {
   const folders = path.split('/');
   const file = folders.pop() ?? '';

@@ -7,10 +7,10 @@ type Fields = Record<string, Schema>;
 
 const text = { type: 'string' };
 const src = { type: 'object', properties: { src: text }, required: ['src'], additionalProperties: false };
-/** A declared variable stands for whatever it is. */
+/** A declared variable may have any type. */
 const variable = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' };
 
-/** What zod cannot say of what it checks with code. */
+/** Schemas of fields that zod checks in code, and so cannot export. */
 const OWN: Fields = {
   responseFormat: {
     anyOf: [
@@ -39,7 +39,7 @@ const OWN: Fields = {
   },
 };
 
-/** The schema that docs/agent.schema.json is: of a file, which may inherit what a definition must have. */
+/** The schema in docs/agent.schema.json: an agent file may inherit the required fields of a definition. */
 export function agentFileSchema(): Schema {
   const { $schema, properties, ...rest } = schemaOf(agentDefinitionSchema);
   const fields = properties as Fields;
@@ -63,7 +63,7 @@ export function agentFileSchema(): Schema {
   };
 }
 
-/** The schema that docs/workflow.schema.json is. */
+/** The schema in docs/workflow.schema.json. */
 export function workflowFileSchema(): Schema {
   const { $schema, properties, ...rest } = schemaOf(workflowSchema);
   const title = 'A workflow file of Jackdaw: docs/workflows.md';
@@ -81,7 +81,7 @@ function schemaOf(schema: z.ZodType): Schema {
   }) as Schema;
 }
 
-/** Of objects each field may come from the agent that is extended; lists are there as a whole. */
+/** Each field of an object may be inherited from the extended agent; lists are inherited as a whole. */
 function heritable(schema: Schema): Schema {
   const { required: _required, properties, ...rest } = schema;
   if (schema['enum']) return { anyOf: [schema, variable] };

@@ -1,14 +1,16 @@
 import type { RunEvent, RunItem } from '../../src/run/index.js';
 import { endsStream } from '../../src/run/run-event.types.js';
 
-/** What a client makes of a run's events by three rules: a delta is appended, a restart replaces, a completed message is its text. */
+/**
+ * Folds run events by three rules: a delta is appended, a restart replaces the text, a completed message is its text.
+ */
 export class FoldingClient {
-  /** The place that it would come back with. */
+  /** The id for a reconnect. */
   lastEventId: string | null = null;
   readonly journaled: { readonly n: number; readonly event: RunEvent }[] = [];
-  /** Each completed message, and what had been told of it before. */
+  /** Each completed message, with the text that was streamed before. */
   readonly messages: { readonly text: string; readonly told: string }[] = [];
-  /** Of the message that is being told. */
+  /** The text of the current message. */
   text = '';
   restarts = 0;
 

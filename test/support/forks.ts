@@ -5,7 +5,7 @@ import type { FakeReply, FakeRequest } from './fake-llm.types.js';
 import { startJackdaw, type Answer, type Jackdaw, type StartOptions } from './jackdaw.js';
 import { TestTools } from './test.tool.js';
 
-/** A step as `GET runs/:id/journal` tells it. */
+/** A step in the format of `GET runs/:id/journal`. */
 export interface JournaledStep {
   readonly position: number;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface JournalPage {
   readonly [fact: string]: unknown;
 }
 
-/** What the model says by how often it has answered since the user spoke: the same however often it is asked. */
+/** Replies by the number of answers since the last user message: repeated requests get the same reply. */
 export function byTurn(...replies: FakeReply[]): (request: FakeRequest) => FakeReply {
   return ({ messages }) => {
     const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user'));
@@ -38,7 +38,7 @@ export function byTurn(...replies: FakeReply[]): (request: FakeRequest) => FakeR
   };
 }
 
-/** A run that was forked, followed to where its stream ends. */
+/** A fork, followed to the end of its stream. */
 export interface ForkedRun {
   readonly id: string;
   readonly sessionId: string;
@@ -77,7 +77,7 @@ export class Forks {
     return (await this.journal(runId)).steps.map(({ name }) => name);
   }
 
-  /** What came of a run, without what differs from run to run. */
+  /** The outcome of a run, without values that differ from run to run. */
   async outcome(runId: string): Promise<Record<string, unknown>> {
     const { body } = await this.jackdaw.get(`/api/runs/${runId}`);
     const {
@@ -104,10 +104,10 @@ const SCRIPT = byTurn(
   { text: 'Once more.', calls: [double('c', 5)], usage: [20, 2] },
   { text: 'the end', usage: [30, 3] },
 );
-/** What a run of the script records. */
+/** The steps that a run of the script records. */
 export const STEPS = ['value:window', 'model:1', 'tool:1:1', 'tool:1:2', 'model:2', 'tool:2:1', 'model:3'];
 
-/** A server whose runs are forked, and what its forks ask of the world. */
+/** A server with runs to fork, and the fakes that its forks use. */
 export class ForkWorld {
   llm!: FakeLlm;
   jackdaw!: Jackdaw;
@@ -123,7 +123,7 @@ export class ForkWorld {
     return world;
   }
 
-  /** Call it at the top of a spec: all its tests share one world, which forgets after each what was asked and called. */
+  /** Call it at the top of a spec: all its tests share one world, whose records are cleared after each. */
   static prepare(): ForkWorld {
     const world = new ForkWorld();
     beforeAll(() => world.open());
@@ -137,12 +137,12 @@ export class ForkWorld {
     await this.llm.close();
   }
 
-  /** A name that no other test has. */
+  /** A unique name. */
   newName(): string {
     return `name-${++this.count}`;
   }
 
-  /** Forgets what was asked and called so far, and says the script from now on. */
+  /** Clears the recorded requests and calls, and restores the script. */
   reset(): void {
     this.llm.reset();
     this.llm.always(SCRIPT);

@@ -1,4 +1,4 @@
-// Makes an agent that cannot begin, or ends it, and then has nothing more to do: prints what came of it, and must end by itself.
+// Creates an agent that fails to start, or closes it, and prints the outcome. The process must then end by itself.
 import { connect, createServer } from 'node:net';
 import { createAgent, Extension } from '../../dist/index.js';
 
@@ -28,7 +28,7 @@ const cases = {
   none: {},
 };
 
-/** Stands before a Redis until it goes away, with all that goes through it. */
+/** A proxy of a Redis that can disconnect with all its connections. */
 async function relayTo(url) {
   const { hostname: host, port } = new URL(url);
   const sockets = new Set();

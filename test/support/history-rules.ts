@@ -1,13 +1,13 @@
 import type { FakeRequestMessage } from './fake-llm.types.js';
 
-/** What OpenAI's chat completions take for the id of a call. */
+/** The longest call id that OpenAI's chat completions accept. */
 const LONGEST_ID = 40;
-/** And for the name of a function; Anthropic takes longer ones. */
+/** The function names that OpenAI accepts; Anthropic accepts longer ones. */
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * Why OpenAI's chat completions would refuse these messages, as its answers with 400 say it; empty when they would not.
- * Every call is answered exactly once by the tool messages right after its message, and no tool message is there without.
+ * The reasons for which OpenAI's chat completions would refuse these messages with 400; empty if valid.
+ * Every call is answered exactly once by the tool messages right after its message, and every tool message has a call.
  */
 export function openAiFaults(messages: readonly FakeRequestMessage[]): string[] {
   const faults: string[] = messages.length === 0 ? ['there are no messages'] : [];
@@ -65,8 +65,8 @@ interface AnthropicMessage {
 const ANTHROPIC_ID = /^[a-zA-Z0-9_-]+$/;
 
 /**
- * Why Anthropic's Messages API would refuse the same messages, written for it as everybody does: system messages apart,
- * results as blocks of the user's, neighbours of one role as one message. Empty when it would not.
+ * The reasons for which Anthropic's Messages API would refuse the same messages; empty if valid. They are first
+ * converted in the usual way: system messages apart, results as user blocks, adjacent messages of one role merged.
  */
 export function anthropicFaults(messages: readonly FakeRequestMessage[]): string[] {
   const system = messages.filter(({ role }) => role === 'system').flatMap(toBlocks);
@@ -94,7 +94,7 @@ function toAnthropic(message: FakeRequestMessage): AnthropicMessage {
   return { role: 'assistant', content: [...toBlocks(message), ...calls] };
 }
 
-/** Beside calls OpenAI wants null where nothing is said; there it is no text at all. */
+/** Beside calls OpenAI expects null for an empty content; here it becomes no text block. */
 function toBlocks({ content }: FakeRequestMessage): Block[] {
   if (content === null || content === undefined) return [];
   return typeof content === 'string' ? [{ type: 'text', text: content }] : [...(content as Block[])];
@@ -118,7 +118,7 @@ function isBlank(block: Block): boolean {
   return block.type === 'text' && block.text.trim() === '';
 }
 
-/** Results stand first in a message, each once, and answer the message before. */
+/** Results come first in a message, each once, and answer the message before. */
 function resultFaults({ content }: AnthropicMessage, before: AnthropicMessage | undefined): string[] {
   const results = idsOf(content, 'tool_result');
   const asked = new Set(idsOf(before?.content ?? [], 'tool_use'));

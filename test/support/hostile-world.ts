@@ -13,9 +13,9 @@ import type { FilledCall, RouteField } from './route-fields.js';
 import { call, type RouteCall } from './route-walk.js';
 import type { TestDatabase } from './test-databases.js';
 
-/** Says to the model which tool it calls. */
+/** Prefix of the message that names the tool to call. */
 const CALLING = 'Call, please: ';
-/** The tool of which the run waits for an answer. */
+/** The tool that the waiting run of a route has called. */
 const ASKING: Readonly<Record<string, string>> = {
   'POST /api/runs/{id}/approve': 'guarded',
   'POST /api/runs/{id}/deny': 'guarded',
@@ -26,14 +26,14 @@ const ASKING: Readonly<Record<string, string>> = {
 const FORK = 'POST /api/runs/{id}/fork';
 const IMPORT = 'POST /api/sessions/import';
 const ADD_SERVER = 'POST /api/mcp/servers';
-/** Takes away what other requests would find. */
+/** Routes that consume data which other requests need. */
 const SPENDING: readonly string[] = [...Object.keys(ASKING), 'POST /api/sessions/prune'];
 const TWINS = /^\/api\/tools\/(guarded|ask|unsure|count)\/call$/;
 const NOTHING: Things = { ended: 'x', flow: 'x', waiting: 'x', session: 'x', key: 'x', user: 'x', state: 'x' };
 
-/** What a field needs around it that is otherwise than in `CASES`. */
+/** The fields beside a tested field, where they differ from `CASES`. */
 const BODIES: Readonly<Record<string, unknown>> = {
-  // Each question begins a session.
+  // Each question starts a session.
   'POST /api/agent/chat': { query: 'x' },
   'POST /api/agent/chat/stream': { query: 'x' },
   'POST /api/agent/runs': { query: 'x' },
@@ -62,7 +62,7 @@ const PARAMETERS = { temperature: 1, maxTokens: 9, topP: 1, frequencyPenalty: 0,
 const CHOICE = { toolChoice: { name: 'echo' } };
 const FORMAT = { responseFormat: { schema: { type: 'object' }, name: 'x' } };
 
-/** A server with one of everything, and what a request needs so that only one field of it is wrong. */
+/** A server with one item of each kind, and requests of which only one field is wrong. */
 export class HostileWorld {
   readonly ann = keyHolder('ann', 'a', 'admin|operator');
   private exported: unknown;
@@ -73,7 +73,7 @@ export class HostileWorld {
     readonly jackdaw: Jackdaw,
   ) {}
 
-  /** @param database another one than SQLite */
+  /** @param database instead of SQLite */
   static async start(database?: TestDatabase): Promise<HostileWorld> {
     const llm = await FakeLlm.start();
     llm.always(reply);
@@ -94,7 +94,7 @@ export class HostileWorld {
       env: {
         API_KEYS: entry,
         DOCS_ENABLED: 'true',
-        // One that takes all parameters.
+        // A model that accepts all parameters.
         LLM_MODEL: 'gpt-4o',
         LONG_TERM_MEMORY: 'on',
         LOG_LEVEL: 'error',
@@ -114,14 +114,14 @@ export class HostileWorld {
     await this.llm.close();
   }
 
-  /** The OpenAPI document, without pages of tools of this world that say the same as that of `echo`. */
+  /** The OpenAPI document, without pages of tools of this world that equal the one of `echo`. */
   async document(): Promise<OpenAPIObject> {
     const document = (await this.jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
     const paths = Object.entries(document.paths).filter(([path]) => !TWINS.test(path));
     return { ...document, paths: Object.fromEntries(paths) };
   }
 
-  /** Bodies with what the OpenAPI document leaves to them. */
+  /** Sample bodies of the parts that the OpenAPI document leaves open. */
   samples(): Readonly<Record<string, readonly unknown[]>> {
     return {
       'POST /api/agent/chat': [CHOICE, FORMAT],
@@ -134,9 +134,9 @@ export class HostileWorld {
     };
   }
 
-  /** What a request of a field has beside it. */
+  /** The rest of the request around a field. */
   async given({ route, name }: Pick<RouteField, 'route' | 'name'>): Promise<Partial<RouteCall>> {
-    // What the model was asked is of no use any more, and would fill the memory.
+    // Recorded model requests are no longer needed, and would fill the memory.
     this.llm.requests.length = this.llm.envelopes.length = 0;
     const found = CASES[route];
     if (!found) return {};
@@ -155,7 +155,9 @@ export class HostileWorld {
     return call(this.jackdaw, wanted, { ...this.ann.headers, ...wanted.headers });
   }
 
-  /** Waits for what an answer has begun, and undoes what would stand in others' way. @returns whether `given` is spent */
+  /**
+   * Waits for the work that an answer started, and undoes side effects on others. @returns whether `given` is consumed
+   */
   async settle({ route }: RouteField, { body }: Answer): Promise<boolean> {
     const runId = body['run_id'] as string | undefined;
     if (runId !== undefined) await this.events(runId);
@@ -163,19 +165,19 @@ export class HostileWorld {
     return SPENDING.includes(route) || route === IMPORT;
   }
 
-  /** All that a run tells to where its stream ends, as text. */
+  /** All events of a run to the end of its stream, as text. */
   async events(runId: string): Promise<string> {
     return (await this.jackdaw.get(`/api/runs/${runId}/events`, this.ann.headers)).text;
   }
 
-  /** A run that waits for a person. @param route that answers it */
+  /** A run that waits for a person. @param route the route that answers it */
   async waiting(route: string): Promise<string> {
     const { status, body } = await this.chat(`${CALLING}${ASKING[route]}`);
     assert.equal(status, 202, JSON.stringify(body));
     return String(body['run_id']);
   }
 
-  /** A run of an agent with a tool call, or of a workflow: that has ended. */
+  /** An ended run of an agent with a tool call, or of a workflow. */
   async ended(kind: 'agent' | 'workflow'): Promise<string> {
     const { status, body } =
       kind === 'agent'
@@ -237,7 +239,7 @@ export class HostileWorld {
   }
 }
 
-/** Calls what the user's words name or the request wants to be called, then ends. */
+/** Calls the tool that the user's message or the request names, then ends. */
 function reply({ messages, tool_choice: choice, response_format: format }: FakeRequest): FakeReply {
   const last = messages.at(-1);
   if (choice !== undefined && typeof choice === 'object') {

@@ -2,7 +2,7 @@ import { suspend, Tool, ToolState, UnknownOutcome, type Suspension, type ToolCon
 
 const ANYTHING = { type: 'object', properties: { value: {} } };
 
-/** Tools that take and give any JSON, each waiting for people in its own way. */
+/** Tools that accept and return any JSON; some of them wait for people. */
 export class HostileTools {
   @Tool({
     description: 'Gives back what it is given.',

@@ -7,7 +7,7 @@ interface To {
 const input = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] } as const;
 const read = { effect: 'read', untrusted: true, input } as const;
 
-/** Tools that read what strangers write, and tools that carry something out: whom they carried it to is kept. */
+/** Tools that read untrusted content, and egress tools whose targets are recorded. */
 export class InjectedTools {
   readonly effects: string[] = [];
   world: Readonly<Record<string, string>> = {};
@@ -50,7 +50,7 @@ export class InjectedTools {
     return 'transferred';
   }
 
-  /** What stands there; a text that begins with FAIL is thrown. */
+  /** The text at a place; a text that starts with FAIL is thrown. */
   text(place: string): string {
     const text = this.world[place] ?? 'nothing';
     if (text.startsWith('FAIL ')) throw new Error(text);

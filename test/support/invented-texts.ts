@@ -48,7 +48,7 @@ export const SCRIPTS: Readonly<Record<string, readonly [from: number, to: number
   'Han beyond the BMP': [0x2_0000, 0x2_a6df],
 };
 
-/** Texts of no language, by name: what imitates words, names of things in programs, keys and hashes, letters at random. */
+/** Texts of no language, by name: pseudo-words, identifiers, keys and hashes, random letters. */
 export function inventedTexts(): Record<string, string> {
   const next = generator();
   const pick = (from: string | readonly string[]): string => from[next() % from.length]!;

@@ -42,14 +42,14 @@ class CreateItem1764000009000 implements MigrationInterface {
   }
 }
 
-/** Opens a database with two tables to try things on, both empty. */
+/** Opens a database with two empty test tables. */
 export async function openItems(url: string): Promise<OpenPersistence> {
   const opened = await openAgain(url);
   await opened.database.commit(['item', 'entry'].map((table) => ({ sql: `DELETE FROM ${table}`, params: [] })));
   return opened;
 }
 
-/** As `openItems`, with what is in them. */
+/** Like `openItems`, but retains their rows. */
 export function openAgain(url: string): Promise<OpenPersistence> {
   const { config } = loadConfig({ env: { DATABASE_URL: url } });
   return openPersistence(config, { entities: [], migrations: [CreateItem1764000009000] });
@@ -67,7 +67,7 @@ export function entry(name: string, more: Record<string, SqlValue> = {}): Record
   return { tenant: 't', name, slot: null, version: 1, created_at: 1, ...more };
 }
 
-/** What it rejects with; `null` when it does not. */
+/** The error of a rejected promise; `null` if it resolves. */
 export async function thrown(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => null,

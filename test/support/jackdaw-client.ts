@@ -4,7 +4,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; whatever shape a test expects of it, it checks. */
+  /** The parsed body; each test checks the shape that it expects. */
   readonly body: Record<string, never>;
 }
 
@@ -12,7 +12,7 @@ type Headings = Readonly<Record<string, string>>;
 
 const JSON_TYPE: Headings = { 'content-type': 'application/json' };
 
-/** What can be asked of a server over HTTP, whether it runs in this process or in another one. */
+/** The requests to a server over HTTP, in this process or in another one. */
 export abstract class JackdawClient {
   abstract readonly url: string;
 
@@ -20,7 +20,7 @@ export abstract class JackdawClient {
     return this.post('/api/agent/chat', body, headers);
   }
 
-  /** Posts a body as JSON; a text goes out as it is. */
+  /** Posts a body as JSON; a text is sent unchanged. */
   post(path: string, body?: unknown, headers: Headings = {}): Promise<Answer> {
     if (body === undefined) return this.send(path, { method: 'POST', headers });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -48,18 +48,18 @@ export abstract class JackdawClient {
     });
   }
 
-  /** A run's events after a place. */
+  /** A run's events after an id. */
   follow(runId: string, after?: number | string, headers: Headings = {}): Promise<EventStream> {
     const place: Headings = after === undefined ? {} : { 'last-event-id': String(after) };
     return EventStream.open(`${this.url}/api/runs/${runId}/events`, { headers: { ...place, ...headers } });
   }
 
-  /** All that a run tells, to where its stream ends. */
+  /** All events of a run, to the end of its stream. */
   async events(runId: string): Promise<SseEvent[]> {
     return (await this.follow(runId)).all();
   }
 
-  /** The messages of a session, without what differs from run to run. */
+  /** The messages of a session, without values that differ from run to run. */
   async messages(sessionId: string, headers: Headings = {}): Promise<Record<string, unknown>[]> {
     const { body } = await this.get(`/api/sessions/${sessionId}/messages`, headers);
     const messages = body['messages'] as unknown as Record<string, unknown>[];

@@ -11,13 +11,13 @@ import { JackdawClient } from './jackdaw-client.js';
 export type { Answer } from './jackdaw-client.js';
 
 export interface StartOptions {
-  /** Without one the offline model answers. */
+  /** Default: the offline model. */
   readonly llm?: FakeLlm;
-  /** Over the defaults of these tests; the environment of the process plays no part. */
+  /** Overrides the defaults of these tests; the environment of the process is ignored. */
   readonly env?: EnvRecord;
   readonly tools?: AppOptions['tools'];
   readonly options?: AppOptions;
-  /** A data folder to start on; without it a fresh one, which `stop` removes. */
+  /** The data folder to start on; default: a new one, which `stop` removes. */
   readonly dataDir?: string;
 }
 
@@ -68,7 +68,7 @@ export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'jackdaw-test-'));
 }
 
-/** Something to wait for that a test opens. */
+/** A promise that a test resolves. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

@@ -6,16 +6,16 @@ import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextpr
 
 type Headings = Readonly<Record<string, string>>;
 
-/** What a client's user and its model say. */
+/** The answers of a client's user and of its model. */
 export interface Said {
   readonly headers?: Headings;
   readonly elicit?: (message: string) => { action: 'accept' | 'decline'; content?: Record<string, string> };
   readonly sample?: () => string;
-  /** Hears that the stream of a session's notifications is open. */
+  /** Called when the stream of a session's notifications is open. */
   readonly onStream?: () => void;
 }
 
-/** A client of either version of the SDK: what tests ask of both is the same. */
+/** A client of either version of the SDK: tests use the common part. */
 export type AnyClient = Client | OldClient;
 
 type Connect = (url: string, said?: Said) => Promise<AnyClient>;
@@ -32,7 +32,7 @@ const sampled = (text: string) => ({
   model: 'test',
 });
 
-/** A client of the SDK's version 2; it speaks the newest protocol that the server does. */
+/** A client of the SDK's version 2; it uses the newest protocol of the server. */
 export async function newClient(url: string, said: Said = {}): Promise<Client> {
   const { headers = {}, elicit, sample } = said;
   const client = new Client(NAME, { capabilities: capabilitiesOf(said), versionNegotiation: { mode: 'auto' } });
@@ -42,7 +42,7 @@ export async function newClient(url: string, said: Said = {}): Promise<Client> {
   return client;
 }
 
-/** A client of the SDK's version 1, which knows sessions and nothing newer. */
+/** A client of the SDK's version 1, which supports sessions and no later feature. */
 export async function oldClient(url: string, said: Said = {}): Promise<OldClient> {
   const { headers = {}, elicit, sample, onStream } = said;
   const client = new OldClient(NAME, { capabilities: capabilitiesOf(said) });
@@ -58,9 +58,9 @@ export async function oldClient(url: string, said: Said = {}): Promise<OldClient
 }
 
 /**
- * The same tests for a client of either version, which is connected meanwhile.
- * @param url of the server; asked for when there is one
- * @param define defines them; the client can be used from the first `beforeAll` on, and others be connected as it is
+ * Runs the same tests with a connected client of either version.
+ * @param url of the server; read when there is one
+ * @param define defines the tests; the client is usable from the first `beforeAll` on, and can connect further ones
  */
 export function describeClients(url: () => string, define: (client: () => AnyClient, connect: Connect) => void): void {
   describe.each([
@@ -82,7 +82,7 @@ export function textOf(result: unknown): string {
   return content.map(({ text = '' }) => text).join('\n');
 }
 
-/** The run that a call was. */
+/** The run id of a call. */
 export function runIdOf(result: unknown): string {
   const { _meta: meta } = result as { _meta?: Record<string, unknown> };
   return String(meta?.['jackdaw/run_id']);

@@ -9,13 +9,13 @@ const WEIGHED = {
 } as const;
 const THING = { type: 'object', properties: { thing: { type: 'string' } }, required: ['thing'] } as const;
 
-/** Tools that MCP clients call, each for one thing that the protocol knows. */
+/** Tools for MCP clients, each for one feature of the protocol. */
 export class McpTestTools {
-  /** Set once there is an application. */
+  /** Set when the application exists. */
   clients: McpClients | undefined;
   /** Opened when `hold` is called. */
   held = gate();
-  /** The run of the call that is held. */
+  /** The id of the run of the held call. */
   heldRun = '';
   /** Opened when a held call is aborted. */
   aborted = gate();

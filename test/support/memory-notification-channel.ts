@@ -1,6 +1,6 @@
 import { NotificationChannel } from '../../src/persistence/index.js';
 
-/** Short messages between parts of one process, as a database carries them between processes: later, and in order. */
+/** Short messages within one process, delivered as a database does between processes: later, and in order. */
 export class MemoryNotificationChannel extends NotificationChannel {
   longest = 0;
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();

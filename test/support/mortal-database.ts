@@ -1,12 +1,12 @@
 import { Database, type CommitOptions, type SqlValue, type Statement } from '../../src/persistence/index.js';
 
-/** When a process dies: with its `commits`-th commit, before or after the disk has it. */
+/** The death of a process: at its `commits`-th commit, before or after the commit is durable. */
 export interface Death {
   readonly commits: number;
   readonly isDurable: boolean;
 }
 
-/** A process as the database sees it: alive for some commits, then gone without a word. */
+/** A process as the database sees it: alive for some commits, then gone without a message. */
 export class MortalDatabase extends Database {
   readonly dialect = 'sqlite';
   override readonly keepsOrder = true;
@@ -26,11 +26,11 @@ export class MortalDatabase extends Database {
     this.die = resolve;
     this.grave.promise.catch(() => undefined);
   }
-  /** What nothing comes back from. */
+  /** A promise that a dead process never resolves. */
   get silence(): Promise<never> {
     return this.grave.promise;
   }
-  /** Lets go of whatever still waits for an answer of the dead. */
+  /** Rejects every promise that still waits for the dead process. */
   bury(): void {
     this.isDead = true;
     this.grave.reject(new Error('dead'));

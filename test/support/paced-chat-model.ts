@@ -2,7 +2,7 @@ import { ChatModel, type ChatRequest, type ChatResult, type ChatStreamPart } fro
 
 type Calls = NonNullable<ChatResult['message']['toolCalls']>;
 
-/** One streamed reply, which says what a test tells it to, when it tells it to. */
+/** One streamed reply whose text and timing a test controls. */
 export class PacedReply {
   private readonly parts: ChatStreamPart[] = [];
   private text = '';
@@ -13,7 +13,7 @@ export class PacedReply {
     this.push({ type: 'text', text });
   }
 
-  /** Ends the reply with all that was said. */
+  /** Ends the reply with its whole text. */
   finish(toolCalls?: Calls): void {
     const { text } = this;
     const message = { role: 'assistant', content: text, ...(toolCalls && { toolCalls }) } as const;
@@ -45,7 +45,7 @@ export class PacedChatModel extends ChatModel {
   private readonly asked: PacedReply[] = [];
   private readonly waiting: ((reply: PacedReply) => void)[] = [];
 
-  /** The next reply that is wanted, once it is. */
+  /** The next requested reply, when it is requested. */
   next(): Promise<PacedReply> {
     const reply = this.asked.shift();
     return reply ? Promise.resolve(reply) : new Promise((resolve) => this.waiting.push(resolve));

@@ -17,10 +17,10 @@ export interface Ended {
 }
 
 const run = promisify(execFile);
-/** What a consumer has for itself. */
+/** Packages for compilation that every consumer has. */
 const COMPILING = ['typescript', '@types/node'];
 
-/** A project in a folder of its own that has the packed package, the dependencies that this declares, and nothing else. */
+/** A project in a folder of its own with the packed package and its declared dependencies only. */
 export class PackedConsumer {
   private constructor(
     readonly folder: string,
@@ -28,7 +28,7 @@ export class PackedConsumer {
     readonly files: readonly string[],
   ) {}
 
-  /** @param source whose files become the project's @param more packages that the project has beside ours */
+  /** @param source folder of the project's files @param more further packages of the project */
   static async create(source: string, more: readonly string[] = []): Promise<PackedConsumer> {
     buildIfStale();
     const folder = mkdtempSync(join(tmpdir(), 'jackdaw-consumer-'));
@@ -59,7 +59,7 @@ export class PackedConsumer {
     return JSON.parse(this.read('package.json')) as PackageFile;
   }
 
-  /** Runs a script of Node's in the project, with these variables and nothing else of ours. */
+  /** Runs a Node script in the project, with these variables and no other of ours. */
   node(args: readonly string[], env: Readonly<Record<string, string>> = {}): Ended {
     const { status, stdout, stderr } = spawnSync(process.execPath, args, {
       cwd: this.folder,

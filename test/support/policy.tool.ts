@@ -10,10 +10,10 @@ interface Mail {
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const;
 const mail = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] } as const;
 
-/** Tools for policies to rule: what they did is kept. */
+/** Tools under test by policies: their effects are recorded. */
 export class PolicyTools {
   readonly done: string[] = [];
-  /** What a page says. */
+  /** The content of a page. */
   page = 'a page';
 
   @Tool({ description: 'Says it again.', effect: 'read', input: text })

@@ -25,7 +25,7 @@ export function newKey(id: string): string {
   return `${id}:${randomBytes(32).toString('base64')}`;
 }
 
-/** A server that is started again and again over one database, each time with keys of its own. */
+/** A server that is restarted repeatedly over one database, each time with its own keys. */
 export class PrivateWorld {
   readonly tools = new WaitingTools();
   readonly forks: () => Forks = () => new Forks(this.jackdaw);
@@ -50,7 +50,7 @@ export class PrivateWorld {
     return this.jackdaw.app.get(Database, { strict: false });
   }
 
-  /** Stops the server that runs, and starts the next one. */
+  /** Stops the running server, and starts the next one. */
   async start(keys = '', more: Record<string, string> = {}): Promise<Jackdaw> {
     await this.halt();
     this.current = await startJackdaw({
@@ -62,7 +62,7 @@ export class PrivateWorld {
     return this.current;
   }
 
-  /** Why a server with these keys does not start; empty when it would. */
+  /** The error of a start with these keys; empty if it would succeed. */
   async refusal(keys: string): Promise<string> {
     await this.halt();
     const { config } = loadConfig({ env: { DATA_DIR: this.folder, LLM_PROVIDER: 'offline', ...this.env(keys) } });
@@ -92,7 +92,7 @@ export class PrivateWorld {
     return this.jackdaw.app.get(ReencryptionService, { strict: false }).rewriteAll();
   }
 
-  /** All that any table holds, as text. */
+  /** The content of all tables, as text. */
   async stored(): Promise<string> {
     const tables = await this.database.query<{ name: string }>(TABLES[this.database.dialect]);
     const rows = await Promise.all(tables.map(({ name }) => this.database.query<object>(`SELECT * FROM ${name}`)));
@@ -107,14 +107,14 @@ export class PrivateWorld {
     return { DATABASE_URL: this.url, ENCRYPTION_KEYS: keys };
   }
 
-  /** The bytes of all files of the database, where it is one of files. */
+  /** The bytes of all database files, if the database consists of files. */
   files(): string {
     const names = readdirSync(this.folder);
     return names.map((name) => readFileSync(join(this.folder, name)).toString('latin1')).join('\n');
   }
 }
 
-/** Tests on each database that have a world, which ends before its database is dropped. */
+/** Tests on each database with a world, which ends before its database is dropped. */
 export function describeWorlds(
   title: string,
   servers: readonly TestServer[],

@@ -8,10 +8,10 @@ import { buildIfStale, killAll, ServerProcess } from './process.js';
 
 type Env = Readonly<Record<string, string>>;
 
-/** For the build, which other specs may be busy with, in ms. */
+/** Includes the wait for a build that another spec runs, in ms. */
 const START_TIMEOUT_MS = 120_000;
 
-/** Servers in processes of their own, which come and go on the same data folder and with the same model. */
+/** Servers in processes of their own, started and killed on the same data folder with the same model. */
 export class ProcessWorld {
   llm!: FakeLlm;
   /** The data folder of the test. */
@@ -23,12 +23,14 @@ export class ProcessWorld {
     private readonly end: typeof afterEach,
   ) {}
 
-  /** Call it at the top of a spec: each test finds a fresh folder and a model without a script, and leaves no process. */
+  /**
+   * Call it at the top of a spec: each test gets an empty folder and a model without a script, and leaves no process.
+   */
   static prepare(): ProcessWorld {
     return ProcessWorld.with(beforeEach, afterEach);
   }
 
-  /** The same for processes that live as long as the `describe` whose tests use them: each finds a model without a script. */
+  /** The same for processes that live as long as their `describe`: each test gets a model without a script. */
   static prepareLasting(): ProcessWorld {
     const world = ProcessWorld.with(beforeAll, afterAll);
     beforeEach(() => {
@@ -68,7 +70,7 @@ export class ProcessWorld {
     });
   }
 
-  /** What a process is started with. */
+  /** The environment of a process. */
   env(more: Env = {}): Env {
     return { DATA_DIR: this.folder, EFFECTS_FILE: this.effectsFile, ...this.llm.env, ...this.shared, ...more };
   }
@@ -78,7 +80,7 @@ export class ProcessWorld {
     return ServerProcess.serve(this.env(more));
   }
 
-  /** What the tools did in all processes, in order: a line for each execution. */
+  /** The effects of the tools in all processes, in order: a line for each execution. */
   effects(): string[] {
     return readFileSync(this.effectsFile, 'utf8').trimEnd().split('\n');
   }

@@ -14,7 +14,7 @@ type Env = Readonly<Record<string, string>>;
 type Lock = new (path: string, options: { timeout: number }) => { exec(sql: string): void; close(): void };
 
 const BUILD_TIMEOUT_MS = 120_000;
-/** Compiled code, for all processes of all specs: they start quicker by a seventh. */
+/** Compiled code, for all processes of all specs: it shortens their start by a seventh. */
 export const CODE_CACHE = join(tmpdir(), 'jackdaw-code');
 const running = new Set<ServerProcess>();
 process.on('exit', () => {
@@ -56,7 +56,7 @@ export class ServerProcess extends JackdawClient {
     });
   }
 
-  /** Starts a script with these variables and nothing else of ours. */
+  /** Starts a script with these variables and no other of ours. */
   static start(script: string, env: Env): ServerProcess {
     const { PATH = '', HOME = '' } = process.env;
     return new ServerProcess(
@@ -82,7 +82,7 @@ export class ServerProcess extends JackdawClient {
     return this.lines.find((line) => line.startsWith('ready '))!.slice('ready '.length);
   }
 
-  /** Waits for a line that begins so. Throws when the process ends without it. */
+  /** Waits for a line that starts so. Throws when the process ends without it. */
   async waitForLine(start: string): Promise<void> {
     const isThere = () => this.lines.some((line) => line.startsWith(start));
     await new Promise<void>((resolve) => {
@@ -97,13 +97,13 @@ export class ServerProcess extends JackdawClient {
     if (!isThere()) throw new Error(`The process ended without "${start}":\n${this.lines.join('\n')}\n${this.stderr}`);
   }
 
-  /** Sends a signal, by default the one that leaves no time for anything, and waits for the end. */
+  /** Sends a signal, by default SIGKILL, and waits for the end. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<ProcessEnd> {
     this.child.kill(signal);
     return this.ended;
   }
 
-  /** Sends a signal that does not end it. */
+  /** Sends a signal that does not end the process. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.child.kill(signal);
   }
@@ -114,7 +114,7 @@ export class ServerProcess extends JackdawClient {
   }
 }
 
-/** Ends whatever a test has left running. */
+/** Kills all processes that a test has left running. */
 export async function killAll(): Promise<void> {
   await Promise.all([...running].map((server) => server.kill()));
 }

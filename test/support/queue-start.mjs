@@ -1,4 +1,4 @@
-// Starts the queue of runs while its PostgreSQL breaks connections off, and again when it does not: prints what came of it.
+// Starts the run queue while its PostgreSQL breaks connections, and again when it does not, and prints the outcome.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
@@ -27,7 +27,7 @@ const start = () =>
       () => 'started',
       () => 'refused',
     );
-// The tables are made before anything breaks.
+// The tables are created before any connection breaks.
 await queue.add([]);
 await queue.open();
 isBroken = true;

@@ -10,7 +10,7 @@ const [, , which, settings = '{}'] = process.argv;
 const env = { LLM_PROVIDER: 'offline', LOG_LEVEL: 'warn', ...JSON.parse(settings) };
 const ann = { id: 'ann', tenant: 'default', roles: ['admin'] };
 const UNFINISHED = 120;
-/** How many turns of the event loop after its creation an application is closed. */
+/** Delays between creation and close of an application, in turns of the event loop. */
 const MOMENTS = [0, 1, 3, 30, 300];
 const silent = {
   name: 'silent',
@@ -18,7 +18,7 @@ const silent = {
   type: 'stdio',
   stdio: { command: process.execPath, args: ['-e', 'process.stdin.resume()'] },
 };
-/** Never answers, until it is cancelled. */
+/** A model that never answers until it is aborted. */
 const mute = {
   name: 'mute',
   capabilities: {},
@@ -51,7 +51,7 @@ async function after(turns, app) {
 }
 
 const cases = {
-  /** Leaves runs that nothing has finished. */
+  /** Leaves unfinished runs. */
   async fill() {
     const app = await open({ recovery: 'manual', chatModel: mute });
     for (let i = 0; i < UNFINISHED; i++) {

@@ -7,22 +7,22 @@ import type { DatabaseKind } from '../../src/config/index.js';
 import { newFolder } from './jackdaw.js';
 import type { TestDatabase } from './test-databases.js';
 
-/** A database with something in it, and a login that may read it. */
+/** A database with data, and a login that may read it. */
 export interface ReadableDatabase {
   readonly kind: DatabaseKind;
-  /** Of the login that may only read. */
+  /** The options of the login that may only read. */
   readonly options: DataSourceOptions;
   readonly login: string;
-  /** Of the owner, who may do anything. */
+  /** The connection of the owner, who has all rights. */
   readonly owner: DataSource;
-  /** Everything in it, and around it as far as the login could leave something there, as a text. */
+  /** All data in it, and everything around it that the login could change, as a text. */
   state(): Promise<string>;
-  /** How many connections the login has; for a file, how many processes this one has begun. */
+  /** Number of connections of the login; for a file, number of processes that this one has started. */
   connections(): Promise<number>;
   drop(): Promise<void>;
 }
 
-/** Less than a pool keeps an idle connection. */
+/** Less than the idle time of a pooled connection, in ms. */
 const END_MS = 5_000;
 const LOGIN = `reader_${randomBytes(5).toString('hex')}`;
 const PASSWORD = 'only-for-tests';
@@ -68,7 +68,7 @@ export async function createReadable(kind: DatabaseKind, database: TestDatabase)
 interface Owned {
   readonly owner: DataSource;
   readonly options: DataSourceOptions;
-  /** Makes the login. */
+  /** The statements that create the login. */
   readonly login: readonly string[];
   drop(): Promise<void>;
 }
@@ -140,7 +140,7 @@ async function stateOf(kind: DatabaseKind, owner: DataSource): Promise<string> {
   return JSON.stringify(states);
 }
 
-/** Waits until it has no more connections than that. */
+/** Waits until the login has at most this number of connections. */
 export async function connectionsEnd(database: ReadableDatabase, most = 0): Promise<void> {
   const from = performance.now();
   while ((await database.connections()) > most) {

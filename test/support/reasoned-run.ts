@@ -9,10 +9,10 @@ import { ToolExecutor, type CallRates, type SecurityPolicies } from '../../src/t
 import type { MortalDatabase } from './mortal-database.js';
 import { ScriptedChatModel } from './scripted-chat-model.js';
 
-/** What the user says. */
+/** The message of the user. */
 export const INPUT: Message = { role: 'user', content: 'go' };
 
-/** More than any test lets a model be asked. */
+/** More model calls than any test makes. */
 const MOST_REPLIES = 20;
 
 type Asked = Pick<ReasoningRequest, 'model' | 'tools'> & Partial<ReasoningRequest>;
@@ -23,7 +23,7 @@ interface EngineParts {
   readonly rates?: CallRates;
 }
 
-/** Lets a new engine reason in a run, as the next process would. What is not asked otherwise is as plain as it can be. */
+/** Runs a new engine in a run, as the next process would. Omitted options have minimal defaults. */
 export function reasonIn(run: RunContext, asked: Asked, parts: EngineParts = {}): Promise<ReasoningOutcome> {
   const { executor = new ToolExecutor(), policies, rates } = parts;
   const [protocols, prompts, processors] = [new ProtocolRegistry(), new PromptBuilder(), new ProcessorRegistry()];
@@ -40,7 +40,7 @@ export function reasonIn(run: RunContext, asked: Asked, parts: EngineParts = {})
   return engine.run({ ...plain, ...asked }, run);
 }
 
-/** A model in a process that may die. @param reply what it says when it has said so much before */
+/** A model in a process that may die. @param reply its reply after this number of earlier replies */
 export function mortalModel(process: MortalDatabase, reply: (said: number) => ChatResult): ScriptedChatModel {
   const answer = async ({ messages }: { readonly messages: readonly Message[] }) =>
     process.isDead ? process.silence : reply(messages.filter(({ role }) => role === 'assistant').length);

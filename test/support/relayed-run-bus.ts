@@ -5,13 +5,13 @@ import { RunItem } from '../../src/run/run-item.factory.js';
 import { turns } from './distant-database.js';
 
 /**
- * The bus of another node than the one that executes the run: what it hears comes as text, later, in order; and some of
- * it not at all. Who subscribes is sent the text so far.
+ * The bus of another node than the executing one: items arrive as text, delayed and in order, and some are lost. A new
+ * subscriber receives the text so far.
  */
 export class RelayedRunBus extends RunBus {
-  /** Turns that each item takes. */
+  /** Delay of each item, in turns of the event loop. */
   delays: readonly number[] = [];
-  /** Which items are lost, over and over. Never one that ends a stream. */
+  /** Which items are lost, repeated cyclically. An item that ends a stream is never lost. */
   losses: readonly boolean[] = [];
   private count = 0;
   private wire: Promise<void> = Promise.resolve();

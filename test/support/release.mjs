@@ -1,6 +1,6 @@
 import { RunHandlerRegistry, RunService } from '../../dist/run/index.js';
 
-/** Passes for a release with another loop: new runs bear its version, and only runs of the listed versions are replayed. */
+/** Acts as a release with another loop: new runs get its version, and only runs of the listed versions are replayed. */
 export function changeLoop(app, own, replayed) {
   const runs = app.get(RunService, { strict: false });
   for (const method of ['start', 'submit']) {

@@ -14,7 +14,7 @@ import type { CallSite, ToolResult } from '../../src/tool/tool.types.js';
 import { callSite } from './call-site.js';
 import { WebServer } from './web-server.js';
 
-/** A secret with all that is written otherwise in URLs, JSON and headers. */
+/** A secret with characters that URLs, JSON and headers escape. */
 export const CANARY = 'canary/secret+1"x';
 
 /** Declared tools of one web server, called as runs call them. */
@@ -22,7 +22,7 @@ export class RestWorld {
   server!: WebServer;
   tools!: ToolRegistry;
   registry!: RestToolRegistry;
-  /** The states of its tools, and the connections of those that keep one. */
+  /** The states of its tools, and the connections of those that have one. */
   states!: ToolStates;
   closings!: ContextClosings;
   connections!: ContextConnections;
@@ -31,7 +31,7 @@ export class RestWorld {
 
   private constructor() {}
 
-  /** Call it at the top of a spec: each test finds it without tools, requests and answers. */
+  /** Call it at the top of a spec: each test starts without tools, requests and answers. */
   static prepare(): RestWorld {
     const world = new RestWorld();
     beforeAll(() => world.start());
@@ -46,7 +46,7 @@ export class RestWorld {
     await this.allow();
   }
 
-  /** Lets tools call other servers, or places, beside this world's own; without any, this one alone. */
+  /** Allows tools to call other servers or places besides this world's own. */
   async allow(...others: readonly (WebServer | string)[]): Promise<void> {
     await this.client?.close();
     this.config = loadConfig({
@@ -63,7 +63,7 @@ export class RestWorld {
     this.client = new OutgoingClient(this.config.outgoing);
   }
 
-  /** Without tools, requests and answers. */
+  /** Removes tools, requests and answers. */
   reset(): void {
     this.server.reset();
     this.tools = new ToolRegistry();
@@ -78,7 +78,7 @@ export class RestWorld {
     await this.server.close();
   }
 
-  /** The tool `crm` at `/crm`, instead of the one there was. */
+  /** Declares the tool `crm` at `/crm`, and replaces the former one. */
   declare(more: Partial<RestToolDeclaration>): void {
     this.tools.unregister('crm');
     this.registry.register({ name: 'crm', description: 'Asks the CRM.', url: `${this.server.url}/crm`, ...more });
@@ -95,7 +95,7 @@ export class RestWorld {
     return invoked.result;
   }
 
-  /** A call of its own in a session. */
+  /** A separate call in a session. */
   async callIn(sessionId: string, args: unknown = {}, site: Partial<CallSite> = {}): Promise<ToolResult> {
     return this.call(args, { sessionId, key: randomUUID(), ...site });
   }

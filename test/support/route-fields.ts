@@ -22,26 +22,26 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 
-/** A request whole, as a field's value is put into it. */
+/** A complete request with the value of a field. */
 export type FilledCall = RouteCall & { readonly headers?: Readonly<Record<string, string>> };
 
-/** One place of a request that a client fills in. */
+/** One field of a request that a client fills in. */
 export interface RouteField {
   readonly route: string;
   /** `body.images.0.url` */
   readonly name: string;
   /**
-   * The request with a value there; undefined where HTTP cannot carry it.
-   * @param given what the rest of the request is, as far as it is more than what is required
+   * The request with a value in this field; undefined if HTTP cannot carry it.
+   * @param given the rest of the request, as far as it exceeds the required fields
    */
   readonly request: (value: unknown, given?: Partial<RouteCall>) => FilledCall | undefined;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const HEADER = /^[\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
-/** What URLs resolve away, encoded or not. */
+/** Path segments that URLs resolve away, encoded or not. */
 const NO_SEGMENT = ['', '.', '..'];
-/** Of a schema that has itself inside. */
+/** Maximum depth of a recursive schema. */
 const DEEPEST = 6;
 
 /**
@@ -88,7 +88,7 @@ function bodyOf(route: string): RouteField {
   return { route, name: 'body', request: (value, given) => ({ route, ...given, body: value }) };
 }
 
-/** @param sampled the body in which the field was found, over what is given */
+/** @param sampled the sample body that contains the field, merged over the given body */
 function bodyField(route: string, keys: readonly string[], base: unknown, sampled?: unknown): RouteField {
   const request = (value: unknown, given?: Partial<RouteCall>) => {
     const body = sampled === undefined ? given?.body : { ...(given?.body as object), ...(sampled as object) };
@@ -134,7 +134,7 @@ function bodyPaths(schema: Schema, document: OpenAPIObject, depth = 0): (readonl
   });
 }
 
-/** The place of everything in a value: of lists the first elements. */
+/** The paths of all values; of lists only the first elements. */
 function pathsIn(value: unknown): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [];
   const entries: [string, unknown][] = Array.isArray(value) ? [['0', value[0]]] : Object.entries(value);
@@ -158,7 +158,7 @@ function resolve(ref: string, document: OpenAPIObject): Schema {
   return keys.reduce((node: unknown, key) => (node as Record<string, unknown>)[key], document) as Schema;
 }
 
-/** The least that a schema takes. */
+/** The minimal value that a schema accepts. */
 function sample(schema: Schema, document: OpenAPIObject): unknown {
   const { type, enum: values, required = [], properties = {}, minimum } = flat(schema, document);
   if (values) return values[0];
@@ -178,7 +178,7 @@ function sample(schema: Schema, document: OpenAPIObject): unknown {
   }
 }
 
-/** The body with a value at a place, all else as it was. */
+/** The body with a value at a path, otherwise unchanged. */
 function placed(base: unknown, keys: readonly string[], value: unknown): unknown {
   const [key = '', ...rest] = keys;
   if (keys.length === 0) return value;

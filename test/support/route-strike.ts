@@ -3,14 +3,14 @@ import type { Answer } from './jackdaw.js';
 import type { HostileWorld } from './hostile-world.js';
 import type { FilledCall, RouteField } from './route-fields.js';
 
-/** What came of the values that were sent to a field. */
+/** The outcome of the values that were sent to a field. */
 export interface Strike {
   readonly sent: number;
   readonly taken: number;
   readonly faults: readonly string[];
 }
 
-/** No answer came. */
+/** A request without an answer. */
 interface Failure {
   readonly failure: string;
 }
@@ -22,16 +22,16 @@ interface Mistake {
   readonly got?: unknown;
 }
 
-/** What says which field is wrong. */
+/** Error codes that name the wrong field. */
 const ABOUT_FIELDS: readonly string[] = ['VALIDATION_FAILED', 'TOOL_INVALID_ARGUMENTS'];
-/** What a request was taken with, and came to: a deadline that was given, a format that the model does not keep to. */
+/** Error codes of accepted requests that failed later: a given deadline, a format that the model does not meet. */
 const LATER: readonly string[] = ['RUN_TIMEOUT', 'OUTPUT_INVALID'];
-/** What takes one of several forms, or a language of its own: a mistake inside is told of the whole. */
+/** Fields with several forms or a language of their own: an error inside is reported for the whole field. */
 const WHOLES: readonly string[] = ['responseformat.schema', 'toolchoice'];
-/** Of one fault as many as help to find its cause. */
+/** Number of faults that are shown for a field. */
 const SHOWN = 5;
 
-/** Sends values to a field, so many at a time. */
+/** Sends values to a field, this number at a time. */
 export async function strike(
   world: HostileWorld,
   field: RouteField,
@@ -64,14 +64,14 @@ export async function strike(
   return { sent, taken, faults };
 }
 
-/** Asks again where the connection was gone before: one that was kept may have been closed while nobody looked. */
+/** Repeats a request whose connection was closed: an idle keep-alive connection may have ended. */
 async function answerOf(world: HostileWorld, wanted: FilledCall): Promise<Answer | Failure> {
   const ask = () => world.ask(wanted).catch(toFailure);
   const answer = await ask();
   return 'failure' in answer ? ask() : answer;
 }
 
-/** The error may be of another realm, and then no `Error` of this one. */
+/** The error may be from another realm, and then no `Error` of this one. */
 function toFailure(error: Error): Failure {
   return { failure: messageOf(error.cause ?? error) };
 }
@@ -87,7 +87,7 @@ function told({ route, name }: RouteField, value: unknown, fault: string, { body
   return `${route} ${name} with ${JSON.stringify(value)?.slice(0, 200)}: ${fault} (${whole})`;
 }
 
-/** Never a fault of ours: it was done, or the client is told what is wrong, and where. */
+/** An answer is a success or names the wrong field; an internal error is a fault. */
 function faultOf(field: RouteField, answer: Answer): string | undefined {
   const { status, text } = answer;
   const fault = text.includes('"code":"INTERNAL"')
@@ -118,7 +118,7 @@ function isWhole({ field, message, rule, got }: Mistake, name: string): boolean 
   return isTold && typeof field === 'string' && isUnder(field, name);
 }
 
-/** Whether a place is the one that was struck, or inside it. */
+/** Whether a field is the tested one, or inside it. */
 function isUnder(place: string, name: string): boolean {
   const [where = '', ...keys] = name.split('.');
   if (where === 'body' && keys.length === 0) return true;

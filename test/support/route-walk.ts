@@ -6,11 +6,11 @@ import type { Answer, Jackdaw } from './jackdaw.js';
 
 type Headings = Readonly<Record<string, string>>;
 
-/** A route as a test asks for it. */
+/** A route with the values of a request. */
 export interface RouteCall {
   /** As in the OpenAPI document, `GET /api/runs/{id}`. */
   readonly route: string;
-  /** What the placeholders of its path become. */
+  /** The values of its path placeholders. */
   readonly ids?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly query?: string;
@@ -18,7 +18,7 @@ export interface RouteCall {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'options', 'head', 'trace'] as const;
 
-/** Every route of the OpenAPI document, sorted; the pages of single tools are told by their one route. */
+/** Every route of the OpenAPI document, sorted; pages of single tools are covered by their common route. */
 export async function documentedRoutes(jackdaw: Jackdaw): Promise<string[]> {
   const { paths } = (await jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
   return Object.entries(paths)
@@ -54,7 +54,7 @@ export function routeHandlers({ app }: Jackdaw): RouteHandler[] {
   });
 }
 
-/** Asks a route. A placeholder without an id stays as it is, and is then no id of anything. */
+/** Sends a request to a route. A placeholder without an id stays as it is, and is then an unknown id. */
 export function call(jackdaw: Jackdaw, { route, ids = {}, body, query = '' }: RouteCall, headers: Headings) {
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => ids[name] ?? placeholder.slice(1, -1));
@@ -65,7 +65,7 @@ export function call(jackdaw: Jackdaw, { route, ids = {}, body, query = '' }: Ro
   });
 }
 
-/** All that an answer says, but for the time and for what the request itself has named. */
+/** The whole answer, without the date, the length, and the ids that the request itself named. */
 export function said({ status, headers, text }: Answer, named: readonly string[]): unknown {
   const heads = [...headers].filter(([name]) => name !== 'date' && name !== 'content-length');
   return JSON.parse(named.reduce((all, id) => all.replaceAll(id, '‹id›'), JSON.stringify({ status, heads, text })));

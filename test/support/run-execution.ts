@@ -3,11 +3,11 @@ import { RunOutbox } from '../../src/run/run-outbox.js';
 import type { RunRecord } from '../../src/run/run.types.js';
 import { aRun, type RunHost } from './run-host.js';
 
-/** A run in the hands of a process, without a loop. */
+/** A run that a process executes, without a loop. */
 export interface RunExecution {
   readonly run: RunRecord;
   readonly context: JournaledRunContext;
-  /** What followers got, in order. */
+  /** The events that followers received, in order. */
   readonly told: string[];
 }
 

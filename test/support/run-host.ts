@@ -36,7 +36,7 @@ import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../src/tool/index.js';
 
 export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
 
-/** What a run does when it is executed. */
+/** The code of a run. */
 export type RunScript = (context: RunContext, run: RunRecord) => Promise<RunOutcome | void>;
 
 export interface OpenDatabase {
@@ -65,7 +65,7 @@ class KeepingDirectory extends PrincipalDirectory {
   }
 }
 
-/** Everything that runs runs in one process; a second one over the same database is what comes after a crash. */
+/** All run services in one process; a second instance over the same database acts as the process after a crash. */
 export class RunHost {
   readonly bus = new LocalRunBus();
   readonly journal: RunJournal;
@@ -77,9 +77,9 @@ export class RunHost {
   readonly cancels: RunCancelService;
   readonly runs: RunService;
   readonly follower: RunFollowService;
-  /** What runs do, by their id, or by their agent; without a script a run completes at once. */
+  /** The scripts of runs, by run id or by agent; without a script a run completes at once. */
   readonly scripts = new Map<string, RunScript>();
-  /** The ids of runs in the order in which they began to execute. */
+  /** The ids of runs in the order of their execution. */
   readonly executed: string[] = [];
 
   constructor(
@@ -121,14 +121,14 @@ export class RunHost {
     this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower, family);
   }
 
-  /** Everything that a run tells from here on. */
+  /** All events of a run from now on. */
   listen(runId: string): RunItem[] {
     const items: RunItem[] = [];
     this.bus.subscribe(runId, (item) => items.push(item));
     return items;
   }
 
-  /** Resolves with the run's end. */
+  /** Resolves at the run's end. */
   ended(runId: string): Promise<void> {
     return new Promise((resolve) => {
       this.bus.subscribe(runId, ({ event }) => isTerminal(event) && resolve());

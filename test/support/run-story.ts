@@ -6,7 +6,7 @@ import { endRun, fence, leaveRun } from '../../src/run/run-statement.factory.js'
 import { turns } from './distant-database.js';
 import { completed, type RunHost } from './run-host.js';
 
-/** `model` and `tool` begin a step, `complete` ends a message, `crash` is a takeover by another execution. */
+/** `model` and `tool` start a step, `complete` ends a message, `crash` is a takeover by another execution. */
 export type Happening = 'model' | 'delta' | 'complete' | 'thought' | 'tool' | 'commit' | 'crash';
 export type Ending = 'completed' | 'waiting' | 'handed over';
 
@@ -17,9 +17,9 @@ export interface Plot {
   readonly pauses: readonly number[];
 }
 
-/** A run that tells what it was written to tell. */
+/** A run that publishes the events of a plot. */
 export class RunStory {
-  /** The text that went out in each attempt at a message. */
+  /** The published text of each attempt at a message. */
   readonly texts = new Map<number, string>();
   /** The number of the last event that is durable. */
   durable = 1;
@@ -96,7 +96,7 @@ export class RunStory {
     this.n = await journal.lastEvent(this.run.id);
     this.outbox = new RunOutbox(this.run, bus, this.n, PLAIN_CIPHER);
     this.add({ type: 'run.resumed', run_id: this.run.id, attempt: this.run.epoch });
-    // Text is only told in a step.
+    // Text is only published in a step.
     this.outbox.add({ type: 'step.started', step: `model:${this.iteration}` });
   }
 

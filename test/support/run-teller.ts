@@ -5,7 +5,7 @@ import { endRun, fence } from '../../src/run/run-statement.factory.js';
 import type { Statement } from '../../src/persistence/index.js';
 import { completed, type RunHost } from './run-host.js';
 
-/** A run that tells what a test says, at once. */
+/** Publishes events of a run immediately, as a test requires. */
 export class RunTeller {
   readonly outbox: RunOutbox;
 
@@ -18,7 +18,7 @@ export class RunTeller {
     this.outbox = new RunOutbox(run, host.bus, last, host.journal.cipher);
   }
 
-  /** Text of the message that is being told. */
+  /** Text of the current message. */
   say(text: string, iteration = 1): void {
     this.outbox.add({ type: 'message.delta', iteration, text });
   }

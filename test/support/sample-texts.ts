@@ -1,4 +1,4 @@
-/** Article 1 of the Universal Declaration of Human Rights, in the scripts and families of languages that differ most to a tokenizer. */
+/** Article 1 of the Universal Declaration of Human Rights, in scripts and languages that differ most for tokenizers. */
 const DECLARATION: Readonly<Record<string, string>> = {
   English:
     'All human beings are born free and equal in dignity and rights. They are endowed with reason and conscience and should act towards one another in a spirit of brotherhood.',
@@ -65,7 +65,7 @@ const SQL = `SELECT u.id, COUNT(*) AS runs FROM users u LEFT JOIN run r ON r.use
 WHERE r.created_at > '2026-01-01' AND r.status IN ('failed', 'cancelled') GROUP BY u.id HAVING COUNT(*) > 3;
 `;
 
-/** Some text of each kind that a message may hold, by name: the same at each call. */
+/** A sample text of each kind that a message may contain, by name: the same at each call. */
 export function sampleTexts(): Record<string, string> {
   return { ...naturalTexts(), ...codeTexts(), ...encodedTexts(), ...hostileTexts() };
 }

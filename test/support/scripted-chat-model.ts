@@ -6,16 +6,16 @@ import {
   type ChatStreamPart,
 } from '../../src/llm/index.js';
 
-/** What the model answers, or throws; a function sees the request and may wait. */
+/** A scripted reply or error; a function receives the request and may wait. */
 export type Scripted = ChatResult | Error | ((request: ChatRequest, signal?: AbortSignal) => Promise<ChatResult>);
 
-/** A chat model that says what a test wrote for it, in order. Streams give the text in pieces. */
+/** A chat model with scripted replies, in order. Streams deliver the text in pieces. */
 export class ScriptedChatModel extends ChatModel {
   readonly provider = 'scripted';
   readonly name = 'scripted-1';
   readonly capabilities = { vision: false, functionCalling: true, jsonMode: false };
   readonly requests: ChatRequest[] = [];
-  /** What was given as an answer. */
+  /** The replies that were returned. */
   readonly answers: ChatResult[] = [];
   private readonly script: Scripted[];
 
@@ -54,7 +54,7 @@ export function says(content: string, more: Partial<ChatResult> = {}): ChatResul
   return { message: { role: 'assistant', content }, finishReason: 'stop', usage: USAGE, model: 'scripted-1', ...more };
 }
 
-/** A reply that calls tools: `[name, arguments]` each, the arguments as they are written or as a value. */
+/** A reply that calls tools: `[name, arguments]` each, the arguments as raw text or as a value. */
 export function calls(...wanted: readonly (readonly [string, unknown])[]): ChatResult {
   const toolCalls = wanted.map(([name, args], i) => ({
     id: `call_${i}`,

@@ -9,7 +9,7 @@ import { POLICY } from './state-stores.js';
 
 const SAME = { same: 'same' };
 
-/** A new context with something in every table of them; everything that can be the same in two of them is. */
+/** A new context with rows in each of its tables; two such contexts are as equal as possible. */
 export function stateStatements(database: Database, cipher: Cipher, key: ContextKey): Statement[] {
   const codec = new StateCodec({ cipher });
   const store = new DatabaseStateStore(database, codec);

@@ -45,7 +45,7 @@ export const RULES: MemoryRules = {
   keepFirst: 10,
 };
 
-/** For policies that have nothing summed up. */
+/** For policies without summaries. */
 export function neverSummarise(): Promise<never> {
   return Promise.reject(new Error('nothing was to be summed up'));
 }

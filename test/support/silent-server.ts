@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Accepts connections, says at most the beginning of something, and then nothing more. */
+/** Accepts connections, sends at most an initial text, and then nothing. */
 export class SilentServer {
   private readonly sockets: Socket[] = [];
 
   private constructor(private readonly server: Server) {}
 
   /**
-   * @param said once a request comes
-   * @param isDeaf whether it takes nothing either
+   * @param said the text that it sends after a request
+   * @param isDeaf whether it also reads nothing
    */
   static async start(said = '', isDeaf = false): Promise<SilentServer> {
     const server = createServer({ pauseOnConnect: isDeaf });
@@ -28,7 +28,7 @@ export class SilentServer {
     return `127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Waits until all there have been are closed. */
+  /** Waits until all former connections are closed. */
   async waitForClosed(): Promise<void> {
     await Promise.all(this.sockets.filter((socket) => !socket.destroyed).map((socket) => once(socket, 'close')));
   }

@@ -11,7 +11,7 @@ export function snippetsOf(document: string): string[] {
 export class SnippetFolder {
   readonly path = mkdtempSync(join(process.cwd(), 'dist', 'snippets-'));
 
-  /** Writes a snippet as a reader's compiler would; gives the file. */
+  /** Compiles a snippet as a reader would. @returns the path of the file */
   async compile(code: string): Promise<string> {
     const compiled = await transform(code, {
       jsc: {

@@ -4,7 +4,7 @@ const CR = '\r\n';
 const KEY_BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';
 export const PEM = `-----BEGIN RSA PRIVATE KEY-----\n${KEY_BODY}\n${KEY_BODY}\n-----END RSA PRIVATE KEY-----`;
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
-/** Put together here, so that no scanner takes this file for a leak. */
+/** Built at run time, so that no secret scanner reports this file. */
 export const key = (prefix: string, length: number, character = 'a') => prefix + character.repeat(length);
 
 /** Content as it is commonly written. */

@@ -29,11 +29,11 @@ export const POLICY: StatePolicy = {
   conflict: 'error',
 };
 
-/** Somewhere that states are stored. */
+/** A storage location of states. */
 export interface StatePlace {
-  /** A store as another process would have it, where the place can be shared: in a process alone it is the same one. */
+  /** A store as another process would open it, if the location can be shared; in memory it is the same store. */
   open(): Promise<StateStore>;
-  /** Whatever is stored under a context's id, by how it is called there. */
+  /** The names of everything that is stored for a context id. */
   traces(id: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ interface StateKind {
   create(): Promise<StatePlace>;
 }
 
-/** Texts are compressed and sealed. */
+/** Texts are compressed and encrypted. */
 function guarded(): StateCodecOptions {
   const key = randomBytes(32).toString('base64');
   return { cipher: new AesGcmCipher([{ id: 'k', key }], true), isCompressed: true };
@@ -103,7 +103,7 @@ async function tracesIn(database: Database, id: string): Promise<string[]> {
 }
 
 async function createShared(created: TestDatabase): Promise<StatePlace> {
-  // Where there is a Redis, several processes may share a MariaDB.
+  // With a Redis, several processes may share a MariaDB.
   const env = { DATABASE_URL: created.url, ...(created.kind === 'mariadb' && { REDIS_URL: 'redis://127.0.0.1:1' }) };
   const opened = [await openDatabase(env)];
   return {
@@ -141,12 +141,12 @@ async function createRedis(url: string, options: StateCodecOptions): Promise<Sta
   };
 }
 
-/** A key and, of an index, its members. */
+/** A key, and the members of an index. */
 async function membersOf(redis: Redis, key: string): Promise<string[]> {
   return (await redis.type(key)) === 'zset' ? [key, ...(await redis.zrange(key, 0, -1))] : [key];
 }
 
-/** Everywhere that states can be. */
+/** Every storage location of states. */
 export async function stateKinds(): Promise<readonly StateKind[]> {
   const redis = await testRedisUrl();
   const local = { answers: true, isShared: false };
@@ -169,12 +169,12 @@ export async function stateKinds(): Promise<readonly StateKind[]> {
   ];
 }
 
-/** A manager as a process has it that uses the place alone, unless another one is made. */
+/** The manager of a process that uses the location alone, unless another manager is created. */
 export function managerOf(store: StateStore, policy: Partial<StatePolicy> = {}): StoredStateManager {
   return new StoredStateManager('test', store, { ...POLICY, ...policy }, new ContextQueue());
 }
 
-/** The same tests on each of them; one whose server does not answer is told as skipped by its name, and fails in CI. */
+/** Runs the same tests on each kind; a kind without a reachable server is skipped by name, and fails in CI. */
 export function describeStates(
   title: string,
   kinds: readonly StateKind[],

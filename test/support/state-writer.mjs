@@ -1,5 +1,6 @@
-// A process that changes a tool's state without end, to be killed: PLACE is json, sqlite or postgres, WHERE its folder, file
-// or URL. It says "ready <n>" with what it finds, then "written <how many> <n>" after each change that it was told is kept.
+// A process that changes a tool's state endlessly, to be killed: PLACE is json, sqlite or postgres, WHERE its folder,
+// file or URL. It prints "ready <n>" with the stored number, then "written <how many> <n>" after each acknowledged
+// change.
 import { loadConfig } from '../../dist/config/index.js';
 import { openPersistence } from '../../dist/persistence/persistence.factory.js';
 import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../dist/tool/index.js';
@@ -23,7 +24,7 @@ function open() {
   return PLACE === 'sqlite' ? openSqliteStateStore(loadConfig({ env: {} }).config, WHERE) : openPostgres();
 }
 
-/** Every fifth one is large, so that it takes several writes of the disk. */
+/** Every fifth text is large, so that it takes several disk writes. */
 const textOf = (n) => `${n};`.repeat(n % 5 === 0 ? 40_000 : 3);
 
 const policy = {

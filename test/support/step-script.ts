@@ -1,9 +1,9 @@
 import type { FakeReply, FakeRequest } from './fake-llm.types.js';
 
-/** How many steps the model takes before it answers. */
+/** Number of steps before the model answers. */
 export const STEPS = 5;
 
-/** A model that does the steps one after the other, from what the conversation shows: whoever asks, it goes on. */
+/** A model that does the steps in sequence, based on the conversation: it continues for every caller. */
 export function stepByStep(tool: string) {
   return (request: FakeRequest): FakeReply => {
     const done = doneIn(request);
@@ -11,13 +11,13 @@ export function stepByStep(tool: string) {
   };
 }
 
-/** A model that wants one step done that a person must allow. */
+/** A model that requests one step that needs approval. */
 export function approvedStep({ messages }: FakeRequest): FakeReply {
   if (messages.at(-1)?.role === 'tool') return { text: 'done' };
   return { calls: [{ id: 'c', name: 'approved_step', arguments: { step: 1 } }] };
 }
 
-/** How many steps a request shows as done. */
+/** Number of completed steps in a request. */
 export function doneIn({ messages }: FakeRequest): number {
   return messages.filter(({ role }) => role === 'tool').length;
 }

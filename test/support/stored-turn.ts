@@ -1,6 +1,6 @@
 import type { StoredTurn } from '../../src/session/index.js';
 
-/** A turn with text that is hard to keep. */
+/** A turn with text that is hard to store. */
 export function storedTurn(n: number, more: Partial<StoredTurn> = {}): StoredTurn {
   return {
     turn: n,

@@ -2,12 +2,12 @@ import { newId } from '../../src/common/index.js';
 import type { HostileWorld } from './hostile-world.js';
 import type { Answer } from './jackdaw.js';
 
-/** Gives a value to a server, and asks it back. @throws when it was not taken */
+/** Sends a value to a server, and reads it back. Throws if the server refused it. */
 type Exchange = (world: HostileWorld, value: unknown) => Promise<unknown>;
 
 type Field = Readonly<Record<string, unknown>>;
 
-/** Every place where any JSON is taken, and where that can be read. Objects are given with a key of the value's own text. */
+/** Every place that accepts any JSON, with a way to read it back. Objects have a key of the value's own text. */
 export const PLACES: Readonly<Record<string, Exchange>> = {
   'a tool’s arguments': async (world, value) => {
     const { result } = await done(world.post('/api/tools/echo/call', { arguments: { value } }));
@@ -78,7 +78,7 @@ function turnOf(value: unknown): unknown {
   return { run_id: newId(), status: 'completed', created_at: 1, messages: [said] };
 }
 
-/** One for all values: a fork leaves it as it is. */
+/** One run for all values: a fork leaves it unchanged. */
 const runs = new WeakMap<HostileWorld, Map<string, Promise<string>>>();
 
 function ended(world: HostileWorld, kind: 'agent' | 'workflow'): Promise<string> {
@@ -89,7 +89,7 @@ function ended(world: HostileWorld, kind: 'agent' | 'workflow'): Promise<string>
   return run;
 }
 
-/** What came of the call for which a run has waited. */
+/** The result of the call that a run waited for. */
 async function answered(world: HostileWorld, how: 'approve' | 'input' | 'settle', body: unknown): Promise<unknown> {
   const id = await world.waiting(`POST /api/runs/{id}/${how}`);
   await done(world.post(`/api/runs/${id}/${how}`, body));

@@ -4,16 +4,16 @@ import type { SessionExport } from '../../src/session/index.js';
 import { WRITERS } from './protocol-writer.js';
 
 export interface PlannedCall {
-  /** A tool, or a name that none has. */
+  /** The name of a tool, or an unknown name. */
   readonly name: string;
   readonly id: string;
-  /** What comes of it. */
+  /** The text of its result. */
   readonly text: string;
 }
 
-/** What the model does when it is asked once more. */
+/** The model's reply to one further request. */
 export interface PlannedReply {
-  /** `cut` is an answer that came to its limit, `stop` none: the run is cancelled, or comes to its time limit. */
+  /** `cut` reaches the length limit; `stop` gives no answer: the run is cancelled, or reaches its deadline. */
   readonly kind: 'calls' | 'answer' | 'cut' | 'blank' | 'error' | 'stop';
   readonly text: string;
   readonly calls: readonly PlannedCall[];
@@ -24,12 +24,12 @@ export interface PlannedTurn {
   readonly query: string;
   readonly agent: TalkAgent;
   readonly replies: readonly PlannedReply[];
-  /** What its model makes of a past that has to be summed up; `null` fails. */
+  /** The model's summary of evicted turns; `null` fails. */
   readonly summary: string | null;
   readonly references: readonly number[];
 }
 
-/** What happens to a conversation. */
+/** An event of a conversation. */
 export type TalkEvent =
   | PlannedTurn
   | { readonly kind: 'fork'; readonly turn: PlannedTurn }
@@ -38,12 +38,12 @@ export type TalkEvent =
   | { readonly kind: 'restart' };
 
 export interface Talk {
-  /** What it begins with, from elsewhere; `null` for nothing. */
+  /** The imported turns at the start; `null` without an import. */
   readonly imported: SessionExport['turns'] | null;
   readonly events: readonly TalkEvent[];
 }
 
-/** Who is asked, by what differs. */
+/** The agent of a turn, by its distinguishing settings. */
 interface TalkAgent {
   readonly protocol: keyof typeof WRITERS;
   readonly policy: string;
@@ -55,7 +55,7 @@ interface TalkAgent {
 const PROTOCOLS = Object.keys(WRITERS) as (keyof typeof WRITERS)[];
 const POLICIES = ['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary', 'off'];
 const BOTH = [true, false];
-/** In ms, of a run of somebody who is hasty. */
+/** Deadline of a run of a hasty agent, in ms. */
 const SOON = 60;
 
 export function nameOf({ protocol, policy, includeToolCalls, isSmall, isHasty }: TalkAgent): string {
@@ -104,7 +104,7 @@ const BLANKS = ['', ' ', '\n\n', '\u00a0'];
 const WORDS = ['hello', 'a word ', 'Observation: 1', '<invoke name="good">', '"quoted" \\', '日本語', 'x'.repeat(300)];
 const said = fc.constantFrom(...WORDS);
 const anything = fc.constantFrom(...WORDS, ...BLANKS);
-/** Few, so that they come again; servers that know no ids give such. */
+/** Few ids, so that they repeat; some servers without ids generate such. */
 const id = fc.constantFrom('call_0', 'call_0', 'call_1', 'a', 'call_1_1', 'call_0_2');
 const toolName = fc.constantFrom(
   'good',
@@ -152,7 +152,7 @@ type ExportedMessage = SessionExport['turns'][number]['messages'][number];
 
 const parts = fc.array(fc.record({ type: fc.constant('text' as const), text: anything }), { maxLength: 2 });
 const exportedCall = fc.record({ id, name: toolName, arguments: fc.constantFrom('{}', '{"text":"x"}', 'no JSON') });
-/** Whole or damaged, in any order. */
+/** Valid or damaged, in any order. */
 const message: fc.Arbitrary<ExportedMessage> = fc.oneof(
   fc.record({ role: fc.constant('system' as const), content: anything }),
   fc.record({ role: fc.constant('user' as const), content: fc.oneof(anything, parts) }),

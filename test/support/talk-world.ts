@@ -42,11 +42,11 @@ class TalkTools {
   }
 }
 
-/** A server that people talk with as it is planned, and that is started again in between; its model keeps to the plan. */
+/** A server with planned conversations and restarts in between; its model follows the plan. */
 export class TalkWorld {
-  /** Requests of models that were looked at. */
+  /** Number of checked model requests. */
   asked = 0;
-  /** How runs came out. */
+  /** The outcomes of runs. */
   readonly outcomes = new Set<string>();
   private readonly tools = new TalkTools();
   private replies: PlannedReply[] = [];
@@ -75,8 +75,8 @@ export class TalkWorld {
   }
 
   /**
-   * Lets it all happen in a session of its own.
-   * @returns why a model would have refused what it was asked, and what the session should not have been left with
+   * Plays a talk in a session of its own.
+   * @returns the reasons for which a model would have refused its requests, and the damaged turns of the session
    */
   async play({ imported, events }: Talk): Promise<string[]> {
     let session = newId();
@@ -91,14 +91,14 @@ export class TalkWorld {
     return [];
   }
 
-  /** What came from elsewhere may be so. */
+  /** Damaged turns, except for imported ones. */
   private async damaged(session: string): Promise<string[]> {
     const turns = await this.turns(session);
     const own = turns.filter(({ runId }) => !runId.startsWith('imported'));
     return own.filter(({ messages }) => repairTurn(messages) !== messages).map((turn) => JSON.stringify(turn));
   }
 
-  /** None as long as nothing was said. */
+  /** Empty before the first message. */
   private turns(session: string): Promise<StoredTurn[]> {
     return this.get(SessionService)
       .turns(WHO, session, 0, 1000)
@@ -141,7 +141,7 @@ export class TalkWorld {
     await (await this.jackdaw.follow(runId, told.at(-1)!.id!)).all();
   }
 
-  /** Asks the last run of the session something else instead, in a branch. */
+  /** Forks the last run of the session with another question. */
   private async fork(turn: PlannedTurn, session: string): Promise<string> {
     const last = (await this.turns(session)).at(-1);
     if (!last || last.runId.startsWith('imported')) return session;
@@ -194,7 +194,7 @@ export class TalkWorld {
     }
   }
 
-  /** The run of somebody who is hasty comes to its end by itself. */
+  /** The run of a hasty agent ends by itself. */
   private async stop(): Promise<void> {
     if (this.turn?.agent.isHasty) return;
     await this.get(RunService).cancel(WHO, await this.runId.promise);
@@ -219,7 +219,7 @@ function faultsOf({ messages }: FakeRequest): string[] {
   return faults.length === 0 ? [] : [...faults, JSON.stringify(messages)];
 }
 
-/** Nothing was said yet, or it was forgotten. */
+/** Ignores a missing session: it has no message yet, or it was deleted. */
 async function unlessGone(done: Promise<void>): Promise<void> {
   await done.catch((error: unknown) => {
     if (!(error instanceof AppError) || !error.code.endsWith('NOT_FOUND')) throw error;

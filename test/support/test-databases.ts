@@ -12,23 +12,23 @@ const SERVERS = {
   redis: process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379',
 };
 const PROBE_MS = 2_000;
-/** How long connections of a database that is dropped have to close, and how often that is looked at, in ms. */
+/** Time for the connections of a dropped database to close, and the polling interval, both in ms. */
 const CLOSING_MS = 3_000;
 const POLL_MS = 20;
 
-/** A database of a test file's own. */
+/** A database of a single test file. */
 export interface TestDatabase {
   readonly kind: DatabaseKind;
-  /** For `DATABASE_URL`. */
+  /** The value for `DATABASE_URL`. */
   readonly url: string;
-  /** How many statements sleep on the server. */
+  /** Number of sleeping statements on the server. */
   sleeping(): Promise<number>;
-  /** Ends every connection to it, as a server that fails does. */
+  /** Ends every connection to it, as a failing server does. */
   disconnect(): Promise<void>;
   drop(): Promise<void>;
 }
 
-/** What is there to test on. */
+/** A database server for tests. */
 export interface TestServer {
   readonly kind: DatabaseKind;
   readonly answers: boolean;
@@ -69,7 +69,7 @@ async function createPostgres(): Promise<TestDatabase> {
     },
     disconnect: async () => void (await client.query(`SELECT pg_terminate_backend(pid) ${connections}`)),
     drop: async () => {
-      // Whoever has been told to close may still be at it, and takes being thrown out for a failure.
+      // Clients may still be closing, and would report a forced disconnect as a failure.
       for (
         let left = CLOSING_MS;
         left > 0 && (await client.query(`SELECT 1 ${connections}`)).rowCount;
@@ -83,7 +83,7 @@ async function createPostgres(): Promise<TestDatabase> {
   };
 }
 
-/** In an old character set: nothing of ours may depend on the database's own. */
+/** With an old character set: our tables must not depend on the database's default. */
 async function createMariadb(): Promise<TestDatabase> {
   const name = newName();
   const connection = await createConnection(SERVERS.mariadb);
@@ -121,7 +121,7 @@ function newName(): string {
   return `jackdaw_test_${randomBytes(6).toString('hex')}`;
 }
 
-/** Every database that we serve. One whose server does not answer is told as skipped by its name, and fails in CI. */
+/** Every supported database. A database without a reachable server is skipped by name, and fails in CI. */
 export async function testServers(): Promise<readonly TestServer[]> {
   const [postgres, mariadb] = await Promise.all([answers(SERVERS.postgres), answers(SERVERS.mariadb)]);
   return [
@@ -137,8 +137,8 @@ export async function testRedisUrl(): Promise<string | null> {
 }
 
 /**
- * The same tests on each of the servers, on a fresh database that is dropped at the end.
- * @param define defines them; what it is given can be used from the first `beforeAll` on
+ * Runs the same tests on each of the servers, on a new database that is dropped at the end.
+ * @param define defines the tests; its argument is usable from the first `beforeAll` on
  */
 export function describeDatabases(
   title: string,

@@ -13,11 +13,11 @@ class ForecastInput {
   days!: number;
 }
 
-/** Tools of every form, which tell a test what happens to them and wait for it where it wants. */
+/** Tools of every form, which record their calls and can wait for a test. */
 export class TestTools {
-  /** What was called, with what, in the order of the calls. */
+  /** The calls with their arguments, in order. */
   readonly called: [string, unknown][] = [];
-  /** The run that `double` was called in last. */
+  /** The id of the run that called `double` last. */
   runId = '';
   private readonly gates = new Map<string, ReturnType<typeof gate>>();
   private readonly arrivals = new Map<string, ReturnType<typeof gate>>();
@@ -63,7 +63,7 @@ export class TestTools {
     return this.at(this.arrivals, name).opened;
   }
 
-  /** Lets the call with this name return. */
+  /** Releases the call with this name. */
   open(name: string): void {
     this.at(this.gates, name).open();
   }

@@ -9,7 +9,7 @@ const FOLDER = dirname(require.resolve('@modelcontextprotocol/server-sequential-
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What came of a call: `structured` only of one that succeeded. */
+/** The outcome of a call: `structured` only for a success. */
 export interface ThinkingResult {
   readonly content: readonly { readonly text: string }[];
   readonly isError?: boolean;
@@ -23,11 +23,11 @@ export interface ThinkingDefinition {
 }
 
 interface Thinker {
-  /** Takes checked arguments. */
+  /** Expects validated arguments. */
   processThought(input: Arguments): ThinkingResult;
 }
 
-/** What the public server thinks with, without its thoughts on stderr; one is one session. */
+/** Loads the class of the public server, without its log on stderr; one instance is one session. */
 export async function loadReference(): Promise<() => Thinker> {
   process.env['DISABLE_THOUGHT_LOGGING'] = 'true';
   const path: string = join(FOLDER, 'dist/lib.js');
@@ -35,7 +35,7 @@ export async function loadReference(): Promise<() => Thinker> {
   return () => new SequentialThinkingServer();
 }
 
-/** The public server in a process of its own, spoken to by JSON-RPC a line. */
+/** The public server in a process of its own, with one JSON-RPC message a line. */
 export class ThinkingServer {
   private readonly waiting = new Map<number, (result: unknown) => void>();
   private last = 0;

@@ -1,4 +1,4 @@
-// Calls the addresses of CALLS as tools do, where every name is this machine, and prints what came of each.
+// Calls the addresses of CALLS as tools do, where every name resolves to this machine, and prints each outcome.
 import { loadConfig } from '../../dist/config/index.js';
 import { OutgoingClient } from '../../dist/security/index.js';
 

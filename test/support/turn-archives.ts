@@ -11,7 +11,7 @@ import { openTurnArchive } from '../../src/session/projection/turn-archive.facto
 import type { TurnArchive } from '../../src/session/projection/turn-archive.js';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
 
-/** A place beside the journal's database where turns can be kept. */
+/** A turn archive outside of the journal's database. */
 export interface TurnPlace {
   readonly name: string;
   readonly answers: boolean;
@@ -20,10 +20,10 @@ export interface TurnPlace {
   open(): Promise<TurnArchive>;
 }
 
-/** Of this run of the tests, in Redis. */
+/** Prefix of this test run in Redis. */
 export const REDIS_PREFIX = `test-${process.pid}-${Date.now()}:`;
 
-/** Every place there is. @returns them, and what removes what was made */
+/** Every kind of archive. @returns them, and a function that removes the created ones */
 export async function turnPlaces(): Promise<{ places: readonly TurnPlace[]; clear: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-turns-'));
   const redisUrl = await testRedisUrl();
@@ -46,7 +46,7 @@ export async function turnPlaces(): Promise<{ places: readonly TurnPlace[]; clea
         const database = await server.create();
         created.push(database);
         const { config } = loadConfig({ env: { SESSION_STORE: database.url } });
-        // The journal's database serves archives in files and in memory alone.
+        // Archives in files and in memory do not use the journal's database.
         return (await openTurnArchive(config, {} as Database))!;
       },
     })),

@@ -12,7 +12,7 @@ export const pay = (to: string, amount = 5): FakeCall => callOf('pay', { to, amo
 export const choose = (text: string): FakeCall => callOf('choose', { text });
 export const look = (text: string): FakeCall => callOf('look', { text });
 
-/** A server whose tools need people, and its model. */
+/** A server with tools that wait for people, and its model. */
 export class WaitingHost {
   /** The session of the last run. */
   session = '';
@@ -24,7 +24,7 @@ export class WaitingHost {
     readonly jackdaw: Jackdaw,
   ) {}
 
-  /** @param more agents beside the default one */
+  /** @param more agents besides the default one */
   static async start(more: Agents = []): Promise<WaitingHost> {
     const llm = await FakeLlm.start();
     const tools = new WaitingTools();
@@ -42,7 +42,7 @@ export class WaitingHost {
     this.tools.done.length = 0;
   }
 
-  /** A run that waits: its model asks for these calls, and in the end says "the end". */
+  /** A waiting run: its model makes these calls, and finally answers "the end". */
   ask(...calls: FakeCall[]): Promise<WaitingRun> {
     return this.askAgent('default', ...calls);
   }
@@ -52,13 +52,13 @@ export class WaitingHost {
     return WaitingRun.begin(this.jackdaw, this.session, { agent });
   }
 
-  /** What the model says next, in a new session. */
+  /** Scripts the next replies of the model, in a new session. */
   script(...calls: FakeCall[]): void {
     this.llm.reply({ text: 'I try.', calls }, { text: 'the end' });
     this.session = `session-${++this.count}`;
   }
 
-  /** What the model was shown of a call's result. */
+  /** The result of a call in the last request to the model. */
   shown(callId: string): unknown {
     return this.llm.lastRequest.messages.find(({ tool_call_id }) => tool_call_id === callId)?.content;
   }

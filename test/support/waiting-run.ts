@@ -10,14 +10,14 @@ import type { WaitingTools } from './waiting.tool.js';
 type Headings = Readonly<Record<string, string>>;
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
-/** A call in a scripted reply; its id is its arguments' first value, for a test to name it by. */
+/** A call in a scripted reply; its id is the first value of its arguments, so that a test can name it. */
 export function callOf(name: string, args: Readonly<Record<string, unknown>>): FakeCall {
   return { id: String(Object.values(args)[0]), name, arguments: args };
 }
 
-/** A run that waits, as a person and a follower see it. */
+/** A waiting run, as a person and a follower see it. */
 export class WaitingRun {
-  /** The last event that was seen. */
+  /** The id of the last event that was read. */
   private place = 0;
 
   constructor(
@@ -26,7 +26,7 @@ export class WaitingRun {
     private readonly headers: Headings = {},
   ) {}
 
-  /** Asks, and takes the 202 of a run that waits. */
+  /** Starts a chat, and expects the 202 of a waiting run. */
   static async begin(jackdaw: Jackdaw, sessionId: string, more: Readonly<Record<string, unknown>> = {}) {
     const { status, body } = await jackdaw.chat({ query: 'go', sessionId, ...more });
     assert.deepEqual(
@@ -41,7 +41,7 @@ export class WaitingRun {
     return new WaitingRun(jackdaw, this.id, this.headers);
   }
 
-  /** What it waits for now; follows it until it does. */
+  /** The current requests of the run, after it waits. */
   async requests(): Promise<readonly WaitingRequest[]> {
     const last = (await this.events()).at(-1)?.data as Event<'run.waiting'>;
     assert.equal(last.type, 'run.waiting');
@@ -50,19 +50,19 @@ export class WaitingRun {
     return last.requests;
   }
 
-  /** Everything it tells after what was seen, to the event that ends the stream. */
+  /** All events after the last one that was read, to the event that ends the stream. */
   async events(): Promise<readonly SseEvent[]> {
     const all = await (await this.jackdaw.follow(this.id, this.place, this.headers)).all();
     this.place = all.findLast(({ id }) => id !== null)?.id ?? this.place;
     return all;
   }
 
-  /** Decides; a decision that counts is 202. */
+  /** Decides; an accepted decision is 202. */
   async decide(what: 'approve' | 'deny' | 'input' | 'settle' | 'cancel', body?: unknown): Promise<Answer> {
     return this.jackdaw.post(`/api/runs/${this.id}/${what}`, body, this.headers);
   }
 
-  /** Decides, and gives what it tells until it ends or waits again. */
+  /** Decides. @returns the events until the run ends or waits again */
   async after(what: Parameters<WaitingRun['decide']>[0], body?: unknown): Promise<readonly SseEvent[]> {
     await this.events();
     const answer = await this.decide(what, body);
@@ -75,7 +75,7 @@ export class WaitingRun {
   }
 }
 
-/** Begins a run whose call never ends: what a stop of the server then cuts off. */
+/** Starts a run whose call never ends, and which a stop of the server interrupts. */
 export async function beginHeld(jackdaw: Jackdaw, tools: WaitingTools, body: Readonly<Record<string, unknown>>) {
   tools.isHolding = true;
   const arrived = tools.arrived();
@@ -84,14 +84,14 @@ export async function beginHeld(jackdaw: Jackdaw, tools: WaitingTools, body: Rea
   return new WaitingRun(jackdaw, String(stream.headers['x-run-id']));
 }
 
-/** The results that a run told, by their call. */
+/** The published results of a run, by call id. */
 export function resultsIn(events: readonly SseEvent[]): Record<string, unknown> {
   const done = events.flatMap(({ data }) => (data.type === 'tool.completed' ? [data as Event<'tool.completed'>] : []));
   expect(new Set(done.map(({ call_id }) => call_id)).size).toBe(done.length);
   return Object.fromEntries(done.map(({ call_id, code, error, result }) => [call_id, code ? [code, error] : result]));
 }
 
-/** What was decided, as events tell it. */
+/** The published policy decisions. */
 export function decisionsIn(events: readonly SseEvent[]): Record<string, unknown>[] {
   return events.flatMap(({ data }) => {
     if (data.type !== 'policy.decided') return [];

@@ -13,20 +13,20 @@ import { mortalModel, reasonIn } from './reasoned-run.js';
 import { completed } from './run-host.js';
 import { calls, says, type ScriptedChatModel } from './scripted-chat-model.js';
 
-/** A call that the model will ask for, and what it needs of people. */
+/** A call of the model, and its requests to people. */
 export interface NeedyCall {
   readonly effect: ToolEffect;
   readonly needsApproval: boolean;
-  /** How often it asks before it does anything. */
+  /** Number of its questions before it has an effect. */
   readonly asks: number;
-  /** What its tool can say of a call that was cut off. */
+  /** The ability of its tool to reconcile an interrupted call. */
   readonly reconciles: 'never' | 'truly' | 'throws';
 }
 
-/** A thing that was done to the world outside. */
+/** An external effect. */
 export interface Deed {
   readonly effect: ToolEffect;
-  /** The call's place in the run: `1:2`. */
+  /** The call's position in the run: `1:2`. */
   readonly place: string;
   readonly isEdited: boolean;
 }
@@ -36,15 +36,15 @@ interface Arguments extends NeedyCall {
   readonly isEdited?: boolean;
 }
 
-/** Everything that happened to the world outside, over all processes. */
+/** All external effects, over all processes. */
 export class WaitingWorld {
   readonly deeds: Deed[] = [];
-  /** What came back with an answer and was not what its question had left. */
+  /** Memos that returned with an answer, and differ from the memo of its question. */
   readonly strayMemos: unknown[] = [];
-  /** The run's turn, when it has ended. */
+  /** The run's turn, after its end. */
   messages: readonly Message[] = [];
 
-  /** @param plan the calls of each turn of the loop; then the model answers */
+  /** @param plan the calls of each iteration; then the model answers */
   constructor(readonly plan: readonly (readonly NeedyCall[])[]) {}
 
   wasDone(place: string): boolean {
@@ -123,7 +123,7 @@ function nameOf({ effect, reconciles }: Pick<NeedyCall, 'effect' | 'reconciles'>
   return `${effect}_${reconciles}`;
 }
 
-/** A context that believes that nothing was ever begun: what an engine without claims is. */
+/** A context without the memory of started calls: it acts as an engine without claims. */
 export class NaiveContext extends RunContext {
   readonly runId: string;
   readonly principal: RunContext['principal'];

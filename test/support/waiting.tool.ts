@@ -9,17 +9,17 @@ interface Amount {
   readonly amount: number;
 }
 
-/** Tools that need people, each in its way; they tell a test what was really done. */
+/** Tools that wait for people in different ways; they record their effects. */
 export class WaitingTools {
   /** Effects, in order. */
   readonly done: string[] = [];
-  /** What `reconcile` was asked about. */
+  /** The calls that `reconcile` was asked about. */
   readonly reconciled: string[] = [];
-  /** What it answers, by the session. */
+  /** The outcomes that it returns, by session. */
   readonly reconciliations = new Map<string | null, () => unknown>();
-  /** Whether `send` and `post` leave their mark and then never end. */
+  /** Whether `send` and `post` record their effect and then never end. */
   isHolding = false;
-  /** What happens while `look` works. */
+  /** Called while `look` works. */
   onLook: (() => void) | undefined;
   private readonly arrivals: (() => void)[] = [];
 
@@ -82,7 +82,7 @@ export class WaitingTools {
     return this.reconciliations.get(sessionId)?.();
   }
 
-  /** Resolves when a held call has left its mark. */
+  /** Resolves when a held call has recorded its effect. */
   arrived(): Promise<void> {
     return new Promise((resolve) => this.arrivals.push(resolve));
   }

@@ -4,24 +4,24 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net';
 import type { ServerCertificate } from './certificate.factory.js';
 
-/** A request as it came. */
+/** A request as received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Over TLS, whom it was asked for (SNI). */
+  /** Over TLS, the requested server name (SNI). */
   readonly servername?: string | undefined;
 }
 
 export type WebAnswer = (request: SeenRequest, reply: ServerResponse, count: number) => void;
 
-/** A real HTTP server for what calls out: each path has an answer, and every request is kept. */
+/** A real HTTP server for outgoing calls: each path has an answer, and every request is recorded. */
 export class WebServer {
   readonly requests: SeenRequest[] = [];
-  /** How many connections there have been. */
+  /** Total number of connections. */
   connections = 0;
-  /** How many are open now. */
+  /** Number of open connections. */
   open = 0;
   private readonly answers = new Map<string, WebAnswer>();
   private readonly closings: Promise<void>[] = [];
@@ -37,7 +37,7 @@ export class WebServer {
     server.on('request', (incoming, outgoing) => void this.serve(incoming, outgoing));
   }
 
-  /** @param certificate for one that speaks TLS */
+  /** @param certificate for a server with TLS */
   static async start(host = '127.0.0.1', certificate?: ServerCertificate): Promise<WebServer> {
     const options = { keepAliveTimeout: 60_000 };
     const server = certificate ? createTlsServer({ ...options, ...certificate }) : createServer(options);
@@ -54,35 +54,35 @@ export class WebServer {
     return `${this.server instanceof TlsServer ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
-  /** What is answered at a path, whatever its query. `count` is how often it has been asked for, from 1. */
+  /** Sets the answer of a path, for any query. `count` is the number of its requests so far, from 1. */
   on(path: string, answer: WebAnswer): this {
     this.answers.set(path, answer);
     return this;
   }
 
-  /** Answers JSON at a path. */
+  /** Sets a JSON answer of a path. */
   json(path: string, body: unknown, status = 200): this {
     return this.on(path, (_request, reply) => {
       reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   }
 
-  /** Those that came to a path. */
+  /** The requests to a path. */
   at(path: string): SeenRequest[] {
     return this.requests.filter((request) => request.path.split('?')[0] === path);
   }
 
-  /** Waits until as many requests have come. */
+  /** Waits until this number of requests has arrived. */
   async waitForRequests(count: number): Promise<void> {
     while (this.requests.length < count) await new Promise<void>((resolve) => this.waiters.add(resolve));
   }
 
-  /** Waits until every connection there has been is closed. */
+  /** Waits until every former connection is closed. */
   async waitForClosed(): Promise<void> {
     await Promise.all(this.closings);
   }
 
-  /** Forgets requests and answers. */
+  /** Clears requests and answers. */
   reset(): void {
     this.requests.length = 0;
     this.answers.clear();

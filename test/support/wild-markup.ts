@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** Pieces of XML protocols, whole and broken, and what is easily taken for one. */
+/** Fragments of XML protocols, complete and broken, and text that resembles them. */
 const MARKUP = [
   '<function_calls>',
   '</function_calls>',
@@ -44,7 +44,7 @@ const MARKUP = [
   'text',
 ];
 
-/** Any text, in which markup is likely. */
+/** Any text, with frequent markup. */
 export const wildMarkup = fc
   .array(fc.oneof(fc.constantFrom(...MARKUP), fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 12 })
   .map((parts) => parts.join(''));

@@ -24,13 +24,13 @@ export class Gift {
   amount!: number;
 }
 
-/** What workflows of the tests call; it counts, and fails as often as it is told to. */
+/** The code and tools of the test workflows; they count their calls, and fail as often as scripted. */
 export class OrderSteps {
   readonly loaded: string[] = [];
   readonly refunded: string[] = [];
-  /** How often `load_order` fails from now on. */
+  /** Number of further failures of `load_order`. */
   failures = 0;
-  /** What holds `refund` up. */
+  /** Delays `refund`. */
   gate: Promise<unknown> = Promise.resolve();
 
   @WorkflowCode({ name: 'load_order', effect: 'read' })
@@ -60,11 +60,11 @@ export class OrderSteps {
 
 type Voice = (request: FakeRequest) => FakeReply;
 
-/** A server with workflows, and what its models say by what they are asked. */
+/** A server with workflows, and its models' replies by their prompt. */
 export class WorkflowWorld {
   readonly steps = new OrderSteps();
   readonly folder = newFolder();
-  /** By what the question begins with. */
+  /** By the start of the prompt. */
   readonly voices = new Map<string, Voice>();
   jackdaw!: Jackdaw;
 
@@ -84,7 +84,7 @@ export class WorkflowWorld {
   /** Starts the server, again after it was stopped. */
   async up(): Promise<void> {
     const { llm, steps, folder: dataDir } = this;
-    // One that takes all parameters.
+    // A model that accepts all parameters.
     const env = { LLM_MODEL: 'gpt-4o', ...this.start.env };
     this.jackdaw = await startJackdaw({
       ...this.start,

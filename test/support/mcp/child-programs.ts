@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { Jackdaw } from '../jackdaw.js';
 
-/** The programs that a Jackdaw has running, by its own ledger. */
+/** The running programs in the ledger of a Jackdaw. */
 export function childPrograms({ dataDir }: Jackdaw): number[] {
   const folder = join(dataDir, 'mcp-children');
   return readdirSync(folder).map(
@@ -10,7 +10,7 @@ export function childPrograms({ dataDir }: Jackdaw): number[] {
   );
 }
 
-/** Waits until as many are left. */
+/** Waits until this number of programs is left. */
 export async function untilChildren(jackdaw: Jackdaw, count: number): Promise<void> {
   const folder = join(jackdaw.dataDir, 'mcp-children');
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ export async function untilChildren(jackdaw: Jackdaw, count: number): Promise<vo
   await promise.finally(() => watcher.close());
 }
 
-/** Whether there is a process of the number. */
+/** Whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -9,13 +9,15 @@ interface Message {
   readonly params?: { readonly protocolVersion?: string; readonly name?: string };
 }
 
-/** An MCP server of 2025 over HTTP that counts its sessions and sockets; its tool `count` counts the calls of a session. */
+/**
+ * An MCP server of 2025 over HTTP that counts its sessions and sockets; its tool `count` counts the calls of a session.
+ */
 export class CountingServer {
-  /** How many sessions were ever begun. */
+  /** Total number of started sessions. */
   begun = 0;
-  /** Whether it begins no session now. */
+  /** Whether it refuses new sessions. */
   isRefusing = false;
-  /** Of its tool. */
+  /** The description of its tool. */
   description = 'Counts.';
   private readonly calls = new Map<string, number>();
   private readonly sockets = new Set<Socket>();
@@ -43,7 +45,7 @@ export class CountingServer {
     return { sessions: this.calls.size, sockets: this.sockets.size };
   }
 
-  /** Forgets all sessions, as one that was started again. */
+  /** Loses all sessions, as after a restart. */
   forget(): void {
     this.calls.clear();
   }

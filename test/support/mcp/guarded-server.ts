@@ -12,11 +12,11 @@ interface Message {
 }
 
 /**
- * An MCP server of before 2026 that lets nobody in without a token, and the authorization server that it names. Its one
- * tool, `echo`, gives its arguments back. Tokens are for `CLIENT`, and for the code `the-code`.
+ * An MCP server of before 2026 that requires a token, and the authorization server that it names. Its one tool, `echo`,
+ * returns its arguments. Tokens are issued for `CLIENT`, and for the code `the-code`.
  */
 export class GuardedServer {
-  /** The tokens that it takes. */
+  /** The accepted tokens. */
   readonly tokens = new Set<string>();
 
   private constructor(
@@ -32,7 +32,7 @@ export class GuardedServer {
     return `${this.mcp.url}/mcp`;
   }
 
-  /** Forgets tokens and requests, and answers as it should. */
+  /** Clears tokens and requests, and restores the regular answers. */
   reset(): this {
     this.tokens.clear();
     this.mcp.reset();
@@ -44,7 +44,7 @@ export class GuardedServer {
     return this;
   }
 
-  /** Says which authorization server is in charge. */
+  /** Announces the authorization server. */
   name(authority: WebServer): void {
     this.mcp.json('/.well-known/oauth-protected-resource/mcp', {
       resource: this.url,
@@ -53,7 +53,7 @@ export class GuardedServer {
     });
   }
 
-  /** Has a server say that it is an authorization server. */
+  /** Serves the metadata of an authorization server. */
   present(authority: WebServer): void {
     authority.json('/.well-known/oauth-authorization-server', {
       issuer: authority.url,
@@ -64,7 +64,7 @@ export class GuardedServer {
     });
   }
 
-  /** Calls of the tool that came with a token that is taken. */
+  /** Number of tool calls with an accepted token. */
   get calls(): number {
     return this.mcp.at('/mcp').filter((request) => request.body.includes('tools/call') && this.isLetIn(request)).length;
   }
@@ -102,7 +102,7 @@ export class GuardedServer {
   }
 }
 
-/** Some servers repeat what they were given. */
+/** Some servers repeat the credentials in their error. */
 function secretIn(authorization = ''): string {
   return `${authorization}, ${Buffer.from(authorization.replace('Basic ', ''), 'base64').toString()}`;
 }

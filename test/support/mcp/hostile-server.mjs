@@ -1,6 +1,6 @@
-// An MCP server over stdio that does wrong as its first argument says, either as soon as it is started or when its tool
-// `strike` is called; the second one is the era of the protocol that it speaks, and the third one is a text by which it
-// and what it starts are known in the list of processes.
+// An MCP server over stdio that misbehaves as its first argument says, either at its start or when its tool `strike`
+// is called; the second argument is the era of its protocol, and the third one is a text that identifies the process
+// and its children in the list of processes.
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,9 @@ import { answer, denseResult, endlessPage, floodLine, hugeText, line, text } fro
 const [, , mode, era = 'legacy', place = ''] = process.argv;
 const say = (message) => process.stdout.write(line(message));
 
-/** Writes without an end, as fast as it is read: what it kept for later would end it. Now and then it listens. */
+/**
+ * Writes endlessly, as fast as the reader reads, since a buffer would exhaust its memory. It reads input in between.
+ */
 function flood(stream, chunk) {
   const more = () => {
     let hasRoom = true;
@@ -21,7 +23,7 @@ function flood(stream, chunk) {
   more();
 }
 
-/** A process that lives on whatever happens to its parent, and holds its pipes open. */
+/** A process that outlives its parent, and holds its pipes open. */
 function bear(detached) {
   const script = 'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000);';
   spawn(process.execPath, ['-e', script, place], { stdio: 'inherit', detached }).unref();
@@ -72,7 +74,7 @@ const LISTS = {
   'many-tools': (request) => endlessPage(era, request, 100_000, 1),
 };
 
-/** What is not answered: answers to us, notifications, and what a mode is mute about. */
+/** Unanswered messages: responses, notifications, and the requests that the mode ignores. */
 const MUTE = { mute: () => true, 'mute-list': (method) => method === 'tools/list' };
 const isLeft = ({ id, method }) => id === undefined || method === undefined || MUTE[mode]?.(method);
 

@@ -5,27 +5,27 @@ import { callTool } from '../direct-calls.js';
 import { IS_WHOLE } from '../hostile-values.js';
 import type { JackdawClient } from '../jackdaw-client.js';
 
-/** `legacy` is of before 2026. */
+/** `legacy` is before 2026. */
 export type Era = 'legacy' | 'modern';
 
 type Sockets = Readonly<Record<string, number>>;
 
-/** What a call may take that is to be given up, in ms. */
+/** Timeout of a call that is to time out, in ms. */
 export const SHORT_TIMEOUT_MS = 1500;
-/** What any other call may take, in ms. */
+/** Timeout of any other call, in ms. */
 const LONG_TIMEOUT_MS = 25_000;
-/** Far more than a call's time and the second that is granted, for busy machines; far less than any other limit. */
+/** Far more than a call's timeout plus one second, for busy machines; far less than any other limit. In ms. */
 export const PATIENCE_MS = 10_000;
 
-/** A server as it is declared, with the time that its calls may take. */
+/** A declared server with the timeout of its calls. */
 export type Declared = McpConfig & { readonly timeoutMs: number };
 
 const PROGRAM = new URL('hostile-server.mjs', import.meta.url).pathname;
 const WEB = new URL('hostile-web.mjs', import.meta.url).pathname;
 
 /**
- * A program that does wrong in one of the ways of `hostile-server.mjs`.
- * @param place a text by which it, and what it starts, is known in the list of processes
+ * A program that misbehaves in one of the modes of `hostile-server.mjs`.
+ * @param place a text that identifies the process and its children in the list of processes
  */
 export function hostile(mode: string, era: Era = 'legacy', place = 'nowhere'): Declared {
   const stdio = { command: process.execPath, args: [PROGRAM, mode, era, place] };
@@ -53,12 +53,12 @@ export class HostileWeb {
     return { name: mode, enabled: true, type: 'http', http, timeoutMs: LONG_TIMEOUT_MS };
   }
 
-  /** How many connections are open, by the way in which the server does wrong. */
+  /** Number of open connections, by mode. */
   async sockets(): Promise<Sockets> {
     return (await (await fetch(`${this.origin}/sockets`)).json()) as Sockets;
   }
 
-  /** Waits until the connections are so, and gives them. */
+  /** Waits until the connections satisfy the condition. @returns them */
   async until(isSo: (sockets: Sockets) => boolean): Promise<Sockets> {
     for (;;) {
       const sockets = await this.sockets();
@@ -71,21 +71,21 @@ export class HostileWeb {
   }
 }
 
-/** What came of a call that was made while another server was asked again and again. */
+/** The outcome of a call that was made during repeated calls of another server. */
 export interface Struck {
   readonly body: Record<string, never>;
-  /** How long it took, in ms. */
+  /** Duration of the call, in ms. */
   readonly took: number;
-  /** What the other server answered meanwhile, each as it was asked. */
+  /** Whether each concurrent answer of the other server was correct. */
   readonly others: readonly boolean[];
 }
 
-/** Calls the tool that does wrong, and meanwhile that of `steady`, again and again. */
+/** Calls the misbehaving tool, and concurrently that of `steady`, repeatedly. */
 export async function strike(jackdaw: JackdawClient, mode: string): Promise<Struck> {
   return (await strikeTogether(jackdaw, [mode])).get(mode)!;
 }
 
-/** The same with several at once. */
+/** The same for several tools at once. */
 async function strikeTogether(jackdaw: JackdawClient, modes: readonly string[]): Promise<ReadonlyMap<string, Struck>> {
   const began = performance.now();
   const state = { open: modes.length };
@@ -103,8 +103,8 @@ async function strikeTogether(jackdaw: JackdawClient, modes: readonly string[]):
 }
 
 /**
- * Strikes, each tool once and by itself, but for those that are `slow`: they are called together by the first of them
- * that is asked for, as long as not the whole of these tests is wanted.
+ * Calls each tool once and separately, except for the `slow` ones: the first request for one of them calls all of them
+ * together, unless the whole form of these tests runs.
  */
 export function striker(jackdaw: JackdawClient, slow: ReadonlySet<string>): (mode: string) => Promise<Struck> {
   let together: Promise<ReadonlyMap<string, Struck>> | undefined;

@@ -1,4 +1,4 @@
-// What hostile servers say as long as they behave, in either era of the protocol: `legacy` is of before 2026.
+// The regular replies of hostile servers, in either era of the protocol: `legacy` is before 2026.
 const LISTED = ['echo', 'strike', 'pid', 'cwd'].map((name) => ({
   name,
   description: `Does ${name}.`,
@@ -7,7 +7,7 @@ const LISTED = ['echo', 'strike', 'pid', 'cwd'].map((name) => ({
 
 export const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 
-/** What a server says to a request; undefined for one that it does not know. */
+/** The result of a request; undefined for an unknown method. */
 export function resultOf(era, { method, params }) {
   const result = legacyResultOf(method, params);
   if (era === 'legacy' || !result) return method === 'server/discover' ? undefined : result;
@@ -37,7 +37,7 @@ function saidBy({ name, arguments: args = {} }) {
   return name === 'cwd' ? process.cwd() : (args.text ?? '');
 }
 
-/** The text of a message that has a padding of a hundred MiB, piece by piece: whoever sends it is not busy with it. */
+/** The text of a message with a padding of a hundred MiB, in pieces, so that the sender stays responsive. */
 export function* hugeText(message) {
   const whole = JSON.stringify({ jsonrpc: '2.0', ...message, padding: '' });
   const piece = 'x'.repeat(65_536);
@@ -54,7 +54,7 @@ export const answer = (era, request) => {
   return result ? { id: request.id, result } : { id: request.id, error: { code: -32_601, message: 'Not known here' } };
 };
 
-/** A page of a list that never ends, with so many tools of so many bytes. */
+/** A page of an endless list, with this number of tools of this size in bytes. */
 export function endlessPage(era, { params }, tools, bytes) {
   const at = Number(params?.cursor ?? 0);
   const listed = Array.from({ length: tools }, (_, n) => ({
@@ -66,14 +66,14 @@ export function endlessPage(era, { params }, tools, bytes) {
   return { ...more, tools: listed, nextCursor: String(at + 1) };
 }
 
-/** A result of ten million bytes that takes many times as much when it is read. */
+/** A result of ten million bytes that takes many times as much memory when it is parsed. */
 export const denseResult = (era) => ({
   ...(era === 'modern' && { resultType: 'complete' }),
   content: [],
   structuredContent: { dense: Array.from({ length: 3_300_000 }, () => []) },
 });
 
-/** What is told without an end, while a call is carried out. */
+/** A message that is sent endlessly during a call. */
 export function floodLine(kind, request) {
   const progressToken = request.params?._meta?.progressToken ?? 0;
   switch (kind) {

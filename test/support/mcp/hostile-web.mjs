@@ -1,5 +1,5 @@
-// MCP servers over HTTP that do wrong: the path says how, and in which era of the protocol: `/drip/legacy`. `GET /sockets`
-// tells how many connections are open, by path.
+// MCP servers over HTTP that misbehave: the path has the mode and the era of the protocol: `/drip/legacy`.
+// `GET /sockets` returns the number of open connections, by path.
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -21,7 +21,7 @@ function* hugeEvent(message) {
   yield '\n\n';
 }
 
-/** Writes as fast as it is read, without an end. */
+/** Writes endlessly, as fast as the reader reads. */
 function flood(response, chunk) {
   const more = () => {
     while (!response.destroyed && response.write(chunk));
@@ -133,7 +133,7 @@ const server = createServer((message, response) => {
 });
 
 let resumptions = 0;
-/** The stream that a client resumes, or opens to listen. */
+/** The stream that a client resumes, or opens for notifications. */
 function resumed(mode, method, response) {
   if (mode !== 'resume' || method !== 'GET') return void response.writeHead(405).end();
   sockets.set('resumptions', ++resumptions);

@@ -8,10 +8,10 @@ interface Message {
 
 const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
-/** An MCP server of 2026 over HTTP whose tools change, and of whose streams for that a test holds the end. */
+/** An MCP server of 2026 over HTTP whose tools change; a test controls its notification streams. */
 export class ListenedServer {
   tools: readonly object[] = [];
-  /** The streams on which clients listen, in the order in which they were opened. */
+  /** The open notification streams, in order. */
   readonly streams: ServerResponse[] = [];
   private readonly ids: unknown[] = [];
 
@@ -30,7 +30,7 @@ export class ListenedServer {
     return `${this.web.url}/mcp`;
   }
 
-  /** Tells the last client that listens that the tools have changed. */
+  /** Notifies the client of the last stream that the tools have changed. */
   tellChanged(): void {
     this.say('notifications/tools/list_changed', {});
   }

@@ -6,13 +6,13 @@ import type {
 import type { McpOAuthProvider } from '../../../src/mcp/index.js';
 import { gate } from '../jackdaw.js';
 
-/** An OAuth provider whose person comes back when the test says so. */
+/** An OAuth provider whose user returns when the test says so. */
 export class PersonProvider implements McpOAuthProvider {
   readonly redirectUrl = 'http://localhost:3000/callback';
   readonly clientMetadata = { redirect_uris: [this.redirectUrl] };
-  /** Where the person was sent. */
+  /** The addresses that the user was sent to. */
   readonly addresses: string[] = [];
-  /** Of those who wait for the person. */
+  /** The signal of the call that waits for the user. */
   signal: AbortSignal | undefined;
   private readonly leaving = gate();
   private readonly returning = Promise.withResolvers<URLSearchParams>();
@@ -21,12 +21,12 @@ export class PersonProvider implements McpOAuthProvider {
   private client: StoredOAuthClientInformation;
   private discovery: OAuthDiscoveryState | undefined;
 
-  /** @param issuer whose client it is */
+  /** @param issuer of the client registration */
   constructor(issuer: string) {
     this.client = { client_id: 'jackdaw-client', issuer };
   }
 
-  /** Resolves when the person was sent away. */
+  /** Resolves when the user was redirected. */
   get sent(): Promise<void> {
     return this.leaving.opened;
   }
@@ -35,7 +35,7 @@ export class PersonProvider implements McpOAuthProvider {
     this.returning.resolve(new URLSearchParams(parameters));
   }
 
-  /** The same, of one who only sends people away. */
+  /** The same provider without a way to receive the response. */
   withoutWayBack(): McpOAuthProvider {
     return Object.assign(this, { authorizationResponse: undefined });
   }

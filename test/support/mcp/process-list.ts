@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes whose command line holds a text, without those that have ended and were not waited for. */
+/** Processes whose command line contains a text, except for zombies. */
 export function processesWith(text: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && commandOf(entry).includes(text))

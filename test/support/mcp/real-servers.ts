@@ -14,22 +14,22 @@ function programOf(name: RealServer): string {
   return resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 }
 
-/** How a reference server is started, as a file declares it. */
+/** The declaration of a reference server, as in a file. */
 export function realServer(name: RealServer, ...args: readonly string[]) {
   return { command: process.execPath, args: [programOf(name), ...args] };
 }
 
-/** Writes a file of MCP servers; gives its path. */
+/** Writes a file of MCP servers. @returns its path */
 export function serversFile(folder: string, mcpServers: Readonly<Record<string, unknown>>): string {
   const path = join(folder, 'mcp-servers.json');
   writeFileSync(path, JSON.stringify({ mcpServers }));
   return path;
 }
 
-/** A server of HTTP in a process of its own. */
+/** An HTTP server in a process of its own. */
 export interface RealHttpServer {
   readonly url: string;
-  /** Waits until it has written a line that begins so, and gives it. */
+  /** Waits for a line that starts so. @returns the line */
   waitForLine(start: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function everythingOverHttp(given?: number): Promise<RealHttpServer
   return { url: `http://127.0.0.1:${port}/mcp`, waitForLine, stop };
 }
 
-/** Waits until a tool is there, or no longer. */
+/** Waits until a tool exists, or no longer exists. */
 export async function untilTool({ app }: Jackdaw, name: string, isThere = true): Promise<void> {
   const tools = app.get(ToolRegistry);
   const { promise, resolve: done } = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-// An MCP server of before 2026 in so few words that it can be made to do wrong: messages are lines on stdio.
-// What it is like is one argument of JSON: { tools?, lists? (how often it lists them before it hangs), … }.
+// A minimal MCP server of before 2026 that can be scripted to misbehave: messages are lines on stdio.
+// Its script is one argument of JSON: { tools?, lists? (number of tool lists before it hangs), … }.
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
 
@@ -37,7 +37,7 @@ const TOOLS = {
     send({ method: 'notifications/tools/list_changed' });
     return { content: [{ type: 'text', text: 'changed' }] };
   },
-  /** How many of its calls were taken back. */
+  /** Number of its cancelled calls. */
   cancels: () => ({ content: [{ type: 'text', text: String(cancels) }] }),
   hang: () => new Promise(() => undefined),
   exit: () => process.exit(3),
@@ -50,7 +50,7 @@ const elicit = (message, requestedSchema) => ({
   method: 'elicitation/create',
   params: { mode: 'form', message, requestedSchema },
 });
-/** What a server of 2026 answers instead of asking itself. */
+/** The results of a server of 2026, which returns its questions instead of sending them. */
 const MODERN = {
   ask: (_args, { inputResponses, requestState }) =>
     inputResponses
