@@ -12,7 +12,7 @@ import { resultsIn, WaitingRun } from './support/waiting-run.js';
 const FOLDER = newFolder();
 const FILES = join(FOLDER, 'files');
 const GRAPH = join(FOLDER, 'graph.jsonl');
-/** Each of them is somewhere in the environment that the application is started with. */
+/** Secrets in the environment of the application. */
 const SECRETS = {
   OPENAI_API_KEY: 'secret-of-openai',
   LLM_API_KEYS: 'secret-of-llm',
@@ -59,7 +59,7 @@ describe('real servers over standard input and output', () => {
     rmSync(FOLDER, { recursive: true });
   });
 
-  /** A run in which the model calls, one reply after the other; its results by the calls' ids. */
+  /** Plays a run in which each reply of the model makes these calls. @returns the results by call id */
   async function play(...replies: readonly (readonly FakeCall[])[]) {
     llm.reply(...replies.map((calls) => ({ calls })), { text: 'the end' });
     const { body } = await jackdaw.chat({ query: 'go' });

@@ -150,7 +150,7 @@ describe('a server that is added over REST', () => {
   });
 });
 
-describe('where registration is restricted', () => {
+describe('a server with restricted registration', () => {
   let jackdaw: Jackdaw | undefined;
   afterEach(() => jackdaw?.stop());
 

@@ -22,7 +22,7 @@ const MODELS: Readonly<Record<string, string>> = {
 };
 const double: FakeMessage = { calls: [{ id: 'c', name: 'double', arguments: { n: 2 } }] };
 
-describe.each(Object.entries(MODELS))('over %s', (provider, model) => {
+describe.each(Object.entries(MODELS))('a chat over %s', (provider, model) => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw({ env: { ...llm.envOf(provider), LLM_MODEL: model }, tools: [new TestTools()] });
@@ -90,7 +90,7 @@ describe.each(Object.entries(MODELS))('over %s', (provider, model) => {
   });
 });
 
-describe.each(['react', 'xml'])('in %s', (protocol) => {
+describe.each(['react', 'xml'])('a chat with the protocol %s', (protocol) => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw({ llm, env: { LLM_PROTOCOL: protocol }, tools: [new TestTools()] });
@@ -174,7 +174,7 @@ describe('a request', () => {
     [{ toolChoice: 'all' }, 'toolChoice', '"auto", "none", "required"'],
     [{ toolChoice: { name: 'double', more: 1 } }, 'toolChoice', '"auto", "none", "required"'],
     [{ toolChoice: { name: 'treble' } }, 'toolChoice.name', 'no tool "treble"'],
-  ])('with %j is refused', async (wanted, field, words) => {
+  ])('is refused with %j', async (wanted, field, words) => {
     for (const path of ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs']) {
       const { status, body } = await jackdaw.post(path, { query: 'x', ...wanted });
       expect([status, body]).toMatchObject([400, { code: 'VALIDATION_FAILED' }]);

@@ -51,7 +51,7 @@ async function play(replies: readonly (readonly FakeCall[])[], asked: object = {
 
 const toolsShown = () => llm.requests[0]!.tools!.map((tool) => tool.function.name);
 
-describe('without a policy', () => {
+describe('an agent without a policy', () => {
   it('decides nothing, and publishes no decision', async () => {
     const { decisions, events } = await play([[repeat('a'), mail('bob')]]);
     expect([decisions, tools.done]).toEqual([[], ['repeat a', 'mail bob']]);

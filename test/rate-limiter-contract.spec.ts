@@ -45,7 +45,7 @@ function holdsToLimits(open: () => RateLimiter[]): void {
 
 const servers = await testServers();
 
-describe('in memory', () => {
+describe('the rate limiter in memory', () => {
   let limiter: RateLimiter;
   beforeAll(async () => {
     limiter = await openRateLimiter(loadConfig({ env: {} }).config);
@@ -54,7 +54,7 @@ describe('in memory', () => {
   holdsToLimits(() => [limiter]);
 });
 
-describeDatabases('in the database', servers, (created) => {
+describeDatabases('the rate limiter in the database', servers, (created) => {
   let opened: OpenDatabase[] = [];
   let limiters: RateLimiter[];
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describeDatabases('in the database', servers, (created) => {
 });
 
 const redisUrl = await testRedisUrl();
-(redisUrl === null ? describe.skip : describe)('in Redis', () => {
+(redisUrl === null ? describe.skip : describe)('the rate limiter in Redis', () => {
   let limiters: RateLimiter[];
   beforeAll(async () => {
     const { config } = loadConfig({ env: { REDIS_URL: redisUrl! } });

@@ -158,7 +158,7 @@ describe.each(['openai', 'anthropic'])('an image over %s', (provider) => {
   });
 });
 
-it('an image beyond the limits of the provider is refused before any call', async () => {
+it('an image beyond the limits of the provider is refused before any model call', async () => {
   const jackdaw = await startJackdaw({ env: { ...llm.envOf('anthropic'), LLM_MODEL: 'claude-haiku-5-5' } });
   const bytes = Buffer.from(PNG, 'base64');
   bytes.writeUInt32BE(8001, 16);

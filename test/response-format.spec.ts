@@ -56,7 +56,7 @@ const NATIVE: Readonly<Record<string, { model: string; json: unknown; schema: un
   },
 };
 
-describe.each(Object.entries(NATIVE))('over %s', (provider, { model, json, schema, isTold }) => {
+describe.each(Object.entries(NATIVE))('a structured answer over %s', (provider, { model, json, schema, isTold }) => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     const agents = [{ name: 'default', model: { provider, name: model }, tools: [] }];

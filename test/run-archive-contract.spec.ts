@@ -31,7 +31,7 @@ const CIPHERS = {
   encrypted: new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false),
 };
 
-describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
+describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
   const cipher = CIPHERS[how];
   describeDatabases('forks, lists and retention of runs', servers, (created) => {
     let opened: OpenDatabase;

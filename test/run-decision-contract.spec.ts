@@ -220,7 +220,7 @@ describeDatabases('requests of waiting runs', await testServers(), (created) => 
       expect(decided.map(({ event }) => event)).toMatchObject([{ by: null }]);
     });
 
-    it('includes a run that has not started by its deadline: it ends once, and others stay queued', async () => {
+    it('ends a queued run once at its deadline, and leaves other queued runs alone', async () => {
       const { journal } = host;
       await journal.create({ ...aRun('late'), deadlineAt: 5000 }, 'queued', 1);
       await journal.create({ ...aRun('early'), deadlineAt: 9000 }, 'queued', 1);

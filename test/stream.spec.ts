@@ -187,7 +187,7 @@ describe('a stream', () => {
     for (const message of stored) expect(message['turn_status']).toBe('cancelled');
   }
 
-  describe('for a plain chat', () => {
+  describe('or a plain chat', () => {
     /** Asks on a connection that the test can cut. */
     function ask(body: unknown) {
       const outgoing = request(`${jackdaw.url}/api/agent/chat`, {

@@ -12,7 +12,7 @@ const entry = (name: keyof typeof KEYS, tenant: string) =>
 
 const PUBLIC = ['/api/health/live', '/api/health/ready', '/api/agent/health'];
 
-describe('with API keys of two tenants', () => {
+describe('a server with API keys of two tenants', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('with API keys of two tenants', () => {
   });
 });
 
-describe('without API keys', () => {
+describe('a server without API keys', () => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     jackdaw = await startJackdaw();

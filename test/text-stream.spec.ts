@@ -218,7 +218,7 @@ describe('a stream that holds replies', () => {
     expect([pieces, error]).toEqual([['I look.', 'The answer is 42.'], undefined]);
   });
 
-  it('is asked for with a value that is known', async () => {
+  it('is refused with an unknown option value', async () => {
     const agent = await start();
     const invalid = { onRestart: 'retry' as never };
     expect(() => agent.chatStream('x', invalid)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));

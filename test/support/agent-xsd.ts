@@ -22,7 +22,7 @@ function element(name: string, rule: ElementRule, indent: string, occurs: string
   const children = Object.entries(rule.children).map(([child, one]) => element(child, one, `${inner}  `, ''));
   const choice = `${inner}<xs:choice minOccurs="0" maxOccurs="unbounded">\n${children.join('')}${inner}</xs:choice>\n`;
   const attributes = Object.entries(rule.attributes)
-    // Those of the schema itself may always be there.
+    // XML Schema allows its own attributes everywhere.
     .filter(([attribute]) => !attribute.startsWith('xmlns:') && !attribute.startsWith('xsi:'))
     .map(([attribute, one]) => `${inner}${attributeOf(attribute, one)}\n`);
   const mixed = rule.text ? ' mixed="true"' : '';

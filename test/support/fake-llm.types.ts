@@ -36,13 +36,13 @@ export interface FakeMessage extends FakeFaults {
 
 export type FakeReply =
   | FakeMessage
-  /** Any status and body; an object goes out as JSON, a text as HTML unless the headers say otherwise. */
+  /** Any status and body; an object is sent as JSON, a text as HTML unless the headers say otherwise. */
   | (FakeFaults & {
       readonly status: number;
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     })
-  /** The exact events of a stream, whatever was asked for. */
+  /** The exact events of a stream, independent of the request. */
   | (FakeFaults & { readonly events: readonly unknown[] })
   /** Never answers. */
   | (FakeFaults & { readonly hang: true })

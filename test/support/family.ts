@@ -54,7 +54,7 @@ type Agents = NonNullable<NonNullable<StartOptions['options']>['agents']>;
 type Relations = Readonly<Record<string, Omit<Partial<Agents[number]>, 'name' | 'model'>>>;
 
 export interface FamilyOptions extends Pick<StartOptions, 'env' | 'options'> {
-  /** Providers of tools, beside `WaitingTools`. */
+  /** Providers of tools besides `WaitingTools`. */
   readonly more?: NonNullable<StartOptions['tools']>;
 }
 

@@ -2,8 +2,8 @@ const ROLES =
   'module controller service registry explorer accessor executor engine protocol processor node parser loader factory builder decorator guard interceptor pipe filter indicator policy wrapper mapper handler store client model tool entity migration dto schema types error';
 
 /**
- * The ports, and the nouns of the design that are more than a role. A port's file bears its name, an implementation's
- * ends in it: local-run-dispatcher.ts.
+ * The ports, and the nouns of the design that are more than a role. A port's file has its name; the name of
+ * an implementation ends in it: local-run-dispatcher.ts.
  */
 const PORTS = [
   'authenticator',

@@ -7,7 +7,7 @@ export interface WrittenCall {
   readonly id?: string;
 }
 
-/** How a model that speaks a protocol writes calls and answers. */
+/** Writes calls and answers in the format of a protocol. */
 export interface ProtocolWriter {
   calls(...calls: readonly WrittenCall[]): FakeMessage;
   answer(text: string): FakeMessage;
