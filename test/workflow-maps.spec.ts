@@ -242,7 +242,7 @@ function recordStep(world: WorkflowWorld, runId: string, step: Record<string, st
 
 async function childrenOf(world: WorkflowWorld, run: Record<string, unknown>): Promise<string[]> {
   const { body } = await world.jackdaw.get(`/api/runs/${String(run['run_id'])}`);
-  return (body['child_run_ids'] ?? []) as string[];
+  return body['child_run_ids'] ?? [];
 }
 
 function nodesOf(body: Record<string, unknown>): Record<string, unknown>[] {
