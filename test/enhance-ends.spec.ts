@@ -118,7 +118,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     expect(lastResult()).toMatch(/^Error: Not executed: a person must agree to it first .* nobody can be asked/);
     expect(called).toBe(0);
     expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No choice.' } } });
-    expect(lastResult()).toMatch(/^Error: The tool asks a person "Which one\?", and here nobody can be asked/);
+    expect(lastResult()).toMatch(/^Error: The tool asks a person "Which one\?", and no person can be asked here/);
   });
 
   it('reports to the model that it cannot call another agent', async () => {

@@ -70,8 +70,8 @@ describe('the answer of a person', () => {
 
 describe('a missing answer', () => {
   it.each([
-    ['approval', pay('bob'), 'Not executed: nobody approved the call in time.'],
-    ['input', choose('bob'), 'Given up: nobody answered the question of the tool in time.'],
+    ['approval', pay('bob'), 'Not executed: the approval request expired.'],
+    ['input', choose('bob'), 'Not completed: the question of the tool expired without an answer.'],
   ])('to an %s is reported to the model at its deadline, and the run resumes', async (_kind, call, error) => {
     host.llm.reply({ calls: [call] }, { text: 'the end' });
 

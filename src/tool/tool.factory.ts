@@ -73,7 +73,7 @@ function problemsOf(declaration: ToolDeclaration): string[] {
   const isDescribed = typeof description === 'string' && description.trim() !== '';
   return [
     ...(refusal ? [refusal] : []),
-    ...(isDescribed ? [] : ['it has no description: tell the model its purpose and when to use it']),
+    ...(isDescribed ? [] : ['it has no description: state its purpose and when to use it']),
     ...handlingProblems(declaration),
     ...problems,
   ];

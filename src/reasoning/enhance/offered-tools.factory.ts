@@ -26,11 +26,11 @@ export function offeredTools(given: EnhancingTools, servers?: McpRegistry): Offe
   if (typeof given === 'string') return ofServer(servers ? servers.get(given) : standaloneServer(given));
   if (typeof given === 'function') return { list: async () => assertTools(await given()) };
   if (given instanceof ToolRegistry) return ofRegistry(given);
-  if (!Array.isArray(given)) throw new AppError('TOOL_INVALID', `enhance(): these are no tools: ${WANTED}.`);
+  if (!Array.isArray(given)) throw new AppError('TOOL_INVALID', `enhance(): these are not tools: ${WANTED}.`);
   for (const [at, one] of (given as readonly unknown[]).entries()) {
     if (isRecord(one) && ('definition' in one ? isTool(one) : 'handler' in one)) continue;
     const wanted = 'a whole Tool or { name, description, parameters, handler }';
-    throw new AppError('TOOL_INVALID', `enhance(): tool ${at + 1} of the list is none: it must be ${wanted}.`);
+    throw new AppError('TOOL_INVALID', `enhance(): tool ${at + 1} of the list is invalid: it must be ${wanted}.`);
   }
   const registry = new ToolRegistry();
   registry.registerAll(given as readonly (Tool | ToolRegistration)[]);

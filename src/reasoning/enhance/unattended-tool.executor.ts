@@ -10,7 +10,7 @@ import {
   type Tool,
 } from '../../tool/index.js';
 
-const NOBODY = 'here nobody can be asked. Go on without it.';
+const UNATTENDED = 'no person can be asked here. Continue without the call.';
 
 /** Executes tools without human decisions: a call that would wait for a person gets an error for the model. */
 export class UnattendedToolExecutor extends ToolExecutor {
@@ -21,7 +21,7 @@ export class UnattendedToolExecutor extends ToolExecutor {
   ): Promise<Exclude<PlannedCall, { kind: 'approval' }>> {
     const planned = await super.plan(call, tools, site);
     if (planned.kind !== 'approval') return planned;
-    const error = `Not executed: a person must agree to it first (${planned.reason}), and ${NOBODY}`;
+    const error = `Not executed: a person must agree to it first (${planned.reason}), and ${UNATTENDED}`;
     const result = failedResult(call.name, 'TOOL_DENIED', error);
     return { kind: 'rejected', result, ...(planned.notes && { notes: planned.notes }) };
   }
@@ -35,7 +35,7 @@ export class UnattendedToolExecutor extends ToolExecutor {
       case 'unknown':
         return { kind: 'result', result: failedResult(name, 'TOOL_OUTCOME_UNKNOWN', invoked.reason) };
       case 'suspended': {
-        const error = `The tool asks a person ${JSON.stringify(invoked.asked.question)}, and ${NOBODY}`;
+        const error = `The tool asks a person ${JSON.stringify(invoked.asked.question)}, and ${UNATTENDED}`;
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', error) };
       }
     }

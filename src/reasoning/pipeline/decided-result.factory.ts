@@ -62,15 +62,15 @@ function unfit(tool: string, { kind }: Pick<Decision, 'kind'>): AppError {
 }
 
 function deniedBy(by: string | null, reason: string | undefined): string {
-  return `Denied by ${by ?? 'nobody'}${reason === undefined ? '.' : `: ${reason}`}`;
+  return `Denied by ${by ?? 'an unknown person'}${reason === undefined ? '.' : `: ${reason}`}`;
 }
 
 function expired(tool: string, about: WaitingKind): ToolResult {
   switch (about) {
     case 'approval':
-      return failedResult(tool, 'TOOL_EXPIRED', 'Not executed: nobody approved the call in time.');
+      return failedResult(tool, 'TOOL_EXPIRED', 'Not executed: the approval request expired.');
     case 'input':
-      return failedResult(tool, 'TOOL_EXPIRED', 'Given up: nobody answered the question of the tool in time.');
+      return failedResult(tool, 'TOOL_EXPIRED', 'Not completed: the question of the tool expired without an answer.');
     case 'outcome_unknown':
       return outcomeUnknown(tool);
     case 'child':

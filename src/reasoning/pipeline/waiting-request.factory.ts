@@ -10,7 +10,7 @@ const PREFIXES: Readonly<Record<WaitingKind, string>> = {
   child: 'child',
 };
 
-const CUT_OFF = 'It was begun before the server was cut off; nobody recorded how it ended.';
+const CUT_OFF = 'The call started before the server stopped; its outcome was not recorded.';
 
 /** A call with its place in the run. */
 export interface PlacedCall {

@@ -43,7 +43,7 @@ export class MemoryTools {
 
   @Tool({
     description:
-      'Looks up what was remembered about the user in earlier conversations. Use it before you ask the user for ' +
+      'Looks up facts remembered about the user in earlier conversations. Use it before you ask the user for ' +
       'something that may be known.',
     effect: 'read',
     input: {

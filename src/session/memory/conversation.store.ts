@@ -45,7 +45,7 @@ export class ConversationStore {
     } catch (error) {
       if (!refusalOf(error)) throw error;
       if ((await this.sessions.lastTurn(key)) === null) throw notFound(key);
-      const message = `The session "${key.id}" has gone on, or a run of it has not ended: restore it when it has, and add what was said again.`;
+      const message = `The session "${key.id}" has new turns, or a run of it has not ended: restore it afterwards, and add the messages again.`;
       throw new AppError('SESSION_BUSY', message, { isRetryable: true });
     }
   }

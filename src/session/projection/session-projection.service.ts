@@ -65,6 +65,6 @@ export class SessionProjectionService
   }
 
   private warn(error: unknown): void {
-    this.logger.warn(`The store of sessions: ${messageOf(error)}; what waits for it is kept and tried again`);
+    this.logger.warn(`Session store unavailable: ${messageOf(error)}; pending writes are stored and retried`);
   }
 }

@@ -71,9 +71,9 @@ export class SequentialThinkingTools {
     name: 'sequentialthinking',
     description:
       'Works on a hard problem thought by thought, one a call, and keeps them. Use it to plan, to analyse, and where an ' +
-      'earlier step may turn out wrong. Guess how many thoughts it takes and correct totalThoughts on the way, also when ' +
-      'it seemed done. Doubt what you thought: revise a thought, or branch off to try another way. Make a hypothesis, ' +
-      'check it against the thoughts, go on until it holds; only then end with nextThoughtNeeded false and give one answer.',
+      'earlier step may turn out wrong. Guess how many thoughts it takes and correct totalThoughts as you proceed, also when ' +
+      'it seemed done. Question your thoughts: revise a thought, or branch off to try another way. Make a hypothesis, ' +
+      'check it against the thoughts, continue until it holds; only then end with nextThoughtNeeded false and give one answer.',
     effect: 'read',
     stateful: { initial: NOTHING_YET, maxStateBytes: MAX_STATE_BYTES },
     input: {
@@ -81,9 +81,9 @@ export class SequentialThinkingTools {
       properties: {
         thought: {
           type: 'string',
-          description: 'What you think now: a step, a doubt, a revision, a hypothesis, a check.',
+          description: 'Your current thought: a step, a doubt, a revision, a hypothesis, a check.',
         },
-        nextThoughtNeeded: flag('Whether you go on thinking.'),
+        nextThoughtNeeded: flag('Whether another thought follows.'),
         thoughtNumber: number('The number of this thought, from 1.'),
         totalThoughts: number('How many thoughts you expect in all.'),
         isRevision: flag('Whether it revises an earlier thought.'),

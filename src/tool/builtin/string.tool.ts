@@ -34,10 +34,10 @@ export class StringTools {
             'replace needs search and replacement; contains search; split separator (empty: into characters); join ' +
             'parts; slice start and perhaps end; repeat count. May be left out when the text begins with it: "upper: hello".',
         },
-        text: text('The text. For join what stands between the parts.'),
+        text: text('The text. For join the separator of the parts.'),
         search: text('replace (every place), contains: the text to look for, as it is.'),
         replacement: text('replace: what to put there.'),
-        separator: text('split, join: what stands between the parts.'),
+        separator: text('split, join: the separator of the parts.'),
         parts: { type: 'array', items: { type: 'string' }, description: 'join: the texts to put together.' },
         start: { type: 'integer', description: 'slice: the first character, from 0; below 0 from the end.' },
         end: { type: 'integer', description: 'slice: the character before which it ends; below 0 from the end.' },

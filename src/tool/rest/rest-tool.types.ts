@@ -34,7 +34,7 @@ export type RestAuth =
 export interface RestToolDeclaration extends ToolHandling {
   /** Unique in the application, `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
-  /** For the model: what the tool does and when to use it. */
+  /** For the model: purpose of the tool and when to use it. */
   readonly description: string;
   /** By default `GET`. */
   readonly method?: RestMethod;

@@ -15,7 +15,7 @@ export interface MappedParameter {
   readonly isSpread: boolean;
 }
 
-/** Header parameters that the specification tells clients to ignore; other parts of an operation define them. */
+/** Header parameters that clients must ignore according to the specification; other parts of an operation define them. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 /** The supported style per place: the default one. */
 const STYLES: Readonly<Record<string, string>> = { path: 'simple', query: 'form', header: 'simple' };
