@@ -164,7 +164,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     const id = await begin();
     const small = as({ maxStateBytes: 20 });
     await small.setState(id, 'business', { a: 'b' });
-    const tooLarge = { code: 'TOOL_STATE_TOO_LARGE', message: expect.stringContaining('at most 20') };
+    const tooLarge = { code: 'TOOL_STATE_TOO_LARGE', message: expect.stringContaining('the maximum of 20') };
     await expect(small.setState(id, 'business', { a: 'é'.repeat(8) })).rejects.toMatchObject(tooLarge);
     await expect(small.updateState(id, 'business', { bbbbbb: 'cc' })).rejects.toMatchObject(tooLarge);
     expect(await states.getState(id, 'business')).toMatchObject({ version: 1, data: { a: 'b' } });
