@@ -9,8 +9,8 @@ const LINE = { type: 'string' } as const;
 
 const world = RestWorld.prepare();
 
-describe('a REST tool maps arguments', () => {
-  it('to path, query, headers and body, with their types, defaults and nested', async () => {
+describe('the arguments of a REST tool', () => {
+  it('are mapped to path, query, headers and body, with types, defaults and nested values', async () => {
     world.declare({
       method: 'POST',
       url: `${world.server.url}/crm/{team}/{id}.json?v=1`,
@@ -59,7 +59,7 @@ describe('a REST tool maps arguments', () => {
     });
   });
 
-  it('that nobody maps to the query or the body, by the method', async () => {
+  it('are sent in the query or the body, by the method, when they are not mapped', async () => {
     const parameters = [Parameter.string('a', '', true), Parameter.array('b', Parameter.integer('n'))];
     world.declare({ parameters });
     world.server.json('/crm', {});
@@ -89,14 +89,14 @@ describe('a REST tool maps arguments', () => {
     '',
     'a\u0000b',
     '\ud800',
-  ])('but lets none of them leave its place in the path: %j', async (id) => {
+  ])('cannot leave their segment of the path: %j', async (id) => {
     world.declare({ url: `${world.server.url}/crm/{id}`, parameters: [Parameter.string('id', '', true)] });
     expect(await world.errorOf({ id })).toContain('The request was not sent: an argument of the URL');
     expect(world.server.requests).toEqual([]);
   });
 
   it.each(['@evil.example', '//evil.example', '?x=1', '#x', 'a b', '%2f', '…', '...', 'a..b'])(
-    'and writes any other as one segment: %j',
+    'are encoded as one segment of the path: %j',
     async (id) => {
       world.declare({ url: `${world.server.url}/crm/{id}`, parameters: [Parameter.string('id', '', true)] });
       await world.call({ id });
@@ -104,7 +104,7 @@ describe('a REST tool maps arguments', () => {
     },
   );
 
-  it('and leaves no hole and no dots where a list is empty', async () => {
+  it('cannot leave an empty or dotted segment for an empty list', async () => {
     const parameters = [Parameter.array('ids', Parameter.string('id'), '', true)];
     for (const segment of ['{ids}', '.{ids}', '{ids}.']) {
       world.declare({ url: `${world.server.url}/x/${segment}/y`, parameters });
@@ -112,7 +112,7 @@ describe('a REST tool maps arguments', () => {
     }
   });
 
-  it('and breaks no header', async () => {
+  it('cannot break a header', async () => {
     world.declare({ headers: { 'x-a': '{a}' }, parameters: [Parameter.string('a', '', true)] });
     for (const a of ['x\r\nx-b: 1', 'ü', '\u0000'])
       expect(await world.errorOf({ a })).toContain('header "x-a" cannot contain');
@@ -131,7 +131,7 @@ describe('a REST tool maps arguments', () => {
     [{ method: 'POST', bodyType: 'form', body: { a: 'is {a}' } }, 'a'],
     [{ headers: { 'x-a': '{a}' } }, 'a'],
     [{ url: '/crm/{a}' }, 'a'],
-  ] as const)('and sends no half characters in the place of others: %j', async (more, name) => {
+  ] as const)('are rejected with a lone surrogate: %j', async (more, name) => {
     const part = { type: ['string', 'array', 'object'] };
     const parameters = { type: 'object', properties: { a: part, b: part, list: part }, required: ['a'] } as const;
     const url = `${world.server.url}${'url' in more ? more.url : '/crm'}`;
@@ -144,7 +144,7 @@ describe('a REST tool maps arguments', () => {
     expect(world.server.requests).toEqual([]);
   });
 
-  it('nor in a name, while JSON can say them', async () => {
+  it('are rejected with a lone surrogate in a name, except in JSON', async () => {
     const parameters = { type: 'object', properties: {}, additionalProperties: true } as const;
     world.declare({ parameters });
     expect(await world.errorOf({ '\udc00': 1 })).toContain('"\\udc00" contains a lone surrogate');
@@ -155,7 +155,7 @@ describe('a REST tool maps arguments', () => {
     expect(JSON.parse(world.server.requests[0]!.body)).toEqual({ '\udc00': 'a\ud800' });
   });
 
-  it('and refuses what has no text', async () => {
+  it('are rejected when an object is used as text', async () => {
     world.declare({ query: { a: '{a}' }, parameters: { type: 'object', properties: { a: { type: 'object' } } } });
     expect(await world.errorOf({ a: {} })).toContain('the argument "a" contains a list or an object');
   });

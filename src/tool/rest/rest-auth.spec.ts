@@ -7,7 +7,7 @@ Logger.overrideLogger(false);
 
 const world = RestWorld.prepare();
 
-describe('a REST tool says who it is', () => {
+describe('the credential of a REST tool', () => {
   it.each([
     [{ type: 'bearer', token: 'CRM_TOKEN' }, '/crm', { authorization: `Bearer ${CANARY}` }],
     [
@@ -26,9 +26,9 @@ describe('a REST tool says who it is', () => {
       `/crm?${new URLSearchParams({ key: CANARY }).toString()}`,
       {},
     ],
-  ] as const)('by %j, and tells nobody', async (auth, path, headers) => {
+  ] as const)('is sent by %j, and redacted in results', async (auth, path, headers) => {
     world.declare({ auth, parameters: [] });
-    // A server that says back all that it is told, in all ways.
+    // The server echoes the whole request, with the secret in several encodings.
     world.server.on('/crm', (request, reply, count) => {
       const told = { ...request.headers, url: request.path, [CANARY]: [encodeURIComponent(CANARY), CANARY] };
       const escaped = JSON.stringify(told).replaceAll('canary', String.raw`\u0063anary`);
@@ -46,7 +46,7 @@ describe('a REST tool says who it is', () => {
     }
   });
 
-  it('to the origin it is for, and to no other', async () => {
+  it('is not sent to another origin', async () => {
     const other = await WebServer.start('127.0.0.1');
     world.server.on('/crm', (_request, reply) => void reply.writeHead(307, { location: `${other.url}/crm` }).end());
     world.declare({ auth: { type: 'apiKey', in: 'header', name: 'x-own', key: 'CRM_TOKEN' } });
@@ -55,7 +55,7 @@ describe('a REST tool says who it is', () => {
     await other.close();
   });
 
-  describe('where the other origin may be called too', () => {
+  describe('with a redirect to another allowed origin', () => {
     let other: WebServer;
     beforeAll(async () => {
       other = await WebServer.start();
@@ -68,7 +68,7 @@ describe('a REST tool says who it is', () => {
     });
 
     it.each(['User-Agent', 'Accept', 'accept-language', 'X-Api-Key', 'authorization'])(
-      'in the header %s, which no other origin sees',
+      'is not sent in the header %s',
       async (name) => {
         world.server.on('/crm', (_request, reply) => void reply.writeHead(307, { location: `${other.url}/crm` }).end());
         other.json('/crm', {});
@@ -80,7 +80,7 @@ describe('a REST tool says who it is', () => {
     );
 
     it.each([encodeURIComponent(CANARY), new URLSearchParams({ CANARY }).toString(), 'canary/secret+1%22x'])(
-      'in the query, also where the server says it again as %s',
+      'is not sent in the query, even if the server repeats it as %s',
       async (said) => {
         const locations = [
           `${other.url}/crm?key=${said}`,

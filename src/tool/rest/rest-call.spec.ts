@@ -6,7 +6,7 @@ Logger.overrideLogger(false);
 
 const world = RestWorld.prepare();
 
-describe('a REST tool is repeated', () => {
+describe('the retries of a REST tool', () => {
   const flaky = (failures: number, status = 503, headers = {}) =>
     world.server.on('/crm', (_request, reply, count) => {
       reply.writeHead(count > failures ? 200 : status, { 'content-type': 'application/json', ...headers }).end('{}');
@@ -20,14 +20,14 @@ describe('a REST tool is repeated', () => {
     ['PUT', { effect: 'idempotent', retries: 0 }, 1],
     ['GET', { effect: 'once' }, 1],
     ['GET', { retries: 4 }, 5],
-  ] as const)('by its effect: %s %j is asked %i times', async (method, more, times) => {
+  ] as const)('follow its effect: %s with %j is requested %i times', async (method, more, times) => {
     flaky(9);
     world.declare({ method, ...more });
     expect(await world.errorOf({})).toContain('answered 503 Service Unavailable');
     expect(world.server.requests).toHaveLength(times);
   });
 
-  it('until it succeeds, with the same key each time', async () => {
+  it('continue until a call succeeds, with the same idempotency key', async () => {
     flaky(2, 429, { 'retry-after': '0' });
     world.declare({ method: 'PUT', effect: 'idempotent' });
     expect(await world.call({}, { key: 'run-1:tool:1:1' })).toMatchObject({ success: true });
@@ -36,14 +36,14 @@ describe('a REST tool is repeated', () => {
     );
   });
 
-  it.each([400, 401, 404, 409, 422, 501])('but not after %i', async (status) => {
+  it.each([400, 401, 404, 409, 422, 501])('do not follow the status %i', async (status) => {
     flaky(9, status);
     world.declare({});
     await world.call({});
     expect(world.server.requests).toHaveLength(1);
   });
 
-  it('when the connection breaks', async () => {
+  it('follow a broken connection', async () => {
     world.server.on('/crm', (_request, reply, count) => {
       if (count === 1) reply.destroy();
       else reply.writeHead(204).end();
@@ -52,20 +52,20 @@ describe('a REST tool is repeated', () => {
     expect(await world.call({})).toMatchObject({ success: true, result: null });
   });
 
-  it('when nothing comes, within its time', async () => {
+  it('follow a first-byte timeout', async () => {
     world.server.on('/crm', (_request, reply, count) => void (count > 1 && reply.writeHead(204).end()));
     world.declare({ firstByteTimeoutMs: 50 });
     expect(await world.call({})).toMatchObject({ success: true });
   });
 
-  it('not when the server asks for more time than there is', async () => {
+  it('stop when Retry-After exceeds the remaining time', async () => {
     flaky(1, 503, { 'retry-after': '3600' });
     world.declare({ timeoutMs: 5000 });
     expect(await world.errorOf({})).toContain('answered 503');
     expect(world.server.requests).toHaveLength(1);
   });
 
-  it('as late as the server asks', async () => {
+  it('wait as long as the server requests', async () => {
     flaky(1, 503, { 'retry-after-ms': '60' });
     world.declare({});
     const started = performance.now();
@@ -74,7 +74,7 @@ describe('a REST tool is repeated', () => {
   });
 });
 
-it('stops with its call, between attempts too', async () => {
+it('a REST request stops with its call, even between attempts', async () => {
   world.server.on('/crm', (_request, reply) => void reply.writeHead(503, { 'retry-after': '20' }).end());
   world.declare({});
   const abort = new AbortController();
@@ -87,7 +87,7 @@ it('stops with its call, between attempts too', async () => {
   expect(await world.call({})).toMatchObject({ code: 'TOOL_TIMEOUT', error: 'The tool did not finish within 50 ms.' });
 });
 
-it('is handled as its method and its author say', () => {
+it('a REST tool derives its handling from its method and its declaration', () => {
   world.declare({});
   expect(world.tools.get('crm').metadata).toEqual({
     effect: 'read',

@@ -89,7 +89,7 @@ describe('the declaration of a REST tool', () => {
     expect(world.tools.list()).toEqual([]);
   });
 
-  it('is told all that is wrong with it at once, and where it stands', () => {
+  it('is rejected with its source and all its mistakes at once', () => {
     const declaration = {
       name: 'a b',
       description: ' ',

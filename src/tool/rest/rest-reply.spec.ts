@@ -6,7 +6,7 @@ Logger.overrideLogger(false);
 
 const world = RestWorld.prepare();
 
-describe('a REST tool reads', () => {
+describe('the reply of a REST tool', () => {
   const body = (type: string, content: string | Buffer, status = 200) =>
     world.server.on('/crm', (_request, reply) => void reply.writeHead(status, { 'content-type': type }).end(content));
 
@@ -18,7 +18,7 @@ describe('a REST tool reads', () => {
     ['text/plain; charset=iso-8859-1', Buffer.from('gr\xfc\xdfe', 'latin1'), '', 'grüße'],
     ['application/xml', '<a/>', '', '<a/>'],
     ['text/plain', '', '', null],
-  ])('%s %j by %j', async (type, content, result, expected) => {
+  ])('is read from %s %j by %j', async (type, content, result, expected) => {
     body(type, content);
     world.declare({ result });
     expect(await world.call({})).toMatchObject({ success: true, result: expected });
@@ -34,13 +34,13 @@ describe('a REST tool reads', () => {
     ['application/json', '{"error":"bad"}', 422, 'answered 422 Unprocessable Entity: {"error":"bad"}'],
     ['text/plain', 'x'.repeat(1000), 400, `answered 400 Bad Request: ${'x'.repeat(500)}…`],
     ['application/octet-stream', 'x', 599, 'answered 599.'],
-  ])('no %s %j of status %i', async (type, content, status, fault) => {
+  ])('is an error for %s %j of status %i', async (type, content, status, fault) => {
     body(type, content, status);
     world.declare({ result: '/b' });
     expect(await world.errorOf({})).toBe(`127.0.0.1:${world.server.port} ${fault}`);
   });
 
-  it('of HEAD what it says', async () => {
+  it('contains the status and the headers for HEAD', async () => {
     world.server.on(
       '/crm',
       (_request, reply) => void reply.writeHead(200, { etag: '"7"', 'content-length': 12 }).end(),

@@ -5,7 +5,7 @@ import type { RestToolDeclaration } from '../rest-tool.types.js';
 const world = RestWorld.prepare();
 const token = (header: string, more: object = {}) => ({ capture: { t: { from: '/t', header, ...more } } });
 
-describe('of a connection', () => {
+describe('the declaration of a connection', () => {
   it.each([
     [{ stateful: undefined, connection: {} }, 'it has a connection but no state: add `"stateful": true`'],
     [{ stateful: false, connection: {} }, 'it has a connection but no state'],
@@ -49,7 +49,7 @@ describe('of a connection', () => {
   });
 });
 
-it('is for an operation of an OpenAPI document too', async () => {
+it('a connection also applies to an operation of an OpenAPI document', async () => {
   const document = {
     openapi: '3.1.0',
     info: { title: 'Shop', version: '1' },

@@ -19,13 +19,13 @@ const declare = (connection: RestConnection, more: object = {}) =>
 const json = () => world.server.json('/crm', {});
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How many connections there have been since. */
+/** Returns a function that counts the connections opened since this call. */
 function counting(): () => number {
   const before = world.server.connections;
   return () => world.server.connections - before;
 }
 
-/** Answers when it is told to, and says how many wait for that. */
+/** Holds all replies. @returns functions that send them, in order of the requests */
 function held() {
   const waiting: (() => void)[] = [];
   world.server.on('/crm', (_request, reply) => void waiting.push(() => void reply.writeHead(204).end()));
@@ -70,7 +70,7 @@ describe('the connections of a session', () => {
     await world.server.waitForRequests(2);
     waiting[1]!();
     expect(await Promise.all(calls)).toMatchObject([{ success: true }, { success: true }]);
-    // Another session has its own.
+    // Another session has its own connections.
     const other = world.callIn('other');
     await world.server.waitForRequests(3);
     waiting[2]!();
@@ -237,7 +237,7 @@ describe('a call of a session is made again', () => {
   });
 });
 
-/** In how many ms the system asks the other side, of the one connection to a port that waits for that (proc(5), tcp). */
+/** Reads the keep-alive timer of the connection to a port, in ms; -1 without one. See proc(5), /proc/net/tcp. */
 function keepAliveTimer(port: number): number {
   const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = readFileSync('/proc/net/tcp', 'utf8')

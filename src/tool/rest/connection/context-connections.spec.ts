@@ -12,7 +12,7 @@ async function cleanup(session: string): Promise<void> {
   await (await world.states.managerOf(world.tools.get('crm'))).cleanupContext(idOf(session));
 }
 
-/** Sockets and timers of this process that are not closed. */
+/** Counts the open sockets and timers of this process. */
 function handles(): { sockets: number; timers: number } {
   const all = process.getActiveResourcesInfo();
   const count = (name: string) => all.filter((one) => one === name).length;
@@ -20,7 +20,7 @@ function handles(): { sockets: number; timers: number } {
 }
 
 describe('the connections of a context', () => {
-  it('leave no socket, a thousand times', async () => {
+  it('leave no socket open after 1,000 contexts', async () => {
     world.server.json('/crm', { fine: true });
     world.declare({ stateful: true });
     const before = handles();
@@ -30,7 +30,7 @@ describe('the connections of a context', () => {
       const some = sessions.slice(at, at + 100);
       const results = await Promise.all(some.map((session) => world.callIn(session)));
       expect(results.filter(({ success }) => !success)).toEqual([]);
-      // Each keeps its own until it is cleaned up.
+      // Each context holds its connection until it is cleaned up.
       expect([world.server.open, world.connections.size]).toEqual([100, 100]);
       await Promise.all(some.map(cleanup));
       await world.server.waitForClosed();
@@ -39,11 +39,11 @@ describe('the connections of a context', () => {
     expect([world.server.open, world.connections.size]).toEqual([0, 0]);
     const after = handles();
     expect(after.sockets).toBe(before.sockets);
-    // A few come and go with the test's own means; there is none for each context.
+    // The test itself uses a few timers; a context uses none.
     expect(after.timers - before.timers).toBeLessThan(10);
   });
 
-  it('are closed with a context that is cleaned up during a call, which says so', async () => {
+  it('are closed with a context that is cleaned up during a call, and fail that call', async () => {
     world.server.on('/crm', () => undefined);
     world.declare({ stateful: true });
     const call = world.callIn('s');
@@ -56,7 +56,7 @@ describe('the connections of a context', () => {
     await world.server.waitForClosed();
   });
 
-  it('are closed with the application, after which there are none', async () => {
+  it('are closed with the application, and cannot be opened after that', async () => {
     world.server.json('/crm', {});
     world.declare({ stateful: true });
     await world.callIn('s');
@@ -65,7 +65,7 @@ describe('the connections of a context', () => {
     expect(await world.callIn('s')).toMatchObject({ success: false, error: expect.stringContaining('shutting down') });
   });
 
-  it('are other ones when the tool is declared anew', async () => {
+  it('are replaced when the tool is declared again', async () => {
     world.server.json('/crm', {});
     for (const poolSize of [1, 2]) {
       world.declare({ stateful: true, connection: { poolSize } });

@@ -8,7 +8,7 @@ import { HeldCookies } from './cookie-jar.factory.js';
 Logger.overrideLogger(false);
 
 const world = RestWorld.prepare();
-/** The clock alone is moved. */
+/** Timers that stay real: only the clock is faked. */
 const TIMERS = [
   'setTimeout',
   'clearTimeout',
@@ -20,7 +20,7 @@ const TIMERS = [
 ] as const;
 const SESSION = 'a1b2c3d4e5f6';
 
-/** Answers with what it was sent, and sets cookies. */
+/** Echoes the received cookies and sets new ones. */
 function answer(path: string, ...lines: readonly string[]): void {
   world.server.on(path, (request, reply) => {
     reply.writeHead(200, { 'content-type': 'application/json', 'set-cookie': [...lines] });
@@ -32,7 +32,7 @@ const cookiesAt = ({ requests }: WebServer) => requests.map(({ headers }) => hea
 const sent = () => cookiesAt(world.server);
 
 describe('cookies of a tool with a state', () => {
-  it('are sent with the next call of the session, and with no other', async () => {
+  it('are sent with the next call of the session, and with no other call', async () => {
     answer('/crm', `sid=${SESSION}; HttpOnly`, 'lang=en');
     world.declare({ stateful: true });
     for (const session of ['one', 'one', 'other']) await world.callIn(session);
@@ -41,7 +41,7 @@ describe('cookies of a tool with a state', () => {
     expect(sent()).toEqual([null, `sid=${SESSION}; lang=en`, null, null, null]);
   });
 
-  it('are in no result, error or state that anybody is shown', async () => {
+  it('are in no visible result, error or state', async () => {
     answer('/crm', `sid=${SESSION}`);
     world.declare({ stateful: true });
     await world.callIn('s');
@@ -59,7 +59,7 @@ describe('cookies of a tool with a state', () => {
     expect(JSON.stringify(shown)).not.toContain(SESSION);
   });
 
-  it('are kept of a call that failed, and of a redirect on the way', async () => {
+  it('are stored from a failed call and from a redirect', async () => {
     world.server.on('/crm', (_request, reply, count) => {
       if (count === 1) reply.writeHead(403, { 'set-cookie': 'csrf=0123456789' }).end();
       else reply.writeHead(302, { location: '/home', 'set-cookie': `sid=${SESSION}; Path=/` }).end();
@@ -71,14 +71,14 @@ describe('cookies of a tool with a state', () => {
     expect(sent()).toEqual([null, 'csrf=0123456789', `csrf=0123456789; sid=${SESSION}`]);
   });
 
-  it('are forgotten when the server says so, and when their time is over', async () => {
+  it('are deleted when the server expires them, and when their lifetime ends', async () => {
     world.server.on('/crm', (_request, reply, count) => {
       const lines = [['a=1; Max-Age=60', 'b=2; Max-Age=60', 'c=3'], ['b=; Max-Age=0']][count - 1];
       reply.writeHead(204, { 'set-cookie': lines ?? [] }).end();
     });
     world.declare({ stateful: true });
     for (let count = 0; count < 3; count++) await world.callIn('s');
-    // Being sent makes none of them live longer.
+    // Sending a cookie does not extend its lifetime.
     jest.useFakeTimers({ now: Date.now() + 59_000, doNotFake: [...TIMERS] });
     await world.callIn('s');
     jest.setSystemTime(Date.now() + 2000);
@@ -87,7 +87,7 @@ describe('cookies of a tool with a state', () => {
     expect(sent()).toEqual([null, 'a=1; b=2; c=3', 'a=1; c=3', 'a=1; c=3', 'c=3']);
   });
 
-  it('are not for a tool that wants none, and go nowhere else', async () => {
+  it('are not sent for a tool with cookies disabled', async () => {
     answer('/crm', `sid=${SESSION}`);
     world.declare({ stateful: true, connection: { cookies: false } });
     await world.callIn('s');
@@ -95,7 +95,7 @@ describe('cookies of a tool with a state', () => {
     expect(sent()).toEqual([null, null]);
   });
 
-  it('go to no other place that a call is led to', async () => {
+  it('are not sent to another host that a call is redirected to', async () => {
     const other = await WebServer.start();
     await world.allow(other, `localhost:${other.port}`);
     world.reset();
@@ -120,7 +120,7 @@ describe('a cookie', () => {
   const taken = async (from: string, line: string) => {
     const cookies = await HeldCookies.of({});
     cookies.take(new URL(from), [line]);
-    // As the next call finds it.
+    // The cookies as the next call restores them.
     return HeldCookies.of(cookies.changes());
   };
 
@@ -140,19 +140,19 @@ describe('a cookie', () => {
     ['https://a.example/', '__Host-k=v; Domain=a.example; Path=/; Secure', 'https://a.example/', false],
     ['https://a.example/', `k=${'v'.repeat(5000)}`, 'https://a.example/', false],
     ['https://a.example/', '=;;', 'https://a.example/', false],
-  ])('of %s with %j is sent to %s: %j', async (from, line, to, isSent) => {
+  ])('from %s with %j is sent to %s: %j', async (from, line, to, isSent) => {
     const cookies = await taken(from, line);
     expect(cookies.headerFor(new URL(to)) !== undefined).toBe(isSent);
   });
 
-  it('is one of fifty at most, the newest of them', async () => {
+  it('is one of at most fifty stored cookies', async () => {
     const cookies = await HeldCookies.of({});
     const from = new URL('https://a.example/');
     for (let n = 0; n < 60; n++) cookies.take(from, [`k${n}=v`]);
     expect(Object.keys(cookies.changes())).toHaveLength(50);
   });
 
-  it('is no change while it stays as it is', async () => {
+  it('causes no state change while it is unchanged', async () => {
     const cookies = await taken('https://a.example/', 'k=v; Max-Age=60');
     expect(cookies.headerFor(new URL('https://a.example/'))).toBe('k=v');
     expect(cookies.changes()).toEqual({});

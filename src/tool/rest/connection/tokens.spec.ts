@@ -19,8 +19,8 @@ function answer(...replies: readonly unknown[]): void {
 const tokensAt = ({ requests }: WebServer) => requests.map(({ headers }) => headers.authorization ?? null);
 const sent = () => tokensAt(world.server);
 
-describe('a token of a reply', () => {
-  it('is said by later calls of the session, and shown to nobody', async () => {
+describe('a token captured from a reply', () => {
+  it('is sent with later calls of the session, and redacted in results', async () => {
     answer({ access_token: TOKEN, name: 'Ann' });
     world.declare({ stateful: true, connection: { capture: CAPTURE } });
     const told = [await world.callIn('one'), await world.callIn('one'), await world.callIn('other')];
@@ -32,14 +32,14 @@ describe('a token of a reply', () => {
     ]);
   });
 
-  it('gives way to a newer one', async () => {
+  it('is replaced by a newer token', async () => {
     answer({ access_token: TOKEN }, { access_token: `${TOKEN}-2` });
     world.declare({ stateful: true, connection: { capture: CAPTURE } });
     for (let count = 0; count < 3; count++) await world.callIn('s');
     expect(sent()).toEqual([null, `Bearer ${TOKEN}`, `Bearer ${TOKEN}-2`]);
   });
 
-  it('is for the origin that gave it, also when the tool calls another one by now', async () => {
+  it('is sent only to its origin, even if the tool now calls another origin', async () => {
     answer({ access_token: TOKEN });
     world.declare({ stateful: true, connection: { capture: CAPTURE } });
     await world.callIn('s');
@@ -56,7 +56,7 @@ describe('a token of a reply', () => {
     await world.allow();
   });
 
-  it('goes along with no redirect to another origin', async () => {
+  it('does not follow a redirect to another origin', async () => {
     const other = await WebServer.start();
     await world.allow(other);
     world.reset();
@@ -78,7 +78,7 @@ describe('a token of a reply', () => {
     [{ a: 1 }, 'it is not a string'],
     ['x'.repeat(9000), 'it has more than 8192 characters'],
     [`${TOKEN}\r\nx: y`, 'it has characters that a header cannot contain'],
-  ])('that is %j is refused', async (token, fault) => {
+  ])('is rejected with the value %j', async (token, fault) => {
     answer({ access_token: token });
     world.declare({ stateful: true, connection: { capture: CAPTURE } });
     const result = await world.callIn('s');
@@ -90,7 +90,7 @@ describe('a token of a reply', () => {
     expect(sent()).toEqual([null, null]);
   });
 
-  it('is not looked for in an error', async () => {
+  it('is not captured from an error reply', async () => {
     world.server.on('/crm', (_request, reply) => {
       reply.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token: TOKEN }));
     });

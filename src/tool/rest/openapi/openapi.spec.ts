@@ -31,7 +31,7 @@ const one = (document: object, more: Partial<OpenApiImport> = {}) =>
   world.registry.importOpenApi({ document, operations: ['thing'], ...more });
 
 describe('an OpenAPI document', () => {
-  it('gives tools of the operations that are chosen, and of no others', async () => {
+  it('provides tools for the selected operations only', async () => {
     await pets(['listPets', { operationId: 'pets.create', name: 'add_pet', effect: 'idempotent', result: '/id' }]);
     expect(world.tools.list().map(({ definition }) => definition.name)).toEqual(['listPets', 'add_pet']);
     const { definition, metadata } = world.tools.get('listPets');
@@ -55,7 +55,7 @@ describe('an OpenAPI document', () => {
     expect(world.tools.get('add_pet').metadata).toMatchObject({ effect: 'idempotent' });
   });
 
-  it('says how the calls are made', async () => {
+  it('defines the requests of its tools', async () => {
     await pets(['listPets', 'pets.create', 'removePet'], { prefix: 'shop_' });
     world.server.json('/v2/shops/a%2Fb/pets', [{ id: 1 }]).json('/v2/pets', { id: 7 });
     world.server.on('/v2/pets/7', (_request, reply) => void reply.writeHead(204).end());
@@ -109,7 +109,7 @@ describe('an OpenAPI document', () => {
     });
   });
 
-  it('of 3.1 counts what stands beside a reference', async () => {
+  it('applies keywords beside a reference in version 3.1', async () => {
     const schema = { $ref: '#/components/schemas/Name', maxLength: 5, description: 'Short' };
     const document = documentOf(
       { parameters: [ID, { name: 'name', in: 'query', schema }] },
@@ -178,7 +178,7 @@ describe('an OpenAPI document', () => {
     expect(world.tools.list()).toEqual([]);
   });
 
-  it('takes a user name that is no secret', async () => {
+  it('accepts a user name that is not a secret', async () => {
     const login = { user: 'ann', password: 'CRM_TOKEN' };
     await pets(['pets.create'], { secrets: { key: 'CRM_TOKEN', login } });
     await world.call({ body: { name: 'Rex' } }, {}, 'pets_create');
@@ -196,7 +196,7 @@ describe('an OpenAPI document', () => {
     [{ type: 'mutualTLS' }, 'CRM_TOKEN', 'its type is "mutualTLS", which is not supported'],
     [{ type: 'oauth2' }, { username: 'CRM_USER' }, 'it takes one secret'],
     [{ type: 'oauth2' }, 'OTHER_SECRET', 'its auth names OTHER_SECRET, which TOOL_SECRETS does not'],
-  ])('with the scheme %j and the secret %j is refused', async (scheme, secret, fault) => {
+  ])('is rejected with the scheme %j and the secret %j', async (scheme, secret, fault) => {
     const document = documentOf(
       { parameters: [ID], security: [{ key: [] }] },
       { components: { securitySchemes: { key: scheme } } },
@@ -204,7 +204,7 @@ describe('an OpenAPI document', () => {
     await expect(one(document, { secrets: { key: secret } })).rejects.toThrow(fault);
   });
 
-  it('that refers to itself is refused, with the round', async () => {
+  it('is rejected with the cycle when it refers to itself', async () => {
     await expect(pets(['growTree'])).rejects.toMatchObject({
       message: expect.stringContaining(
         'it refers to itself (#/components/schemas/Tree → #/components/schemas/Tree), and recursive schemas are not supported',
@@ -212,7 +212,7 @@ describe('an OpenAPI document', () => {
     });
   });
 
-  it('that grows without end by its references is refused', async () => {
+  it('is rejected when its references expand to too many schemas', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 20 }, (_, n) => {
         const inner = n === 0 ? { type: 'string' } : { $ref: `#/components/schemas/S${n - 1}` };
@@ -225,7 +225,7 @@ describe('an OpenAPI document', () => {
     );
   });
 
-  it('is refused whole, with all that is wrong', async () => {
+  it('is rejected as a whole, with all its mistakes', async () => {
     const refused = pets(['listPets', 'growTree', 'upload', 'nothing'], { secrets: {} });
     await expect(refused).rejects.toThrow(/listPets|get \/shops/);
     const message = await refused.catch((error: Error) => error.message);
@@ -244,7 +244,7 @@ describe('an OpenAPI document', () => {
     ['of another tool', [{ operationId: 'pets.create', name: 'crm' }]],
     ['of one of its own', [{ operationId: 'pets.create', name: 'listPets' }]],
     ['that is reserved', [{ operationId: 'pets.create', name: 'finish' }]],
-  ])('gives none of its tools where one has the name %s', async (_whose, others) => {
+  ])('registers none of its tools when one has the name %s', async (_whose, others) => {
     world.declare({});
     await expect(pets(['listPets', ...others, 'removePet'])).rejects.toThrow(/"(crm|listPets|finish)"/);
     expect(world.tools.list().map(({ definition }) => definition.name)).toEqual(['crm']);
@@ -252,7 +252,7 @@ describe('an OpenAPI document', () => {
     expect(world.tools.list()).toHaveLength(3);
   });
 
-  it('leaves out what need not be told', async () => {
+  it('omits optional parameters on request', async () => {
     await pets([{ operationId: 'listPets', omit: ['ids', 'X-Trace-Id', 'status'] }]);
     expect(
       Object.keys((world.tools.get('listPets').definition.inputSchema as { properties: object }).properties),
@@ -272,7 +272,7 @@ describe('an OpenAPI document', () => {
     [{ document: PETS, operations: ['a'], servers: 'x' }, 'unrecognized key: "servers"'],
     [{ document: 'package.json', operations: ['a'] }, 'package.json has no OpenAPI version'],
     [{ document: 'README.md', operations: ['a'] }, 'README.md'],
-  ])('is not looked for in %j', async (given, fault) => {
+  ])('is not loaded from an invalid import: %j', async (given, fault) => {
     await expect(world.registry.importOpenApi(given as OpenApiImport)).rejects.toThrow(fault);
   });
 });
