@@ -27,8 +27,8 @@ function toolOf(stateful: StatefulOptions): Tool {
   return createRegisteredTool({ name: 'count', description: 'Counts.', stateful, handler: () => 1 });
 }
 
-describe('who holds something for a context', () => {
-  it('hears that it is cleaned up', async () => {
+describe('a listener of closed contexts', () => {
+  it('is notified of a cleanup', async () => {
     const { told, states } = listen();
     const tool = toolOf({});
     await states.callAlone(tool, {}, SITE, async () => 1);
@@ -37,7 +37,7 @@ describe('who holds something for a context', () => {
     expect(told).toEqual([ID]);
   });
 
-  it('hears that it has expired, from the next call', async () => {
+  it('is notified of an expired context at its next call', async () => {
     const { told, states } = listen();
     const tool = toolOf({ ttlMs: 1 });
     await states.callAlone(tool, {}, SITE, async () => 1);
@@ -50,7 +50,7 @@ describe('who holds something for a context', () => {
     expect(told).toEqual([ID]);
   });
 
-  it('hears that it went with its run, and with a call without a session', async () => {
+  it('is notified when a context ends with its run or with a call without a session', async () => {
     const { told, states } = listen();
     const tool = toolOf({ cleanupAfterRun: true });
     await states.callAlone(tool, {}, SITE, async () => 1);
@@ -62,7 +62,7 @@ describe('who holds something for a context', () => {
     expect(told[1]).toBe(contextIdOf({ tenant: 'default', session: `run:${site.runId}`, tool: 'count' }));
   });
 
-  it('hears no more when it has left, and harms no other by what it throws', () => {
+  it('is not notified after it unsubscribes, and does not affect others when it throws', () => {
     const { closings, told } = listen();
     const leave = closings.onClosed(() => {
       throw new Error('broken');

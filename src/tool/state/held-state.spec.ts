@@ -12,7 +12,7 @@ import { ToolStates } from './tool-states.service.js';
 const site = () => createCallSite({ sessionId: 's' });
 const TOOL = createRegisteredTool({ name: 'crm', description: 'Asks.', stateful: true, handler: () => 1 });
 
-it('is no change of its own state what a stranger calls one', async () => {
+it('an untrusted result with a state property does not change the state of its tool', async () => {
   const states = ToolStates.inMemory();
   const tool = { ...TOOL, metadata: { ...TOOL.metadata, isReturnForeign: true } };
   const returned = { city: 'Albany', state: 'NY' };
@@ -35,7 +35,7 @@ class FullHome extends StateHomeRegistry {
   }
 }
 
-it('is never stored for a call without a session: nobody would find it again', async () => {
+it('the state of a call without a session is never stored', async () => {
   const states = new ToolStates(new FullHome(loadConfig({ env: {} }).config));
   const call = (sessionId: string | null, work: () => unknown) =>
     states.callAlone(TOOL, {}, createCallSite({ sessionId }), async (held) => {
@@ -50,13 +50,13 @@ it('is never stored for a call without a session: nobody would find it again', a
   await expect(call('s', () => 'done')).rejects.toThrow('the disk is full');
 });
 
-describe('what a connection holds', () => {
+describe('the held values of a connection', () => {
   const states = ToolStates.inMemory();
   const call = (work: (held: StatefulCall) => unknown) =>
     states.callAlone(TOOL, {}, site(), async (held) => work(held));
   const held = async () => (await states.open(TOOL, {}, site())).handle.held;
 
-  it('is there for the next call, laid over what was there', async () => {
+  it('are merged into the earlier values for the next call', async () => {
     await call(({ handle }) => handle.hold({ 'cookie:a': 'one', 'cookie:b': 'two' }));
     await call(({ handle }) => {
       expect(handle.held).toEqual({ 'cookie:a': 'one', 'cookie:b': 'two' });
@@ -66,7 +66,7 @@ describe('what a connection holds', () => {
     expect(await held()).toEqual({ 'cookie:b': 'two', 'cookie:c': 'three' });
   });
 
-  it('stays also when the call fails', async () => {
+  it('are stored even if the call fails', async () => {
     const failing = call(({ handle }) => {
       handle.hold({ 'cookie:d': 'four' });
       throw new Error('403');
@@ -75,7 +75,7 @@ describe('what a connection holds', () => {
     expect(await held()).toMatchObject({ 'cookie:d': 'four' });
   });
 
-  it('is shown to nobody who asks for the state, and is not lost by who changes that', async () => {
+  it('are hidden from readers of the state, and survive its changes', async () => {
     const manager = await states.managerOf(TOOL);
     const { contextId } = (await states.open(TOOL, {}, site())).handle;
     const before = await held();

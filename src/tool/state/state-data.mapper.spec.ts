@@ -50,7 +50,7 @@ describe('a state with a value that JSON would lose', () => {
   });
 });
 
-describe('a state that JSON holds', () => {
+describe('a state that JSON can represent', () => {
   it.each<[string, unknown, StateData]>([
     ['plain values', { a: [1, 'b', true, null, { c: -0.5 }] }, { a: [1, 'b', true, null, { c: -0.5 }] }],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
@@ -93,13 +93,13 @@ describe('a call that puts a Map into its state', () => {
     ['replace()', ({ state }) => state!.replace({ cart: map } as never)],
     ['set()', ({ state }) => state!.set('session', { cart: map } as never)],
     ['its result', () => ({ ok: true, state: { cart: map } })],
-  ])('fails by %s, and the state is unchanged', async (_name, method) => {
+  ])('fails with %s, and leaves the state unchanged', async (_name, method) => {
     const { result, data } = await call(method);
     expect(result).toMatchObject({ success: false, error: expect.stringMatching(/Map|not a Undefined/) });
     expect(await data()).toBeUndefined();
   });
 
-  it('fails by an initial state', async () => {
+  it('fails with an initial state', async () => {
     expect((await call(() => 1, { initial: () => ({ cart: map }) as never })).result).toMatchObject({
       success: false,
       error: expect.stringMatching(/state\.cart is a Map/),

@@ -58,8 +58,8 @@ function desk(more: Partial<StatefulAdapter<Notebook>> = KEEPS, states = ToolSta
   return { tools, states, made, open, at: (id: string) => sessions.create('notebook', id) };
 }
 
-describe('a tool that keeps state of its own', () => {
-  it('has one instance for each session, made at its first call', async () => {
+describe('a stateful tool with instances', () => {
+  it('creates one instance for each session at its first call', async () => {
     const { at, made } = desk();
     expect(made).toEqual([]);
     await at('a').execute({ word: 'one' });
@@ -68,21 +68,21 @@ describe('a tool that keeps state of its own', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('has its snapshot kept after each call that succeeded, and no version for one that changed nothing', async () => {
+  it('stores a snapshot after each successful call, and no version without a change', async () => {
     const { at } = desk();
     await at('a').execute({ word: 'one' });
     await at('a').execute({});
     expect(await at('a').state()).toMatchObject({ data: { words: ['one'] }, version: 1 });
   });
 
-  it('is restored where its instance is not, as after a restart', async () => {
+  it('is restored from its snapshot after a restart', async () => {
     const { states, at } = desk();
     await at('a').execute({ word: 'one' });
     const next = desk(KEEPS, states);
     expect(await next.at('a').execute({ word: 'two' })).toMatchObject({ words: ['one', 'two'] });
   });
 
-  it('forgets with a call that failed what it has done by then', async () => {
+  it('discards the changes of a failed call', async () => {
     const { at, made, open } = desk();
     await at('a').execute({ word: 'one' });
     await expect(at('a').execute({ word: 'half', fails: true })).rejects.toMatchObject({ code: 'TOOL_FAILED' });
@@ -90,7 +90,7 @@ describe('a tool that keeps state of its own', () => {
     expect([made.length, open()]).toEqual([2, 1]);
   });
 
-  it('follows a state that another has changed', async () => {
+  it('follows an external change of its state', async () => {
     const { at, states, tools } = desk();
     await at('a').execute({ word: 'one' });
     await at('a').execute({ word: 'two' });
@@ -98,13 +98,13 @@ describe('a tool that keeps state of its own', () => {
     expect(await at('a').execute({})).toMatchObject({ words: ['one'] });
   });
 
-  it('is made anew for the call that brings the answer of a person', async () => {
+  it('disposes of its instance when a call suspends', async () => {
     const { tools, made, open } = desk({ ...KEEPS, call: () => suspend({ question: 'Really?' }) });
     await expect(tools.call('notebook', {}, { sessionId: 'a' })).rejects.toMatchObject({ code: 'TOOL_FAILED' });
     expect([made.length, open()]).toEqual([1, 0]);
   });
 
-  it('lives as long as its context where it has no snapshot, also through failures', async () => {
+  it('retains its instance as long as its context without snapshots, even after failures', async () => {
     const { at, made, open } = desk({});
     await at('a').execute({ word: 'one' });
     await expect(at('a').execute({ word: 'half', fails: true })).rejects.toMatchObject({ code: 'TOOL_FAILED' });
@@ -115,7 +115,7 @@ describe('a tool that keeps state of its own', () => {
     expect(await at('a').execute({})).toMatchObject({ words: [] });
   });
 
-  it('has its calls in a session one after the other', async () => {
+  it('executes the calls of a session one after the other', async () => {
     const { tools, made } = desk({
       create: async () => (await turn(), new Notebook()),
       call: async (notebook, args: Args) => (await turn(), notebook.write(args)),
@@ -125,7 +125,7 @@ describe('a tool that keeps state of its own', () => {
     expect(made).toEqual([]);
   });
 
-  it('holds no more than it may, and loses nothing by that', async () => {
+  it('holds at most maxInstances instances, and restores evicted ones', async () => {
     const { at, open } = desk({ ...KEEPS, maxInstances: 2 });
     for (const id of ['a', 'b', 'a', 'c']) await at(id).execute({ word: id });
     await turn();
@@ -134,7 +134,7 @@ describe('a tool that keeps state of its own', () => {
     expect(await at('a').execute({})).toMatchObject({ words: ['a', 'a'] });
   });
 
-  it('leaves nothing of 1,000 sessions that were cleaned up', async () => {
+  it('leaves no instance or context of 1,000 sessions that were cleaned up', async () => {
     const { at, open, made, states, tools } = desk({ ...KEEPS, maxInstances: 5000 });
     const ids = Array.from({ length: 1000 }, (_, n) => `s${n}`);
     await Promise.all(ids.map((id) => at(id).execute({ word: id })));
@@ -145,7 +145,7 @@ describe('a tool that keeps state of its own', () => {
     expect(await manager.listContexts({ tenant: 'default' })).toEqual([]);
   });
 
-  it('gives its instance back after a call without a session, when it is unregistered, and at the end', async () => {
+  it('disposes of its instance after a call without a session, when it is unregistered, and at shutdown', async () => {
     const { tools, at, open } = desk();
     await tools.call('notebook', { word: 'one' });
     expect(open()).toBe(0);
@@ -158,7 +158,7 @@ describe('a tool that keeps state of its own', () => {
     expect(other.open()).toBe(0);
   });
 
-  it('is not harmed by an instance that cannot be disposed of', async () => {
+  it('tolerates an instance that cannot be disposed of', async () => {
     const { at } = desk({
       dispose: () => {
         throw new Error('stuck');
@@ -184,7 +184,7 @@ describe('a tool that keeps state of its own', () => {
       { stateful: { maxVersions: 3, conflict: 'merge' } },
       /stateful.maxVersions has no effect without snapshot.*conflict/,
     ],
-  ])('is refused when it cannot be: %#', (wrong, reason) => {
+  ])('is rejected when it is invalid: %#', (wrong, reason) => {
     expect(() => desk(wrong)).toThrow(
       expect.objectContaining({ code: 'TOOL_INVALID', message: expect.stringMatching(reason) }),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { statefulProblems } from './stateful-options.policy.js';
 
-describe('what a tool says of its state', () => {
+describe('statefulProblems()', () => {
   it.each<[unknown, readonly RegExp[]]>([
     [{ maxStateBytes: 4_194_304, maxHistory: 0, maxVersions: 0, ttlMs: 1 }, []],
     [{ maxStateBytes: 4_194_305 }, [/^its stateful.maxStateBytes is 4194305: use a whole number from 2 to 4194304$/]],
@@ -11,7 +11,7 @@ describe('what a tool says of its state', () => {
       [/maxHistory is 1.5: use a whole number from 0/, /"none": use "last_write/],
     ],
     [3, [/neither true, false nor an object/]],
-  ])('%j is told with all that is wrong', (stateful, problems) => {
+  ])('reports all problems of %j', (stateful, problems) => {
     expect(statefulProblems(stateful)).toEqual(problems.map((problem) => expect.stringMatching(problem)));
   });
 });

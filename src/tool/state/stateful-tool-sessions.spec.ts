@@ -13,14 +13,14 @@ function office() {
 }
 
 describe('a tool in a session', () => {
-  it('goes on where it was, whoever has bound it', async () => {
+  it('continues with its state in every binding of the session', async () => {
     const sessions = office();
     expect(await sessions.create('count', 'a').execute()).toEqual({ was: 0 });
     expect(await sessions.create('count', 'a').execute({})).toEqual({ was: 1 });
     expect(await sessions.create('count', 'b').execute()).toEqual({ was: 0 });
   });
 
-  it('is another one for another tenant', async () => {
+  it('has a separate state for another tenant', async () => {
     const sessions = office();
     const principal = { id: 'u', tenant: 'other', roles: [] };
     await sessions.create('count', 'a').execute();
@@ -29,7 +29,7 @@ describe('a tool in a session', () => {
     expect(await theirs.execute()).toEqual({ was: 0 });
   });
 
-  it('tells what is kept and what happened, and forgets it', async () => {
+  it('returns its state and history, and deletes them on cleanup', async () => {
     const session = office().create('count', 'a');
     expect([await session.state(), await session.history(), await session.cleanup()]).toEqual([null, [], false]);
     await session.execute();

@@ -55,7 +55,7 @@ class FrozenChanges extends StateChangeStore {
   }
 }
 
-it('is changed by nothing late that another process has carried over meanwhile', async () => {
+it('a late catch-up does not apply changes again that another process has applied', async () => {
   const store = new MemoryStateStore();
   const changes = new StateChangeStore(opened.database, PLAIN_CIPHER);
   const slow = new FrozenChanges(opened.database, PLAIN_CIPHER);

@@ -67,27 +67,30 @@ const homes: readonly (readonly [string, () => StateHome])[] = [
   ],
 ];
 
-describe.each(homes)('a change %s that is recorded and can no longer be made', (_, newHome) => {
+describe.each(homes)('a recorded change %s that can no longer be applied', (_, newHome) => {
   const theirs = { theirs: 1 };
   const cases: readonly (readonly [string, StatePolicy, StateData])[] = [
     ['TOOL_STATE_CONFLICT', POLICY, { mine: 1 }],
     ['TOOL_STATE_TOO_LARGE', { ...POLICY, conflict: 'merge' }, { mine: 'x'.repeat(85) }],
   ];
 
-  it.each(cases)('is left out whole, and told as an error of its call: %s', async (code, policy, data) => {
-    const home = newHome();
-    await record(home, changeTo(data), policy, theirs);
-    await home.catchUp(ID);
-    const manager = home.manager(POLICY);
-    expect((await manager.getState(ID, 'business'))?.data).toEqual(theirs);
-    expect(await manager.getState(ID, 'cache')).toBeNull();
-    expect((await manager.open(ID)).held).toEqual({ 'cookie:a': 1 });
-    const [end] = await manager.getHistory(ID, 10);
-    expect(end).toMatchObject({ kind: 'execution_error', by: 'run:tool:1:1', detail: { code, elapsed_ms: 1 } });
-    expect((await manager.getState(ID, 'connection'))?.data).toMatchObject({ error_count: 1 });
-  });
+  it.each(cases)(
+    'is dropped except for held values, and recorded as an error of its call: %s',
+    async (code, policy, data) => {
+      const home = newHome();
+      await record(home, changeTo(data), policy, theirs);
+      await home.catchUp(ID);
+      const manager = home.manager(POLICY);
+      expect((await manager.getState(ID, 'business'))?.data).toEqual(theirs);
+      expect(await manager.getState(ID, 'cache')).toBeNull();
+      expect((await manager.open(ID)).held).toEqual({ 'cookie:a': 1 });
+      const [end] = await manager.getHistory(ID, 10);
+      expect(end).toMatchObject({ kind: 'execution_error', by: 'run:tool:1:1', detail: { code, elapsed_ms: 1 } });
+      expect((await manager.getState(ID, 'connection'))?.data).toMatchObject({ error_count: 1 });
+    },
+  );
 
-  it('does not hold the next one up', async () => {
+  it('does not block the next change', async () => {
     const home = newHome();
     await record(home, changeTo({ mine: 1 }), POLICY, theirs);
     await home.catchUp(ID);
