@@ -44,26 +44,26 @@ describe('withImages', () => {
 });
 
 describe('a result with images', () => {
-  it('has them beside its value, which is as without them', async () => {
+  it('returns its images beside an unchanged value', async () => {
     const { result } = await call({ handler: () => withImages({ n: 1 }, [LINK, picture(3)]) });
     expect(result).toMatchObject({ success: true, result: { n: 1 }, images: [LINK, picture(3)] });
     expect(toolResultText(result)).toBe('{"n":1}');
     expect((await call({ handler: () => withImages('x', []) })).result).not.toHaveProperty('images');
   });
 
-  it('is held to what the tool says of its results', async () => {
+  it('is validated against the output schema of the tool', async () => {
     const output = { type: 'object', required: ['n'] };
     const { result } = await call({ output, handler: () => withImages({ m: 1 }, [LINK]) });
     expect(result).toMatchObject({ success: false, code: 'TOOL_INVALID_RESULT' });
   });
 
-  it('keeps them when its text is cut, and when its text is replaced', async () => {
+  it('retains its images when its text is cut or replaced', async () => {
     const { result, whole } = await call({ handler: () => withImages('x'.repeat(200), [LINK]) });
     expect([result, whole]).toMatchObject([{ result_bytes: 200, images: [LINK] }, 'x'.repeat(200)]);
     expect(withValue(result, 'masked', 100).result).toMatchObject({ result: 'masked', images: [LINK] });
   });
 
-  it('keeps them when it comes from the cache, and when the call is made again', async () => {
+  it('retains its images when it comes from the cache or from a retry', async () => {
     let calls = 0;
     const handler = () => {
       if (++calls === 1) throw new Error('away');
@@ -73,7 +73,7 @@ describe('a result with images', () => {
     expect([result, again]).toMatchObject([{ images: [LINK] }, { result: { result: { calls: 2 }, images: [LINK] } }]);
   });
 
-  it('leaves out those that are too large or too many, says so, and has succeeded', async () => {
+  it('omits images that are too large or too many, with a note, and still succeeds', async () => {
     const { result } = await call({ handler: () => withImages('x', [picture(6), picture(9), picture(4)]) }, 10);
     expect(result).toMatchObject({ success: true, result: 'x', images: [picture(6), picture(4)], images_left_out: 1 });
     expect(toolResultText(result)).toBe('x\n[Not shown, as too many, too large or unreadable: 1 image]');
@@ -90,7 +90,7 @@ describe('a result with images', () => {
     expect(none.result).not.toHaveProperty('images');
   });
 
-  it('gives an image the media type of its bytes, and leaves out what is no image, with a note', async () => {
+  it('gives an image the media type of its bytes, and omits other data with a note', async () => {
     const page = `data:image/png;base64,${Buffer.from('<html>').toString('base64')}`;
     const images = [picture(3, 'image/png'), page, picture(6, 'IMAGE/JPG')];
     for (const cacheTtlMs of [undefined, 60_000]) {
@@ -102,7 +102,7 @@ describe('a result with images', () => {
     }
   });
 
-  it('changes the state of its tool as one without images does', async () => {
+  it('updates the state of its tool like a result without images', async () => {
     const handler = () => withImages({ n: 1, state: { seen: 2 } }, [LINK]);
     const { result, kept } = await call({ handler, effect: 'idempotent', stateful: true });
     expect(result).toMatchObject({ result: { n: 1 }, images: [LINK] });

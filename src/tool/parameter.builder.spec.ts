@@ -33,7 +33,7 @@ describe('Parameter', () => {
     });
   });
 
-  it('gives a new one at every step', () => {
+  it('returns a new parameter at every step', () => {
     const plain = Parameter.integer('n');
     const limited = plain.min(1).required();
     expect(plain.toSchema()).toEqual({ type: 'integer' });

@@ -23,7 +23,7 @@ const coded = (code: string, message: string) =>
   expect.objectContaining({ code, message: expect.stringContaining(message) });
 
 describe('a tool registered at run time', () => {
-  it('is there at once, is called, and goes', async () => {
+  it('is available at once, can be called, and can be unregistered', async () => {
     const registry = registryOf({ effect: 'read', timeoutMs: 500 });
     expect(registry.get('double')).toMatchObject({
       definition: { name: 'double', inputSchema: { required: ['n'], additionalProperties: false } },
@@ -35,7 +35,7 @@ describe('a tool registered at run time', () => {
     await expect(registry.call('double', { n: 4 })).rejects.toThrow(coded('TOOL_NOT_FOUND', '"double"'));
   });
 
-  it('takes a JSON Schema, a Standard Schema, or nothing', async () => {
+  it('accepts a JSON Schema, a Standard Schema, or no parameters', async () => {
     const registry = registryOf(
       { name: 'json', parameters: { type: 'object', properties: { n: { type: 'number' } } } },
       { name: 'zod', parameters: z.object({ n: z.number(), times: z.number().default(5) }) },
@@ -58,7 +58,7 @@ describe('a tool registered at run time', () => {
     await expect(registryOf({}).call('double', args)).rejects.toThrow(coded('TOOL_INVALID_ARGUMENTS', reason));
   });
 
-  it('keeps the cause of a failure', async () => {
+  it('retains the cause of a failure', async () => {
     const cause = new Error('no connection');
     const registry = registryOf({ handler: () => Promise.reject(cause) });
     await expect(registry.call('double', { n: 1 })).rejects.toThrow(
@@ -66,14 +66,14 @@ describe('a tool registered at run time', () => {
     );
   });
 
-  it('is given up on after its time, and when the caller wants', async () => {
+  it('is abandoned at its timeout, and when the caller cancels', async () => {
     const registry = registryOf({ timeoutMs: 1, handler: () => new Promise(() => undefined) });
     await expect(registry.call('double', { n: 1 })).rejects.toThrow(coded('TOOL_TIMEOUT', 'within 1 ms'));
     const signal = AbortSignal.abort();
     await expect(registry.call('double', { n: 1 }, { signal })).rejects.toThrow(coded('TOOL_CANCELLED', 'cancelled'));
   });
 
-  it('gets a whole context, with what the caller gives', async () => {
+  it('receives a complete context with the principal of the caller', async () => {
     const registry = registryOf({ handler: (_args: unknown, context: ToolContext) => context });
     const principal = { id: 'ann', tenant: 'acme', roles: [] };
     expect(await registry.call('double', { n: 1 }, { principal })).toMatchObject({
@@ -89,21 +89,21 @@ describe('a tool registered at run time', () => {
     });
   });
 
-  it('asks nobody, and cannot wait for an answer', async () => {
+  it('needs no approval in a direct call, and cannot wait for an answer', async () => {
     const registry = registryOf({ approval: 'always' });
     expect(await registry.call('double', { n: 2 })).toBe(4);
     const asking = registryOf({ handler: () => suspend({ question: 'Now?' }) });
     await expect(asking.call('double', { n: 2 })).rejects.toThrow(coded('TOOL_FAILED', 'asks a person'));
   });
 
-  it('keeps what says when a person must agree, and what finds out', () => {
+  it('retains its approval and its reconciler', () => {
     const approval = () => true;
     const registry = registryOf({ approval, reconcile: () => 'out' });
     expect(registry.get('double').metadata.approval).toBe(approval);
     expect(registry.get('double').reconcile?.('k', {} as ToolContext)).toBe('out');
   });
 
-  it('is refused when the name is taken, naming both places', () => {
+  it('is rejected when the name is taken, naming both sources', () => {
     const registry = registryOf({ source: 'billing.js' });
     expect(() => registry.register({ ...double, source: 'shop.js' })).toThrow(
       coded('TOOL_DUPLICATE', '"double": billing.js and shop.js'),

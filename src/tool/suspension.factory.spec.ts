@@ -5,14 +5,14 @@ import { suspend, Suspension } from './suspension.factory.js';
 import type { SuspendOptions } from './tool.types.js';
 
 describe('suspend', () => {
-  it('gives what is asked, as something that no result is', () => {
+  it('returns the request as a Suspension', () => {
     const asked = { question: 'Now?', schema: { type: 'boolean' }, expiresInMs: 1000 };
     const suspension = suspend(asked);
     expect(suspension).toBeInstanceOf(Suspension);
     expect(suspension.asked).toEqual(asked);
   });
 
-  it('keeps the memo as JSON has it', () => {
+  it('stores the memo in its JSON form', () => {
     const memo = { at: new Date(0), list: [1, undefined] } as unknown as JsonValue;
     expect(suspend({ question: 'Now?', memo }).asked.memo).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [1, null] });
     expect(suspend({ question: 'Now?', memo: 'x'.repeat(65_534) }).asked.memo).toHaveLength(65_534);
@@ -28,7 +28,7 @@ describe('suspend', () => {
     ['expiresInMs 1.5', { question: 'Now?', expiresInMs: 1.5 }],
     ['the schema is not a JSON Schema', { question: 'Now?', schema: { type: 'bool' } }],
     ['the schema is not a JSON Schema', { question: 'Now?', schema: { $ref: 'https://example.org/other' } }],
-  ])('refuses what cannot be asked: %s', (message, asked) => {
+  ])('rejects an invalid request: %s', (message, asked) => {
     expect(() => suspend(asked)).toThrow(message);
   });
 });
@@ -40,7 +40,7 @@ describe('the check of an answer', () => {
     [{ type: 'object', required: ['n'] }, {}, '"value.n" is required'],
     [{ type: 'array', items: { type: 'integer' } }, [1, 'x'], '"value[1]" must be integer, got string'],
     [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, 1, '"value" fits none of its forms'],
-  ])('of %j refuses %j with its place', (schema, value, reason) => {
+  ])('rejects, for %j, the answer %j with its place', (schema, value, reason) => {
     const checked = createValueCheck(schema as Record<string, unknown>)(value);
     expect(checked).toMatchObject({
       valid: false,
@@ -49,7 +49,7 @@ describe('the check of an answer', () => {
     });
   });
 
-  it('takes any JSON that fits, as it is', () => {
+  it('accepts valid JSON unchanged', () => {
     const check = createValueCheck({ type: 'object', properties: { n: { default: 1 } } });
     const value = { more: true };
     expect(check(value)).toEqual({ valid: true, value: { more: true } });

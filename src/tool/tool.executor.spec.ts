@@ -39,12 +39,12 @@ async function invoke(tool: Tool, signal?: AbortSignal, maxResultBytes?: number)
 afterEach(() => void jest.useRealTimers());
 
 describe('plan', () => {
-  it('gives the checked input', async () => {
+  it('returns the checked input', async () => {
     const tool = await make(() => 1);
     expect(await plan(tool, '{"n":1}')).toEqual({ kind: 'run', tool, input: { n: 1 } });
   });
 
-  it('refuses an unknown tool, naming those there are', async () => {
+  it('rejects an unknown tool, naming the available ones', async () => {
     const tools = new Map([
       ['a', await make(() => 1)],
       ['b', await make(() => 1)],
@@ -77,13 +77,13 @@ describe('plan', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('survives a check that throws', async () => {
+  it('returns an error for a check that throws', async () => {
     const tool = { ...(await make(() => 1)), validate: () => Promise.reject(new Error('broken')) };
     expect(await plan(tool, '{"n":1}')).toMatchObject({ result: { code: 'TOOL_FAILED' } });
   });
 });
 
-describe('plan, of a call that may need leave', () => {
+describe('plan, of a call that may need approval', () => {
   const planWith = async (tool: Tool, policy: ToolPolicy) => {
     const policies = new ToolPolicyRegistry();
     policies.register(policy);
@@ -100,18 +100,18 @@ describe('plan, of a call that may need leave', () => {
     }
   }
 
-  it('says that a person must agree, and why', async () => {
+  it('returns that the call needs approval, and the reason', async () => {
     const tool = await make(() => 1, { approval: 'always' });
     const reason = expect.stringMatching(/needs approval/);
     expect(await plan(tool, '{"n":1}')).toEqual({ kind: 'approval', tool, input: { n: 1 }, reason });
     expect(await planWith(await make(() => 1), new Strict({ approve: 'mind' }))).toMatchObject({ reason: 'mind' });
   });
 
-  it('asks nobody about a call that cannot be made', async () => {
+  it('requests no approval for an invalid call', async () => {
     expect(await plan(await make(() => 1, { approval: 'always' }), '{}')).toMatchObject({ kind: 'rejected' });
   });
 
-  it('gives a call that a policy denies its result', async () => {
+  it('returns the result of a call that a policy denies', async () => {
     const planned = await planWith(await make(() => 1, { approval: 'always' }), new Strict({ deny: 'not now' }));
     expect(planned).toMatchObject({ kind: 'rejected', result: { code: 'TOOL_DENIED', error: 'Denied: not now' } });
   });
@@ -149,11 +149,11 @@ describe('reconcile', () => {
     ['succeeded', { kind: 'unknown' }],
     [null, { kind: 'unknown' }],
     [() => Promise.reject(new Error('away')), { kind: 'unknown' }],
-  ])('makes of %p %p', async (told, expected) => {
+  ])('converts %p to %p', async (told, expected) => {
     expect(await reconciled(told)).toMatchObject(expected as object);
   });
 
-  it('takes no longer than the tool may, and gets the key', async () => {
+  it('ends at the timeout of the tool, and passes the key', async () => {
     jest.useFakeTimers();
     const pending = reconciled(() => new Promise(() => {}), 50);
     await jest.advanceTimersByTimeAsync(50);
@@ -163,20 +163,20 @@ describe('reconcile', () => {
     expect(seen).toHaveBeenCalledWith('r:tool:1:1', expect.objectContaining({ runId: 'r' }));
   });
 
-  it('of a tool that cannot find out is unknown', async () => {
+  it('returns unknown for a tool without a reconciler', async () => {
     expect(await executor.reconcile(await make(() => 1), siteOf())).toEqual({ kind: 'unknown' });
   });
 });
 
 describe('invoke', () => {
-  it('gives the result of a call, waited for or not', async () => {
+  it('returns the result of a synchronous or asynchronous call', async () => {
     const expected = { tool: 'probe', success: true, result: { n: 1 }, execution_time_ms: expect.any(Number) };
     expect(await invoke(await make((input) => input))).toEqual(expected);
     expect(await invoke(await make((input) => Promise.resolve(input)))).toEqual(expected);
     expect(await invoke(await make(() => undefined))).toMatchObject({ result: null });
   });
 
-  it('tells a question apart from a result that looks like one', async () => {
+  it('distinguishes a question from a result that looks like one', async () => {
     const asked = { question: 'Now?' };
     const tool = await make((_input, { answer }) => answer?.value ?? suspend(asked));
     const planned = await plan(tool, '{"n":1}');
@@ -186,7 +186,7 @@ describe('invoke', () => {
     expect(await executor.invoke(call, answered)).toMatchObject({ kind: 'result', result: { result: { asked } } });
   });
 
-  it('hands over the context of the run', async () => {
+  it('passes the context of the run', async () => {
     const handler = jest.fn<ToolHandler>(() => 1);
     await invoke(await make(handler));
     expect(handler).toHaveBeenCalledWith({ n: 1 }, expect.objectContaining({ runId: 'r', key: 'r:tool:1:1' }));
@@ -206,20 +206,20 @@ describe('invoke', () => {
         throw new AppError('NOT_FOUND', 'no such city');
       },
     ],
-  ])('makes an error of a call that %s', async (_case, handler) => {
+  ])('returns an error for a call that %s', async (_case, handler) => {
     const result = await invoke(await make(handler));
     expect(result).toMatchObject({ success: false, code: 'TOOL_FAILED', error: 'no such city' });
     expect(toolResultText(result)).toBe('Error: no such city');
   });
 
-  it('makes an error of what JSON cannot hold', async () => {
+  it('returns an error for a result that JSON cannot represent', async () => {
     expect(await invoke(await make(() => 1n))).toMatchObject({
       code: 'TOOL_FAILED',
       error: expect.stringContaining('bigint'),
     });
   });
 
-  it('gives up when the time of the tool is over and aborts its signal', async () => {
+  it('ends the call at the timeout of the tool, and aborts its signal', async () => {
     jest.useFakeTimers();
     const seen: AbortSignal[] = [];
     const never = await make((_input, context) => new Promise(() => void seen.push(context.signal)), {

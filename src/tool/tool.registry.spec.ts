@@ -18,7 +18,7 @@ async function registryOf(...names: string[]): Promise<ToolRegistry> {
 }
 
 describe('ToolRegistry', () => {
-  it('gives the same array for the same patterns until a tool comes or goes', async () => {
+  it('returns the same array for the same patterns until a tool is added or removed', async () => {
     const registry = await registryOf('a', 'b');
     const patterns = ['a', 'gone', 'c*'];
     const names = () => registry.available(patterns).map((tool) => tool.definition.name);
@@ -32,7 +32,7 @@ describe('ToolRegistry', () => {
     expect(registry.available('*').map((tool) => tool.definition.name)).toEqual(['b', 'c1']);
   });
 
-  it('has, finds, gets, lists and forgets', async () => {
+  it('supports has, get, list and unregister', async () => {
     const registry = await registryOf('a', 'b');
     expect(registry.has('a')).toBe(true);
     expect(registry.get('b').definition.name).toBe('b');
@@ -56,7 +56,7 @@ describe('ToolRegistry', () => {
     expect(() => new ToolRegistry().register(tool)).toThrow(expect.objectContaining({ code: 'TOOL_INVALID' }));
   });
 
-  it('says which names are near', async () => {
+  it('suggests similar names', async () => {
     const registry = await registryOf('calculator', 'get_timestamp');
     expect(() => registry.get('calculater')).toThrow('There is no tool "calculater". Did you mean "calculator"?');
     expect(() => registry.get('weather')).toThrow(expect.objectContaining({ code: 'TOOL_NOT_FOUND' }));

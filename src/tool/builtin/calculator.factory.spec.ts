@@ -92,7 +92,7 @@ describe('a calculator', () => {
     ['-5!', '-120'],
     ['170!/169!', '170'],
     [`${'1+'.repeat(499)}1`, '500'],
-  ])('%s = %s', (expression, result) => {
+  ])('evaluates %s to %s', (expression, result) => {
     expect(calculate(expression)).toBe(result);
   });
 

@@ -33,7 +33,7 @@ describe('string_tools', () => {
     [{ text: 'upper: hello' }, 'HELLO'],
     [{ text: 'Count Words： one two' }, 2],
     [{ text: 'reverse:a: b' }, 'b :a'],
-  ])('%j', (input, expected) => {
+  ])('evaluates %j', (input, expected) => {
     expect(use(input)).toEqual(expected);
   });
 

@@ -12,7 +12,7 @@ describe('toIsoInZone', () => {
     ['America/New_York', '2025-12-31T19:00:00-05:00'],
     ['Asia/Kolkata', '2026-01-01T05:30:00+05:30'],
     ['Europe/London', '2026-01-01T00:00:00+00:00'],
-  ])('%s', (zone, expected) => {
+  ])('formats the time in %s', (zone, expected) => {
     expect(toIsoInZone(NEW_YEAR, zone)).toBe(expected);
   });
 
@@ -33,7 +33,7 @@ describe('get_timestamp', () => {
   }
   const tools = new BuiltinTools(new FixedClock());
 
-  it('gives ISO in UTC by default, and the other formats', () => {
+  it('returns ISO in UTC by default, and epoch formats on request', () => {
     expect(tools.getTimestamp({})).toBe('2026-01-01T00:00:00Z');
     expect(tools.getTimestamp({ format: 'epoch_s' })).toBe(NEW_YEAR / 1000);
     expect(tools.getTimestamp({ format: 'epoch_ms' })).toBe(NEW_YEAR + 999);
@@ -67,7 +67,7 @@ describe('get_timestamp', () => {
     ['BST', 'Asia/Dhaka, UTC+06:00'],
     ['PST', 'America/Los_Angeles, UTC-08:00'],
     ['AST', 'America/Anchorage, UTC-09:00'],
-  ])('says as which zone the abbreviation %s was read', (timezone, zone) => {
+  ])('reports the zone of the abbreviation %s', (timezone, zone) => {
     for (const format of ['iso', 'date', 'HH:mm'])
       expect(tools.getTimestamp({ timezone, format })).toMatch(
         ` ("${timezone.trim()}" was read as ${zone}; for another zone give its IANA name, such as Asia/Shanghai)`,

@@ -8,7 +8,7 @@ const reasonOf = (text: string): string => {
 };
 
 describe('parseArguments', () => {
-  it('reads an object, and blank text as none', () => {
+  it('parses an object, and blank text as an empty object', () => {
     expect(parseArguments('{"a":[1,{"b":"\\u4f60"}]}')).toEqual({ ok: true, value: { a: [1, { b: '你' }] } });
     expect(parseArguments(' \n')).toEqual({ ok: true, value: {} });
   });
@@ -28,7 +28,7 @@ describe('parseArguments', () => {
     ['{"a": "x\\q"}', 'at position 8'],
     ['{"a": "tab\there"}', 'at position 10'],
     ['[1,]', 'unexpected "]" at position 3'],
-  ])('says where %s goes wrong', (text, expected) => {
+  ])('reports the position of the error in %s', (text, expected) => {
     expect(reasonOf(text)).toContain(expected);
   });
 
@@ -37,7 +37,7 @@ describe('parseArguments', () => {
     ['"text"', 'got a string'],
     ['3', 'got a number'],
     ['null', 'got null'],
-  ])('takes objects only: %s', (text, expected) => {
+  ])('accepts objects only: %s', (text, expected) => {
     expect(reasonOf(text)).toContain(expected);
   });
 
@@ -51,11 +51,11 @@ describe('parseArguments', () => {
     expect(reasonOf(text)).toContain('__proto__" is not allowed');
   });
 
-  it('takes the word __proto__ as a value', () => {
+  it('accepts the word __proto__ as a value', () => {
     expect(parseArguments('{"a":"__proto__"}').ok).toBe(true);
   });
 
-  it('finds a place in every truncated object, and it is the end', () => {
+  it('reports the end of a truncated object as the position of the error', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);

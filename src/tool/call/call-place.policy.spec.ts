@@ -31,7 +31,7 @@ function worldOf(more: Partial<ToolRegistration> = {}) {
 }
 
 describe('a call of a tool with a concurrency', () => {
-  it('has its timeoutMs from when its code starts, and its place until its code ends', async () => {
+  it('starts its timeoutMs when its code starts, and holds its slot until its code ends', async () => {
     const { ends, call } = worldOf({ timeoutMs: 40, effect: 'read' });
     const [first, second] = [call(1), call(2)];
     expect(await first).toMatchObject({ code: 'TOOL_TIMEOUT', error: 'The tool did not finish within 40 ms.' });
@@ -45,7 +45,7 @@ describe('a call of a tool with a concurrency', () => {
   });
 
   it.each(['read', 'idempotent', 'once'] as const)(
-    'ends without a start when its turn does not come in time: effect %s',
+    'ends unexecuted when no slot becomes free in time: effect %s',
     async (effect) => {
       const { ends, call } = worldOf({ queueTimeoutMs: 5, effect });
       const first = call(1);
@@ -64,7 +64,7 @@ describe('a call of a tool with a concurrency', () => {
     },
   );
 
-  it('does not start after a cancel, and says so', async () => {
+  it('does not start after a cancel, and reports that', async () => {
     const { ends, call } = worldOf({ effect: 'once' });
     const stop = new AbortController();
     const [first, second] = [call(1, { signal: stop.signal }), call(2, { signal: stop.signal })];
@@ -81,7 +81,7 @@ describe('a call of a tool with a concurrency', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('has the cached result while all places are taken', async () => {
+  it('returns the cached result while all slots are taken', async () => {
     const { ends, call } = worldOf({ effect: 'read', cacheTtlMs: 60_000 });
     const first = call(1);
     await tick();
@@ -94,7 +94,7 @@ describe('a call of a tool with a concurrency', () => {
     expect(await slow).toMatchObject({ result: 2 });
   });
 
-  it('waits in the same way outside of a run', async () => {
+  it('also waits for a slot outside of a run', async () => {
     const { ends, direct } = worldOf({ queueTimeoutMs: 5 });
     const first = direct(1);
     await expect(direct(2)).rejects.toMatchObject({ code: 'TOOL_TIMEOUT', message: /"probe": Not executed/ });

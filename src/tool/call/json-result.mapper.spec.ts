@@ -12,7 +12,7 @@ describe('toJsonResult', () => {
     [new Date(0), '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
     [{ at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }, '{"at":"1970-01-01T00:00:00.000Z"}'],
     [{ toJSON: () => undefined }, null, 'null'],
-  ])('%p', (returned, value, text) => {
+  ])('converts %p', (returned, value, text) => {
     expect(toJsonResult(returned)).toEqual({ value, text });
   });
 
@@ -31,12 +31,12 @@ describe('toJsonResult', () => {
 });
 
 describe('cutText', () => {
-  it('leaves a text that fits', () => {
+  it('returns a text that fits unchanged', () => {
     expect(cutText('abc', 3)).toBe('abc');
     expect(cutText('你好', 6)).toBe('你好');
   });
 
-  it('cuts at a whole character and says so', () => {
+  it('cuts at a whole character and adds a note', () => {
     expect(cutText('abcdef', 4)).toBe('abcd… [cut: 4 of 6 bytes shown]');
     expect(cutText('你好吗', 7)).toBe('你好… [cut: 6 of 9 bytes shown]');
     expect(cutText('a😀b', 4)).toBe('a… [cut: 1 of 6 bytes shown]');

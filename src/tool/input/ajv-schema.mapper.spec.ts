@@ -10,7 +10,7 @@ function parsed(text: string): JsonSchema {
 
 const CONDITION = { properties: { kind: { const: 'a' } }, required: ['kind'] };
 
-describe('what ajv reads otherwise', () => {
+describe('toAjvSchema()', () => {
   it.each<[string, JsonSchema, unknown[], unknown[]]>([
     ['an empty enum takes nothing', { enum: [] }, [], ['a', null]],
     [
@@ -44,13 +44,13 @@ describe('what ajv reads otherwise', () => {
       [[], ['a'], [null, 'a']],
       [['a', 'b'], [1]],
     ],
-  ])('%s', (_case, schema, good, bad) => {
+  ])('ensures that %s', (_case, schema, good, bad) => {
     const check = createValueCheck(schema);
     expect(good.map((value) => check(value).valid)).toEqual(good.map(() => true));
     expect(bad.map((value) => check(value).valid)).toEqual(bad.map(() => false));
   });
 
-  it('is all that is changed', () => {
+  it('leaves other schemas unchanged', () => {
     const text = '{"properties": {"if": {"if": true, "then": {"enum": ["x"]}}, "contains": {"contains": {}}}}';
     const schema = parsed(text);
     expect(toAjvSchema(schema)).toEqual(schema);

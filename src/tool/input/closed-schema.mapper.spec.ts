@@ -8,7 +8,7 @@ const B = { properties: { b: { type: 'number' } }, required: ['b'] };
 const takes = (schema: JsonSchema, args: unknown): boolean => createSchemaInput(schema).validate(args).valid;
 
 describe('closeSchema', () => {
-  it('leaves alone what says itself which others it takes', () => {
+  it('leaves an explicitly open schema and one without properties unchanged', () => {
     const open = { type: 'object', ...A, additionalProperties: { type: 'string' } };
     expect(closeSchema(open)).toEqual(open);
     expect(closeSchema({ type: 'object' })).toEqual({ type: 'object' });

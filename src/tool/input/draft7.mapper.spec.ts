@@ -24,12 +24,12 @@ describe('a schema of draft 7', () => {
       { properties: { $ref: { type: 'string' }, items: { enum: [{ items: [1] }] } } },
       { properties: { $ref: { type: 'string' }, items: { enum: [{ items: [1] }] } } },
     ],
-  ])('%j is one of today', (old, current) => {
+  ])('%j is converted to the current draft', (old, current) => {
     expect(toCurrentDraft({ $schema, ...old })).toEqual(current);
     expect(toCurrentDraft(old)).toBe(old);
   });
 
-  it('is shown to models, and checked, as one of today', () => {
+  it('is sent to models and checked in the current draft', () => {
     const pair = { type: 'array', items: [{ type: 'string' }, { type: 'integer' }], additionalItems: false };
     const input = createSchemaInput({ $schema, type: 'object', properties: { pair } });
     expect(input.schema).toEqual({

@@ -127,7 +127,7 @@ async function check(dto: DtoClass, args: unknown): Promise<unknown> {
 }
 
 describe('the schema of a DTO class', () => {
-  it('has classes inside it, lists of them, one of several, and itself', () => {
+  it('contains nested classes, lists of them, unions, and itself', () => {
     expect(createDtoSchema(Trip, 'x')).toEqual({
       type: 'object',
       description: 'A trip.',
@@ -165,7 +165,7 @@ describe('the schema of a DTO class', () => {
     });
   });
 
-  it('tells classes of one name apart', () => {
+  it('distinguishes classes of the same name', () => {
     class Second {
       @IsString()
       name!: string;
@@ -186,7 +186,7 @@ describe('the schema of a DTO class', () => {
     });
   });
 
-  it('refuses no more than class-validator does', async () => {
+  it('accepts every value that class-validator accepts', async () => {
     for (const given of [
       { url: 'example.com' },
       { ip: '::1' },
@@ -211,7 +211,7 @@ describe('the schema of a DTO class', () => {
     expect(await check(Loose, args)).toContain(reason);
   });
 
-  it('refuses a class that is gone at run time, or says nothing', () => {
+  it('rejects a class that is unknown at run time or has no decorators', () => {
     class Untyped {
       @ValidateNested()
       place!: Place;
@@ -232,7 +232,7 @@ describe('the schema of a DTO class', () => {
 });
 
 describe('the input of a DTO class', () => {
-  it('is made of instances, all the way down, with initial values', async () => {
+  it('consists of instances at every level, with initial values', async () => {
     const value = (await check(Trip, { ...GOOD, back: GOOD })) as Trip;
     expect(value.from).toBeInstanceOf(Place);
     expect(value.stops).toEqual([expect.any(Place)]);
@@ -250,7 +250,7 @@ describe('the input of a DTO class', () => {
     [{ animal: { kind: 'cow' } }, '"animal" fits none of its forms'],
     [{ animal: { kind: 'cat', lives: 9, tricks: 'x' } }, 'tricks'],
     [{ mail: 'x' }, '"mail" must match format "email", got string'],
-  ])('names path, rule and type of what is wrong: %j', async (wrong, reason) => {
+  ])('is rejected with the path, the rule and the type: %j', async (wrong, reason) => {
     expect(await check(Trip, { ...GOOD, ...wrong })).toContain(reason);
   });
 });

@@ -12,7 +12,7 @@ const EXPRESSION = { type: 'object', properties: { expression: { type: 'string' 
 const OF = (property: JsonSchema): JsonSchema => ({ type: 'object', properties: { n: property } });
 
 describe('createSchemaInput', () => {
-  it('says which argument is wrong and why', () => {
+  it('reports which argument is wrong and why', () => {
     expect(reasonOf(EXPRESSION, { expression: '1' })).toBe('valid');
     expect(reasonOf(EXPRESSION, {})).toBe('"expression" is required');
     expect(reasonOf(EXPRESSION, { expression: '1', x: 2 })).toBe('unknown argument "x" (known: expression)');
@@ -49,16 +49,16 @@ describe('createSchemaInput', () => {
     ],
     [{ oneOf: [{ minimum: 1 }, { minimum: 0 }] }, 2, '"n" fits more than one of its forms'],
     [false, 2, '"n" is not allowed, got 2'],
-  ] as [JsonSchema, unknown, string][])('%j with %j', (property, value, reason) => {
+  ] as [JsonSchema, unknown, string][])('reports the problem of %j with %j', (property, value, reason) => {
     expect(reasonOf(OF(property), { n: value })).toBe(reason);
   });
 
-  it('tells of ten problems at most', () => {
+  it('reports at most ten problems', () => {
     const args = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`x${index}`, 1]));
     expect(reasonOf(OF({}), args)).toMatch(/unknown argument "x9" \(known: n\); and 5 more$/);
   });
 
-  it('shows the model the closed schema, without $schema, and leaves the source alone', () => {
+  it('gives the model the closed schema without $schema, and does not modify the source', () => {
     const source = { $schema: 'http://json-schema.org/draft-07/schema#', ...EXPRESSION };
     expect(createSchemaInput(source).schema).toEqual({ ...EXPRESSION, additionalProperties: false });
     expect(source).toHaveProperty('$schema');
@@ -72,7 +72,7 @@ describe('createSchemaInput', () => {
     expect(args).toEqual({});
   });
 
-  it('sees no inherited property as given', () => {
+  it('ignores inherited properties', () => {
     const schema = { type: 'object', properties: { toString: { type: 'string' } }, required: ['toString'] };
     expect(reasonOf(schema, {})).toBe('"toString" is required');
   });
@@ -86,14 +86,14 @@ describe('createSchemaInput', () => {
     expect(() => createSchemaInput(schema)).toThrow(reason);
   });
 
-  it('keeps schemas with the same $id apart', () => {
+  it('distinguishes schemas with the same $id', () => {
     const first = { $id: 'https://example.com/x', ...OF({ type: 'string' }) };
     const second = { $id: 'https://example.com/x', ...OF({ type: 'number' }) };
     expect(reasonOf(first, { n: 'a' })).toBe('valid');
     expect(reasonOf(second, { n: 1 })).toBe('valid');
   });
 
-  it('takes conforming arguments unchanged and always refuses one unknown key more', () => {
+  it('returns conforming arguments unchanged, and always rejects an additional unknown key', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -124,7 +124,7 @@ describe('createSchemaInput', () => {
   });
 });
 
-describe('integers that no number holds', () => {
+describe('integers that a number cannot represent', () => {
   const ID = '9123456789012345677';
   const read = (schema: JsonSchema, args: string, large?: 'exact' | 'text' | 'refuse') =>
     createSchemaInput(schema, large).validate(parseExactJson(args));
@@ -135,7 +135,7 @@ describe('integers that no number holds', () => {
     [OF({ type: 'object', additionalProperties: true }), `{"id":${ID}}`, '"n.id"', 'arguments.n.id'],
     [OF({ type: 'string' }), ID, '"n"', 'arguments.n'],
     [OF({ type: 'number' }), ID, '"n"', 'arguments.n'],
-  ])('are an argument error of a tool that takes values: %j, %s', (schema, value, name, field) => {
+  ])('are an argument error for a tool that takes values: %j, %s', (schema, value, name, field) => {
     const input = read(schema, `{"n":${value}}`);
     expect(input).toEqual({
       valid: false,
@@ -158,25 +158,25 @@ describe('integers that no number holds', () => {
     [{ oneOf: [{ type: 'integer' }, { type: 'boolean' }] }],
     [{ type: 'array', items: { type: 'integer' } }],
     [{ type: 'object', properties: { 'a/b~c': { type: 'integer' } } }],
-  ])('reach it as a string of digits: %j', (schema) => {
+  ])('are accepted as a string of digits: %j', (schema) => {
     const wrap = (value: unknown) => (schema['items'] ? [value] : schema['properties'] ? { 'a/b~c': value } : value);
     expect(createSchemaInput(OF(schema)).validate({ n: wrap(ID) })).toEqual({ valid: true, value: { n: wrap(ID) } });
     expect(createSchemaInput(OF(schema)).validate({ n: wrap('42') })).toEqual({ valid: true, value: { n: wrap(42) } });
   });
 
-  it('are left to a schema that takes strings', () => {
+  it('remain strings where the schema accepts strings', () => {
     const given = { n: '42', m: ID };
     const schema = { type: 'object', properties: { n: { type: ['string', 'integer'] }, m: {} } };
     expect(createSchemaInput(schema).validate(given)).toEqual({ valid: true, value: given });
   });
 
-  it('are refused as digits, too, where a validator behind the schema could round them', () => {
+  it('are rejected as digits, too, where a later validator could round them', () => {
     const input = createSchemaInput(OF({ type: 'integer' }), 'refuse');
     expect(input.validate({ n: ID })).toMatchObject({ valid: false, reason: expect.stringContaining(ID) });
     expect(input.validate({ n: '42' })).toEqual({ valid: true, value: { n: 42 } });
   });
 
-  it('pass with their digits to a tool that writes JSON again, beside defaults', () => {
+  it('reach a tool that re-serializes JSON with all digits, beside defaults', () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'array', items: { type: 'integer' } }, m: { default: 1 } },
@@ -189,7 +189,7 @@ describe('integers that no number holds', () => {
     });
   });
 
-  it('pass the check of a value with their digits', () => {
+  it('pass a value check with all digits', () => {
     const value = parseExactJson(`{"n":${ID}}`);
     expect(createValueCheck(OF({ type: 'integer' }))(value)).toEqual({ valid: true, value });
     expect(createValueCheck(OF({ type: 'object' }))(value)).toMatchObject({ valid: false });

@@ -113,7 +113,7 @@ class BoundTools {
 })
 class AppModule {}
 
-describe('a tool whose pipeline is bound at every place', () => {
+describe('a tool with enhancers at every level', () => {
   let app: INestApplicationContext;
   beforeAll(async () => {
     app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
@@ -121,7 +121,7 @@ describe('a tool whose pipeline is bound at every place', () => {
   afterAll(() => app.close());
   beforeEach(() => void story.splice(0));
 
-  it('goes through all of it, from the outside in', async () => {
+  it('passes all enhancers from the outside in', async () => {
     expect(await app.get(ToolRegistry).call('bound', {})).toBe('done');
     const kinds = ['guard', 'interceptor', 'pipe'];
     const places = kinds.map((kind) => story.filter((line) => line.startsWith(kind)));
@@ -134,11 +134,14 @@ describe('a tool whose pipeline is bound at every place', () => {
     expect(story.at(-1)).toBe('method');
   });
 
-  it.each(['method', 'class', 'application', 'application, for each call'])('has filters of the %s', async (of) => {
-    expect(await app.get(ToolRegistry).call('bound', { of })).toBe(`tool: filter of ${of}`);
-  });
+  it.each(['method', 'class', 'application', 'application, for each call'])(
+    'uses the filters of the %s',
+    async (of) => {
+      expect(await app.get(ToolRegistry).call('bound', { of })).toBe(`tool: filter of ${of}`);
+    },
+  );
 
-  it('fails with what no filter takes', async () => {
+  it('fails with an error that no filter handles', async () => {
     await expect(app.get(ToolRegistry).call('bound', { of: 'nobody' })).rejects.toMatchObject({ code: 'TOOL_FAILED' });
   });
 });

@@ -128,7 +128,7 @@ describe('a lazily loaded module', () => {
       .map(({ definition }) => definition.name)
       .toSorted();
 
-  it('has tools when it is registered, with those of the modules that it brings along', async () => {
+  it('adds its tools and those of its imports when it is registered', async () => {
     const shop = await lazy.load(() => ShopModule);
     expect(names()).toEqual(['boot']);
     const heard: string[][] = [];
@@ -141,7 +141,7 @@ describe('a lazily loaded module', () => {
     expect(tools.get('buy').metadata).toMatchObject({ source: 'ShopTools.buy', module: 'ShopModule' });
   });
 
-  it('may be registered again, also at the same time: nothing changes', async () => {
+  it('changes nothing when it is registered again, even concurrently', async () => {
     const load = async () => tools.registerModule(await lazy.load(() => ShopModule));
     const [first, second] = await Promise.all([load(), load()]);
     const buy = tools.get('buy');
@@ -158,7 +158,7 @@ describe('a lazily loaded module', () => {
     expect(names()).toEqual(['buy', 'scoped', 'shared', 'steal']);
   });
 
-  it('registers nothing when one name is taken, and says which modules have it', async () => {
+  it('registers nothing when a name is taken, and reports which modules have it', async () => {
     await tools.registerModule(await lazy.load(() => ShopModule));
     const other = await lazy.load(() => OtherShopModule);
     const duplicate = {
@@ -191,7 +191,7 @@ describe('a lazily loaded module', () => {
     expect(await tools.registerModule(await lazy.load(() => DynamicModule.with('two')))).toEqual(['two']);
   });
 
-  it('with mistakes is refused with all of them', async () => {
+  it('is rejected with all its mistakes', async () => {
     await expect(tools.registerModule(await lazy.load(() => FaultyModule))).rejects.toMatchObject({
       code: 'TOOL_INVALID',
       message: expect.stringMatching(
@@ -201,7 +201,7 @@ describe('a lazily loaded module', () => {
     expect(names()).toEqual(['boot']);
   });
 
-  it('is no other thing than a ModuleRef of the application', async () => {
+  it('must be a ModuleRef of the application', async () => {
     const other = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
     const given = [ShopModule, undefined, null, {}, app, other.get(ModuleRef)] as unknown as ModuleRef[];
     for (const one of given) await expect(tools.registerModule(one)).rejects.toMatchObject({ code: 'TOOL_INVALID' });
@@ -209,7 +209,7 @@ describe('a lazily loaded module', () => {
     await expect(new ToolRegistry().registerModule(app.get(ModuleRef))).rejects.toMatchObject({ code: 'TOOL_INVALID' });
   });
 
-  it('that the application had from the start has its tools already', async () => {
+  it('returns its existing tools if the application had it from the start', async () => {
     expect(await tools.registerModule(app.select(AppModule).get(ModuleRef, { strict: true }))).toEqual(['boot']);
     expect(names()).toEqual(['boot']);
   });

@@ -235,7 +235,7 @@ describe('a tool in the pipeline of Nest', () => {
     ]);
   });
 
-  it('denies what a guard denies, and the method is not called', async () => {
+  it('denies a call that a guard denies, without calling the method', async () => {
     expect(await call('pay', { n: 4 })).toMatchObject({
       success: false,
       code: 'TOOL_DENIED',
@@ -244,7 +244,7 @@ describe('a tool in the pipeline of Nest', () => {
     expect(story).not.toContain('method');
   });
 
-  it('gives the result of a filter, and what no filter takes as an error', async () => {
+  it('returns the result of a filter, and an unhandled exception as an error', async () => {
     const site = { principal: boss };
     expect(await call('fail', { n: 1 }, site)).toMatchObject({ result: { apology: 'sorry', by: 'ann' } });
     expect(await call('fail', { n: 2 }, site)).toMatchObject({
@@ -283,7 +283,7 @@ describe('a tool in the pipeline of Nest', () => {
     expect(await call('passing', {})).toMatchObject({ result: 'made' });
   });
 
-  it('gives calls at the same time each its own request', async () => {
+  it('gives each concurrent call its own request', async () => {
     const runs = Array.from({ length: 50 }, (_, at) => `run-${at}`);
     const results = await Promise.all(runs.map((runId) => call('own', { n: 1 }, { runId })));
     expect(results).toEqual(runs.map((run) => expect.objectContaining({ result: expect.objectContaining({ run }) })));

@@ -55,7 +55,7 @@ describe('classes named in @Tool', () => {
     });
   });
 
-  it('are refused when they say nothing', async () => {
+  it('are rejected without class-validator decorators', async () => {
     await expect(toolOf('silent')).rejects.toMatchObject({
       code: 'TOOL_INVALID',
       message: expect.stringMatching(/^ClassTools\.silent: the class Silent has no class-validator decorators/),

@@ -177,7 +177,7 @@ async function call(method: string, args: unknown): Promise<unknown> {
 }
 
 describe('createMethodTool', () => {
-  it('serves a Standard Schema, and gives the method what it makes of the arguments', async () => {
+  it('accepts a Standard Schema, and calls the method with its output', async () => {
     expect(await schemaOf('standard')).toEqual({
       type: 'object',
       properties: { n: expect.objectContaining({ type: 'integer' }), unit: { type: 'string', default: 'm' } },
@@ -189,16 +189,16 @@ describe('createMethodTool', () => {
     expect(await call('transformed', { text: 'four' })).toEqual({ text: 4 });
   });
 
-  it('gives the reasons of a Standard Schema where JSON Schema has none', async () => {
+  it('reports the issues of a Standard Schema where JSON Schema finds none', async () => {
     expect(await call('refined', { a: { b: 'x' } })).toBe('"a.b": is x, got string');
   });
 
-  it('serves a JSON Schema', async () => {
+  it('accepts a JSON Schema', async () => {
     expect(await call('plain', { x: 1.5 })).toEqual({ x: 1.5 });
     expect(await call('plain', {})).toBe('"x" is required');
   });
 
-  it('serves a DTO class, and gives the method an instance', async () => {
+  it('accepts a DTO class, and calls the method with an instance', async () => {
     expect(await schemaOf('dto')).toEqual({
       type: 'object',
       properties: {
@@ -217,13 +217,13 @@ describe('createMethodTool', () => {
     expect(await call('dto', { city: 'Bern', unit: 'c', day: 1 })).toMatch(/^unknown argument "day" \(known: /);
   });
 
-  it('runs the rules of a DTO class that JSON Schema does not have', async () => {
+  it('applies the rules of a DTO class that JSON Schema does not have', async () => {
     expect(await schemaOf('rules')).toMatchObject({ properties: { n: { type: 'integer' }, level: { enum: [0, 1] } } });
     expect(await call('rules', { n: 2, level: Level.high })).toBe(2);
     expect(await call('rules', { n: 3, level: Level.high })).toBe('"n": n is odd, got 3');
   });
 
-  it('serves one text, and the context with it', async () => {
+  it('accepts a single text parameter, and passes the context', async () => {
     expect(await schemaOf('text')).toEqual({
       type: 'object',
       properties: { input: { type: 'string', description: 'What to repeat.' } },
@@ -234,7 +234,7 @@ describe('createMethodTool', () => {
     expect(await call('text', { input: 1 })).toBe('"input" must be string, got number');
   });
 
-  it('serves a method without parameters', async () => {
+  it('accepts a method without parameters', async () => {
     expect(await schemaOf('bare')).toEqual({ type: 'object', properties: {}, additionalProperties: false });
     expect(await call('bare', {})).toBe(42);
     expect(await call('bare', { x: 1 })).toBe('unknown argument "x" (the tool has no arguments)');
@@ -257,7 +257,7 @@ describe('createMethodTool', () => {
     });
   });
 
-  it('takes over when a person must agree, and the method that finds out', async () => {
+  it('applies the approval option and the reconcile method', async () => {
     const tool = await toolOf(new FormTools(), 'careful');
     expect(tool.metadata).toMatchObject({ effect: 'once', source: 'FormTools.careful', approval: 'always' });
     expect(tool.reconcile?.('k', CONTEXT)).toBe('got k in r');

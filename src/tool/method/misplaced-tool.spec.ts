@@ -102,7 +102,7 @@ async function boot(providers: Provider[]): Promise<unknown> {
   return booting.then((app) => app.close()).catch((error: unknown) => error);
 }
 
-describe('@Tool stops the boot on', () => {
+describe('a misplaced @Tool', () => {
   it.each<[string, Provider[], RegExp]>([
     ['a static method', [StaticTools], /^StaticTools\.still: @Tool is on a static member;/],
     ['a static field', [StaticFieldTools], /^StaticFieldTools\.field: @Tool is on a static member;/],
@@ -129,12 +129,12 @@ describe('@Tool stops the boot on', () => {
       [ReplacedTools],
       /^ReplacedTools\.slow: another decorator replaced the method .* put @Tool above/,
     ],
-  ])('%s', async (_case, providers, message) => {
+  ])('stops the boot on %s', async (_case, providers, message) => {
     expect(await boot(providers)).toMatchObject({ code: 'TOOL_INVALID', message: expect.stringMatching(message) });
   });
 });
 
-it('refuses the same objects and classes that are added later, each by its names', async () => {
+it('a misplaced @Tool in a class or an object that is added later is rejected by its name', async () => {
   @Module({ imports: [AppConfigModule.forRoot({}), ToolModule] })
   class EmptyModule {}
   const app = await NestFactory.createApplicationContext(EmptyModule, { logger: false, abortOnError: false });

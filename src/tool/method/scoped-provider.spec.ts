@@ -223,7 +223,7 @@ describe('a tool of a scoped provider', () => {
     expect(new Set(attempts).size).toBe(2);
   });
 
-  it('keeps calls at the same time apart', async () => {
+  it('separates concurrent calls', async () => {
     const ids = Array.from({ length: 40 }, (_, at) => `user-${at}`);
     const results = await Promise.all(ids.map((id) => call('byRequest', `tenant-of-${id}`, id)));
     expect(results).toMatchObject(ids.map((id) => ({ principal: id, tenant: `tenant-of-${id}` })));
@@ -239,7 +239,7 @@ describe('a tool of a scoped provider', () => {
   });
 });
 
-describe('a tool of a durable provider, where the application has a strategy by tenant', () => {
+describe('a tool of a durable provider with a context strategy by tenant', () => {
   beforeAll(async () => {
     ContextIdFactory.apply(new TenantStrategy());
     await start();

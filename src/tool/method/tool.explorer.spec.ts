@@ -114,7 +114,7 @@ describe('tools of a Nest application', () => {
     return invoked.result;
   }
 
-  it('finds all, each once', () => {
+  it('are all found, each once', () => {
     const names = app.get(ToolRegistry).list();
     expect(names.map((tool) => tool.definition.name).toSorted()).toEqual([
       'calculator',
@@ -127,7 +127,7 @@ describe('tools of a Nest application', () => {
     ]);
   });
 
-  it('logs what it registers', () => {
+  it('are logged when they are registered', () => {
     const lines = logger.lines.filter((line) => line.startsWith('Regist'));
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -140,18 +140,18 @@ describe('tools of a Nest application', () => {
     expect(lines.filter((line) => line === 'Registering tools from BuiltinTools')).toHaveLength(1);
   });
 
-  it('has registered everything before the hooks of the modules above', () => {
+  it('are registered before the hooks of the importing modules run', () => {
     expect(seenByHooks).toEqual([7]);
   });
 
-  it('calls methods on their instances', async () => {
+  it('are called on their instances', async () => {
     expect(await call('inherited', {})).toMatchObject({ result: 'inherited by DerivedTools' });
     expect(await call('fromValue', {})).toMatchObject({ result: 'value' });
     expect(await call('fromController', {})).toMatchObject({ result: 'controller' });
     expect(app.get(ToolRegistry).get('inherited').metadata.source).toBe('DerivedTools.inherited');
   });
 
-  it('serves the built-in tools', async () => {
+  it('include the built-in tools', async () => {
     expect(await call('calculator', { expression: '100 + 200' })).toMatchObject({ result: '300' });
     expect(await call('calculator', { expression: '1/0' })).toMatchObject({ error: 'Division by zero.' });
     expect(await call('get_timestamp', { format: 'epoch_ms' })).toMatchObject({ result: expect.any(Number) });
@@ -213,7 +213,7 @@ async function boot(providers: Provider[]): Promise<unknown> {
   return booting.then((app) => app.close()).catch((error: unknown) => error);
 }
 
-describe('what stops the boot', () => {
+describe('the boot of a Nest application', () => {
   it.each<[string, Provider[], string, RegExp]>([
     ['two of a name', [FirstTools, SecondTools], 'TOOL_DUPLICATE', /"sum": FirstTools\.one and SecondTools\.two/],
     [
@@ -236,12 +236,12 @@ describe('what stops the boot', () => {
     ],
     ['a faulty tool', [NamelessTools], 'TOOL_INVALID', /^NamelessTools\.nameless: it has no description/],
     ['several', [NamelessTools, WordlessTools], 'TOOL_INVALID', /2 tools are refused:\n- Nameless.*\n- Wordless/],
-  ])('%s', async (_case, providers, code, message) => {
+  ])('is stopped by %s', async (_case, providers, code, message) => {
     expect(await boot(providers)).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 });
 
-it('names the modules of both, also where they are dynamic', async () => {
+it('the boot names the modules of both duplicate tools, even of dynamic modules', async () => {
   @Module({})
   class ToolSetModule {
     static with(...providers: Type[]) {
@@ -263,7 +263,7 @@ it('names the modules of both, also where they are dynamic', async () => {
   });
 });
 
-it('guards a provider under another token than its class, too', async () => {
+it('a guard also applies to a provider under another token than its class', async () => {
   const providers = [{ provide: 'GUARDED', useClass: GuardedTools }];
   @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
   class TokenModule {}

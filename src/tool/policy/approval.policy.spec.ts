@@ -50,11 +50,11 @@ describe('the decision about a call', () => {
     ['a predicate that says it later', () => Promise.resolve(true), { approve: expect.any(String) }],
     ['a predicate that throws', fails, { approve: expect.any(String) }],
     ['a predicate that rejects', () => Promise.reject(new Error('broken')), { approve: expect.any(String) }],
-  ])('is the tool’s own: %s', async (_case, approval, expected) => {
+  ])('follows the approval of the tool: %s', async (_case, approval, expected) => {
     expect(await decideCall(callOf(approval), CONTEXT, [])).toEqual({ decision: expected, notes: [] });
   });
 
-  it('sees the checked input and who asks', async () => {
+  it('is based on the checked input and the principal', async () => {
     const seen: unknown[] = [];
     const approval = (input: unknown, { principal }: ToolContext) => seen.push(input, principal.roles) > 2;
     expect(await decideCall(callOf(approval), CONTEXT, [])).toEqual({ decision: 'allow', notes: [] });
@@ -62,7 +62,7 @@ describe('the decision about a call', () => {
   });
 
   it.each<[string, ToolApproval, (() => unknown)[], unknown]>([
-    ['nobody minds', 'never', [ALLOW, ALLOW], 'allow'],
+    ['all allow', 'never', [ALLOW, ALLOW], 'allow'],
     ['one wants approval', 'never', [ALLOW, APPROVE], { approve: 'look at it' }],
     ['one denies', 'always', [APPROVE, DENY, ALLOW], { deny: 'no' }],
     [
@@ -77,14 +77,14 @@ describe('the decision about a call', () => {
     ['one says nothing', 'never', [() => undefined], { deny: expect.any(String) }],
     ['one says something else', 'never', [() => ({ allow: true })], { deny: expect.any(String) }],
     ['one gives no reason', 'never', [() => ({ deny: true, approve: 'x' })], { deny: expect.any(String) }],
-  ])('is the strictest there is: %s', async (_case, approval, policies, expected) => {
+  ])('is the strictest of all: %s', async (_case, approval, policies, expected) => {
     const all = policies.map((says) => new Saying(says));
     expect(await decideCall(callOf(approval), CONTEXT, all)).toMatchObject({ decision: expected });
   });
 });
 
 describe('the registry of policies', () => {
-  it('keeps their order and refuses a second one of a name', () => {
+  it('retains their order and rejects a second policy of the same name', () => {
     const registry = new ToolPolicyRegistry();
     const [a, b] = [new Saying(ALLOW, 'a'), new Saying(DENY, 'b')];
     registry.register(a);

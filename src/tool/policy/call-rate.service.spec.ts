@@ -32,11 +32,11 @@ async function ratesOf(policy: SecurityPolicy, env = {}): Promise<CallRates> {
   return rates;
 }
 
-describe('a store of counts that is away', () => {
+describe('an unavailable store of call counts', () => {
   const AWAY = { REDIS_URL: 'redis://127.0.0.1:1' };
   const rateLimits = [{ per: 'tool' as const, calls: 5 }];
 
-  it('lets no limited call through', async () => {
+  it('rejects every limited call', async () => {
     const rates = await ratesOf({ rateLimits }, AWAY);
     expect(await rates.admit(CALL, callSite())).toEqual({
       note: { policy: 'rate-limit', decision: 'limited', reason: 'calls cannot be counted now' },
@@ -44,7 +44,7 @@ describe('a store of counts that is away', () => {
     });
   });
 
-  it('lets it through where the policy wants that, and says so', async () => {
+  it('admits the call if the policy allows that, with a note', async () => {
     const rates = await ratesOf({ rateLimits, whenUncounted: 'allow' }, AWAY);
     expect(await rates.admit(CALL, callSite())).toEqual({
       note: { policy: 'rate-limit', decision: 'allowed', reason: 'calls cannot be counted now' },
@@ -52,8 +52,8 @@ describe('a store of counts that is away', () => {
   });
 });
 
-describe('what is counted', () => {
-  it('is a tenant’s own', async () => {
+describe('the count of calls', () => {
+  it('is separate for each tenant', async () => {
     const rates = await ratesOf({ rateLimits: [{ per: 'tenant', calls: 1 }] });
     const of = (tenant: string) => callSite({ principal: { id: 'p', tenant, roles: [] } });
     const decisions = [];
@@ -61,14 +61,14 @@ describe('what is counted', () => {
     expect(decisions).toEqual(['allowed', 'limited', 'allowed']);
   });
 
-  it('is a run’s own where there is no session', async () => {
+  it('is separate for each run without a session', async () => {
     const rates = await ratesOf({ rateLimits: [{ per: 'session', calls: 1 }] });
     const decisions = [];
     for (const runId of ['a', 'a', 'b']) decisions.push((await rates.admit(CALL, callSite({ runId }))).note.decision);
     expect(decisions).toEqual(['allowed', 'limited', 'allowed']);
   });
 
-  it('is a call once, where several limits mean the same calls: the narrowest counts', async () => {
+  it('includes a call once when several limits apply to it: the narrowest decides', async () => {
     const both = [{ per: 'tool' as const }, { per: 'tool' as const, tools: ['pro*'], calls: 3 }];
     for (const env of [{}, { REDIS_URL: await testRedisUrl() }]) {
       const rates = await ratesOf({ rateLimits: both }, env);
@@ -80,7 +80,7 @@ describe('what is counted', () => {
     }
   });
 
-  it('is nothing where no limit means the tool', async () => {
+  it('does not include tools without a limit', async () => {
     const rates = await ratesOf({ rateLimits: [{ per: 'tool', tools: ['other_*'] }] });
     expect(rates.concerns(CALL)).toBe(false);
   });

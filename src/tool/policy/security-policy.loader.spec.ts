@@ -17,15 +17,15 @@ function file(content: unknown): string {
   return path;
 }
 
-describe('the file of a policy', () => {
-  it('may be the example of the documents', async () => {
+describe('a policy file', () => {
+  it('can be the example of the documentation', async () => {
     const [example] = /(?<=```json\n)[^`]*/.exec(readFileSync('docs/policies.md', 'utf8'))!;
     const { current } = await SecurityPolicies.open(file(example));
     expect([current.rules.length, current.checks.length, current.limits.length]).toEqual([3, 1, 2]);
     expect(current.filters.output?.text('ORD-123456')).toMatchObject({ kind: 'masked', value: '[order]' });
   });
 
-  it('is refused with every mistake and its place', async () => {
+  it('is rejected with every mistake and its place', async () => {
     const path = file({
       tools: [{ agents: ['a'] }, { allow: [] }],
       arguments: { x: { type: 'nonsense' }, y: 5 },
@@ -47,7 +47,7 @@ describe('the file of a policy', () => {
     expect(error.message).toMatch(/"denied"/);
   });
 
-  it('names patterns that cannot be matched in linear time', async () => {
+  it('is rejected for a pattern that cannot be matched in linear time', async () => {
     const path = file({ content: { patterns: [{ name: 'look', pattern: '(?=x)y', output: 'mask' }] } });
     await expect(SecurityPolicies.open(path)).rejects.toThrow(`The security policy ${path} has a mistake`);
   });
@@ -55,7 +55,7 @@ describe('the file of a policy', () => {
   it.each([
     ['is not there', () => join(folder, 'nowhere.json')],
     ['is no JSON', () => file('{')],
-  ])('is named when it %s', async (_case, path) => {
+  ])('is named in the error when it %s', async (_case, path) => {
     const at = path();
     await expect(SecurityPolicies.open(at)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -65,7 +65,7 @@ describe('the file of a policy', () => {
 });
 
 describe('policies of file and code', () => {
-  it('hold together, the strictest first, and the file’s stays when code gives another', async () => {
+  it('are combined, the strictest first, and the file policy remains when code sets another', async () => {
     const path = file({ taint: 'deny', rateLimits: [], content: { cards: { output: 'mask' } } });
     const policies = await SecurityPolicies.open(path, { taint: 'off', content: { cards: { output: 'block' } } });
     expect([policies.current.taint, policies.filter('output')?.isBlocking]).toEqual(['deny', true]);
@@ -75,7 +75,7 @@ describe('policies of file and code', () => {
     expect(policies.filter('input')).toBeNull();
   });
 
-  it('of code may have functions, and stay as they were when the next one is wrong', async () => {
+  it('may have functions in code, and are unchanged when the next policy is invalid', async () => {
     const policies = await SecurityPolicies.open(undefined, { taint: 'off', arguments: { x: () => true } });
     await expect(policies.set({ taint: 'what' as never })).rejects.toThrow(
       /securityPolicy has a mistake:\n {2}taint: /,
@@ -97,7 +97,7 @@ describe('a name with stars', () => {
     ['mail', 'send_mail', false],
     ['a*b*b', 'ab', false],
     ['**', 'x', true],
-  ])('%s of %s: %s', (pattern, name, isMeant) => {
+  ])('matches %s against %s: %s', (pattern, name, isMeant) => {
     expect(namePattern(pattern)(name)).toBe(isMeant);
   });
 });

@@ -70,7 +70,7 @@ describe('a tool with retries', () => {
     expect(calls()).toBe(1);
   });
 
-  it('stops waiting when the run is cancelled or the time of the call is over', async () => {
+  it('stops retrying when the run is cancelled or the call times out', async () => {
     const stop = new AbortController();
     const tool = toolOf({ handler: () => (stop.abort(), Promise.reject(new Error('away'))), retries: 10 });
     expect(await invoke(tool, {}, { signal: stop.signal })).toMatchObject({ result: { code: 'TOOL_CANCELLED' } });
@@ -80,7 +80,7 @@ describe('a tool with retries', () => {
   });
 });
 
-describe('a tool whose results are kept', () => {
+describe('a tool whose results are cached', () => {
   const counting = (more: Partial<ToolRegistration> = {}) => {
     let calls = 0;
     const handler = (args: object) => ({ call: ++calls, ...args });
@@ -88,7 +88,7 @@ describe('a tool whose results are kept', () => {
   };
   const principal = { id: 'ann', tenant: 'acme', roles: ['user'] };
 
-  it('gives the same principal`s same call the same result, in whatever order the arguments stand', async () => {
+  it('returns the cached result to the same principal, for any order of the arguments', async () => {
     const tool = counting();
     const first = await invoke(tool, { n: 1, m: 2 }, { principal });
     expect(first).toMatchObject({ result: { success: true, result: { call: 1, n: 1, m: 2 } } });
@@ -96,7 +96,7 @@ describe('a tool whose results are kept', () => {
     expect(await invoke(tool, { n: 2 }, { principal })).toMatchObject({ result: { result: { call: 2 } } });
   });
 
-  it('gives nobody else`s result', async () => {
+  it('returns no result of another principal', async () => {
     const tool = counting();
     for (const [index, other] of [
       principal,
@@ -108,7 +108,7 @@ describe('a tool whose results are kept', () => {
     }
   });
 
-  it('is called again when the time is over, after a failure, and after a question', async () => {
+  it('is called again after the TTL, a failure or a question', async () => {
     const short = counting({ cacheTtlMs: 1 });
     await invoke(short);
     const until = performance.now() + 5;
@@ -155,8 +155,8 @@ describe('the cache of a tool', () => {
   });
 });
 
-describe('a tool with a concurrency', () => {
-  it('runs so many calls at once, the others in their turn, and lets those go that are cancelled', async () => {
+describe('a tool with limited concurrency', () => {
+  it('limits simultaneous calls, queues the others, and releases cancelled ones', async () => {
     let running = 0;
     let most = 0;
     const ends: (() => void)[] = [];
@@ -186,8 +186,8 @@ describe('a tool with a concurrency', () => {
   });
 });
 
-describe('a tool that wants nothing of this', () => {
-  it('is given back as it is', () => {
+describe('a tool without wrappers', () => {
+  it('is returned unchanged', () => {
     const tool = toolOf({ handler: () => 1 });
     const registry = new ToolRegistry();
     registry.register(tool);
@@ -195,7 +195,7 @@ describe('a tool that wants nothing of this', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('invalid tool handling', () => {
   it.each<[Partial<ToolRegistration>, RegExp]>([
     [{ effect: 'once', retries: 1 }, /retries.*never repeated/],
     [{ retries: 11 }, /retries are 11: use a whole number from 0 to 10/],
@@ -207,15 +207,15 @@ describe('what is refused', () => {
     [{ untrusted: 1 as never }, /untrusted is 1/],
     [{ resources: [''] }, /resources are neither/],
     [{ output: { type: 'nonsense' } }, /its output is not a JSON Schema/],
-  ])('%j', (handling, message) => {
+  ])('is rejected: %j', (handling, message) => {
     expect(() => toolOf({ handler: () => 1, ...handling })).toThrow(message);
   });
 });
 
-describe('a tool that says what its results are', () => {
+describe('a tool with an output schema', () => {
   const output = { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] };
 
-  it('is held to it', async () => {
+  it('must return results that match it', async () => {
     expect(await invoke(toolOf({ handler: () => ({ total: 1 }), output }))).toMatchObject({
       result: { success: true },
     });
@@ -228,13 +228,13 @@ describe('a tool that says what its results are', () => {
     });
   });
 
-  it('shows it', () => {
+  it('includes it in its definition', () => {
     expect(toolOf({ handler: () => 1, output }).definition.outputSchema).toEqual(output);
   });
 });
 
 describe('a result over the limit', () => {
-  it('is cut for the model, and given whole beside', async () => {
+  it('is cut for the model, and also returned whole', async () => {
     const tool = toolOf({ handler: () => ({ text: 'x'.repeat(100) }) });
     const invoked = await executor.invoke({ tool, input: {} }, callSite(), { maxResultBytes: 20 });
     expect(invoked).toMatchObject({
@@ -247,7 +247,7 @@ describe('a result over the limit', () => {
     });
   });
 
-  it('is cut there, too, beyond what every database takes', async () => {
+  it('is cut in the whole copy, too, beyond 4 MiB', async () => {
     const tool = toolOf({ handler: () => 'x'.repeat(5_000_000) });
     const invoked = await executor.invoke({ tool, input: {} }, callSite(), { maxResultBytes: 20 });
     expect(invoked.kind === 'result' && invoked.whole).toMatch(/\[cut: 4194304 of 5000000 bytes shown\]$/);
