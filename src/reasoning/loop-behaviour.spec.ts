@@ -44,7 +44,7 @@ async function play(script: readonly Scripted[], placed: readonly PlacedProcesso
 }
 
 describe('a model that repeats a failing call', () => {
-  it('is told so from the second time on, and only when the arguments are the same', async () => {
+  it('is warned from the second time on, only for the same arguments', async () => {
     const script = [
       calls(['fails', { a: 1 }]),
       calls(['fails', { a: 2 }]),
@@ -61,7 +61,7 @@ describe('a model that repeats a failing call', () => {
 });
 
 describe('an empty reply', () => {
-  it('is asked for again, once, and leaves no trace in the turn', async () => {
+  it('is requested again once, and leaves no trace in the turn', async () => {
     const { outcome, model, run } = await play([says('  \n'), says('here')]);
     expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'stop', text: 'here', iterations: 2 });
     expect(outcome).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: 'here' }] });
@@ -70,19 +70,19 @@ describe('an empty reply', () => {
     expect(run.events.filter(({ type }) => type === 'message.completed')).toHaveLength(1);
   });
 
-  it('that comes twice fails the run with a code of its own', async () => {
+  it('fails the run with MODEL_BAD_REPLY when it occurs twice', async () => {
     const { outcome, model } = await play([says(''), says('')]);
     expect(outcome).toMatchObject({ finishReason: 'error', failure: { code: 'MODEL_BAD_REPLY', is_retryable: true } });
     expect(model.requests).toHaveLength(2);
   });
 
-  it('that was cut or filtered is an answer all the same', async () => {
+  it('is an answer when it was cut or filtered', async () => {
     const { outcome } = await play([says('', { finishReason: 'content_filter' })]);
     expect(outcome).toMatchObject({ finishReason: 'content_filter', text: '' });
   });
 });
 
-describe('a processor of one’s own', () => {
+describe('a custom processor', () => {
   class Noting extends Processor {
     readonly name = 'noting';
     constructor(private readonly notes: string[]) {
@@ -98,13 +98,13 @@ describe('a processor of one’s own', () => {
     ['after', 'format-results', ['1: 3 messages', '2: 4 messages']],
     ['before', 'prepare-tools', ['1: 1 messages', '2: 3 messages']],
     ['after', 'continue-or-finish', ['1: 3 messages', '2: 4 messages']],
-  ] as const)('runs %s %s, in every turn of the loop', async (side, name, expected) => {
+  ] as const)('runs %s %s in every iteration of the loop', async (side, name, expected) => {
     const notes: string[] = [];
     await play([calls(['fails', {}]), says('done')], [{ processor: new Noting(notes), side, name }]);
     expect(notes).toEqual(expected);
   });
 
-  it('beside a name that is not there is refused, naming those there are', async () => {
+  it('is rejected beside an unknown name, naming the available ones', async () => {
     const placed = { processor: new Noting([]), side: 'before', name: 'ask-modle' } as const;
     await expect(play([], [placed])).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

@@ -154,8 +154,8 @@ const aborts = fc.option(
   }),
 );
 
-describe('whatever the model does, and whenever it is stopped', () => {
-  it('the turn is pair-safe, no limit is passed, nothing is asked after the stop, and usage adds up', async () => {
+describe('a turn with any replies and any stop', () => {
+  it('is pair-safe and within all limits, sends no request after the stop, and sums the usage', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(replies, { maxLength: 6 }),
@@ -203,11 +203,11 @@ describe('the end of a run', () => {
       { finishReason: 'error', failure: { code: 'MODEL_REFUSED' } },
     ],
     ['a bug', new Error('oops'), { finishReason: 'error', failure: { code: 'INTERNAL' } }],
-  ])('by %s says so', async (_what, reply, expected) => {
+  ])('reports its cause: %s', async (_what, reply, expected) => {
     expect((await play([reply])).outcome).toMatchObject({ kind: 'ended', iterations: 1, ...expected });
   });
 
-  it('by the limit of iterations answers the last calls without executing them', async () => {
+  it('answers the last calls at the iteration limit without executing them', async () => {
     const { outcome, context } = await play(Array.from({ length: 9 }, () => calls(['pay', {}])));
     expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'iteration_limit', iterations: MAX_ITERATIONS });
     const results = context.events.filter(({ type }) => type === 'tool.completed');
@@ -222,7 +222,7 @@ describe('the end of a run', () => {
 });
 
 describe('several calls in one reply', () => {
-  it('are carried out at once; their results come in the order of the calls', async () => {
+  it('are executed at once; their results are in the order of the calls', async () => {
     let open = 0;
     let most = 0;
     const wait = async (args: unknown) => {
@@ -247,8 +247,8 @@ describe('several calls in one reply', () => {
   });
 });
 
-describe('what the model is shown', () => {
-  it('is the instructions, the history, and this turn as it grows', async () => {
+describe('the request to the model', () => {
+  it('contains the instructions, the history and the current turn', async () => {
     const history: Message[] = [
       { role: 'user', content: 'before' },
       { role: 'assistant', content: 'earlier' },
@@ -262,7 +262,7 @@ describe('what the model is shown', () => {
     expect(model.requests[0]!.tools?.map(({ name }) => name)).toEqual(['echo', 'pay', 'late', 'fails']);
   });
 
-  it('of a wrong call is an error that says what to do', async () => {
+  it('contains an error with advice for a wrong call', async () => {
     const script = [calls(['unknown', {}], ['echo', '{"a":'], ['echo', { bad: true }], ['fails', {}]), says('sorry')];
     const { model } = await play(script);
     const results = model.requests[1]!.messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
@@ -275,8 +275,8 @@ describe('what the model is shown', () => {
   });
 });
 
-describe('streaming', () => {
-  it('tells the message in pieces that add up to it', async () => {
+describe('a streamed message', () => {
+  it('is published in pieces that add up to it', async () => {
     const { context } = await play([says('a longer message 🐦‍⬛ indeed')], null, { isStreaming: true });
     const pieces = context.events.map((event) => (event.type === 'message.delta' ? event.text : ''));
     expect(pieces.join('')).toBe('a longer message 🐦‍⬛ indeed');

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { createRequire } from 'node:module';
 import { outputCheckOf } from './output-check.factory.js';
 
-it('loads what checks schemas before a schema’s time runs: broken off in the middle, it would stay broken', () => {
+it('outputCheckOf loads the validator before the time limit of a schema starts', () => {
   const { cache } = createRequire(import.meta.url);
   const isLoaded = () => Object.keys(cache).some((path) => path.includes('ajv/dist/vocabularies'));
   const seen: boolean[] = [];

@@ -11,9 +11,9 @@ describe('parseOutput', () => {
     ['```\n[1]```', [1]],
     ['Here it is:\n```json\n[1,\n2]\n```\nI hope it helps.', [1, 2]],
     ['```json\n[1]', [1]],
-  ])('reads %j', (text, value) => expect(parseOutput(text, list)).toEqual({ kind: 'valid', value }));
+  ])('parses %j', (text, value) => expect(parseOutput(text, list)).toEqual({ kind: 'valid', value }));
 
-  it('takes a fence inside a text for a part of it', () => {
+  it('treats a fence inside a string as part of it', () => {
     const text = JSON.stringify({ code: '```js\n1\n```' });
     expect(parseOutput(text, 'json')).toEqual({ kind: 'valid', value: { code: '```js\n1\n```' } });
   });
@@ -27,16 +27,16 @@ describe('parseOutput', () => {
     [`${'['.repeat(200)}${']'.repeat(200)}`, list, 'it is nested more than 100 levels deep'],
     ['[1]', 'json' as const, 'it is not a JSON object'],
     ['null', 'json' as const, 'it is not a JSON object'],
-  ])('says what is wrong with %j', (text, format, problem) => {
+  ])('reports the problem of %j', (text, format, problem) => {
     expect(parseOutput(text, format)).toEqual({ kind: 'invalid', problem });
   });
 
-  it('changes nothing of the value: no defaults, no other types', () => {
+  it('does not change the value: no defaults, no type coercion', () => {
     const schema = { type: 'object', properties: { n: { type: 'number', default: 1 }, s: { type: 'string' } } };
     expect(parseOutput('{"s": "1", "More": 2}', { schema })).toEqual({ kind: 'valid', value: { s: '1', More: 2 } });
   });
 
-  it('gives up a check that would take for ever, in a web of references too', () => {
+  it('abandons a check that would take too long, even through references', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [
         `d${i}`,

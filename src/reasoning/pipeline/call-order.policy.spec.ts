@@ -69,7 +69,7 @@ async function play(wanted: readonly (readonly [string, string])[]): Promise<Rea
 }
 
 describe('calls of one reply', () => {
-  it('are made at once when they work on different things, or only look', async () => {
+  it('are executed at once when they use different resources or only read', async () => {
     await play([
       ['change', 'a'],
       ['change', 'b'],
@@ -80,7 +80,7 @@ describe('calls of one reply', () => {
     expect(story.slice(0, 5)).toEqual(['+change a', '+change b', '+look c', '+look c', '+free a']);
   });
 
-  it('are made one after the other when one of them changes what the other works on', async () => {
+  it('are executed one after the other when one changes a resource of the other', async () => {
     await play([
       ['look', 'a'],
       ['change', 'a'],
@@ -101,7 +101,7 @@ describe('calls of one reply', () => {
     ]);
   });
 
-  it('go on after one that failed, and after one whose arguments are wrong', async () => {
+  it('continue after a call that failed', async () => {
     const outcome = await play([
       ['change', 'bad'],
       ['change', 'bad'],
@@ -110,7 +110,7 @@ describe('calls of one reply', () => {
     expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'stop' });
   });
 
-  it('of a tool that cannot say what they work on are made one after the other', async () => {
+  it('are executed one after the other when a tool cannot name their resources', async () => {
     await play([
       ['change', '?'],
       ['change', '?'],
@@ -118,7 +118,7 @@ describe('calls of one reply', () => {
     expect(story).toEqual(['+change ?', '-change ?', '+change ?', '-change ?']);
   });
 
-  it('wait with the one before them that waits for a person, others do not', async () => {
+  it('wait for an earlier call on the same resource that waits for a person', async () => {
     const outcome = await play([
       ['ask', 'a'],
       ['change', 'a'],

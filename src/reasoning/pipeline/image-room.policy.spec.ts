@@ -12,20 +12,20 @@ const shows = (content: string, ...images: (typeof LINK)[]): Message => {
 };
 const USER: Message = { role: 'user', content: [image(9), { type: 'text', text: 'x' }] };
 
-it('leaves a turn as it is that holds no more than it may', () => {
+it('makeImageRoom leaves a turn within the limit unchanged', () => {
   const turn = [USER, shows('a', image(3)), shows('b'), shows('c', LINK, image(3))];
   const before = [...turn];
   makeImageRoom(turn, 6);
   expect(turn.every((message, at) => message === before[at])).toBe(true);
 });
 
-it('lets earlier images make room for later ones, with a note', () => {
+it('makeImageRoom replaces earlier images with a note to make room for later ones', () => {
   const turn = [USER, shows('a', LINK, image(3)), shows('b', image(3), image(4)), shows('c', image(2))];
   makeImageRoom(turn, 6);
   expect(turn).toEqual([USER, shows(`a\n${NOTE}`, LINK), shows(`b\n${NOTE}`, image(3)), shows('c', image(2))]);
 });
 
-it('keeps no more than a request may have', () => {
+it('makeImageRoom retains at most the images that a request may have', () => {
   const turn = [shows('a', LINK, LINK), shows('b', ...Array.from({ length: 19 }, () => LINK))];
   makeImageRoom(turn, 6);
   expect(turn[0]).toEqual(shows(`a\n${NOTE}`, LINK));

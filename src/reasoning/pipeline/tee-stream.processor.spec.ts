@@ -48,7 +48,7 @@ async function begin() {
   return { context, model, outcome };
 }
 
-it('no more of a reply is read than one piece while the beginning of its run has not gone out', async () => {
+it('at most one piece of a reply is read until the start of its run is published', async () => {
   const { context, model, outcome } = await begin();
   expect(model.pieces).toBe(1);
   context.tell();
@@ -57,7 +57,7 @@ it('no more of a reply is read than one piece while the beginning of its run has
   expect([model.pieces, told.join('')]).toEqual([7, 'the whole answer']);
 });
 
-it('a beginning that is lost ends the reading', async () => {
+it('a lost start of the run ends the reading', async () => {
   const { context, model, outcome } = await begin();
   const lost = new AppError('JOURNAL_UNAVAILABLE', 'the disk is gone');
   context.lose(lost);

@@ -7,10 +7,10 @@ function reply(count: number): ChatResult {
   return { message: { role: 'assistant', content: '', toolCalls }, finishReason: 'tool_calls', model: 'm' };
 }
 
-describe('a reply with more calls than a reply may have', () => {
+describe('a reply with many calls', () => {
   const protocol = new NativeProtocol();
 
-  it('is read no further than the first one too many, which says so', () => {
+  it('is read up to the first call beyond the limit, which reports that', () => {
     const { calls, message } = protocol.decode(reply(5_000));
     expect(calls).toHaveLength(1_001);
     expect(new Set(calls.slice(0, 1_000).map((call) => call.arguments))).toEqual(new Set(['{}']));
@@ -18,7 +18,7 @@ describe('a reply with more calls than a reply may have', () => {
     expect(message.toolCalls).toEqual(calls);
   });
 
-  it('is what it is when it has as many as it may', () => {
+  it('is read unchanged up to the limit', () => {
     expect(protocol.decode(reply(1_000)).calls).toEqual(reply(1_000).message.toolCalls);
   });
 });

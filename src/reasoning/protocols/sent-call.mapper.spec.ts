@@ -14,13 +14,13 @@ const idsOf = (messages: readonly Message[]) =>
     return message.role === 'assistant' ? message.toolCalls?.map(({ id }) => id) : null;
   });
 
-it('leaves messages alone that are fine', () => {
+it('toSentMessages returns valid messages unchanged', () => {
   const messages = [calling('I add.', ['a', 'add'], ['b', 'add']), result('b'), result('a')];
   expect(toSentMessages(messages)).toEqual(messages);
   expect(toSentMessages(messages)[0]).toBe(messages[0]);
 });
 
-it('gives calls ids of their own in the whole conversation, and results the same', () => {
+it('toSentMessages gives calls unique ids in the conversation, and their results the same ids', () => {
   const messages = [
     calling('', ['a', 'add']),
     result('a'),
@@ -35,13 +35,13 @@ it('gives calls ids of their own in the whole conversation, and results the same
   expect(idsOf(toSentMessages(messages))).toEqual([['a'], 'a', thrice, 'a_2', 'a_3', 'a_2_2', ['b'], 'b']);
 });
 
-it('writes no name that is none, and nothing blank', () => {
+it('toSentMessages replaces invalid names and blank content', () => {
   expect(toSentMessages([calling(' \n', ['a', 'multi_tool_use.parallel'], ['b', 'x'.repeat(99)])])).toEqual([
     calling('', ['a', 'multi_tool_use_parallel'], ['b', 'x'.repeat(64)]),
   ]);
 });
 
-it('shortens ids that some provider would refuse, and tells them apart', () => {
+it('toSentMessages shortens ids that a provider would refuse, and makes them unique', () => {
   const [one, two] = [`${'x'.repeat(50)}1`, `${'x'.repeat(50)}2`];
   const messages = [calling('', [one, 'add'], [two, 'add'], ['a.b:c', 'add'], ['', 'add']), result(two), result(one)];
   const short = 'x'.repeat(32);

@@ -100,16 +100,16 @@ describe('ReactProtocol.decode', () => {
     expect({ calls: callsOf(reply), text: decode(reply).text }).toEqual({ calls, text });
   });
 
-  it.each(RECORDED)('streams as it reads: $name', ({ reply, text }) => {
+  it.each(RECORDED)('streams the text that it decodes: $name', ({ reply, text }) => {
     expect([streamed(Array.from(reply)), streamed([reply])]).toEqual([text, text]);
   });
 
-  it('has 200 recorded replies, no two the same', () => {
+  it('has at least 200 different recorded replies', () => {
     expect(new Set(RECORDED.map(({ reply }) => reply)).size).toBe(RECORDED.length);
     expect(RECORDED.length).toBeGreaterThanOrEqual(200);
   });
 
-  it('numbers the calls of a reply and keeps the thoughts', () => {
+  it('numbers the calls of a reply and retains the thoughts', () => {
     const reply = 'Thought: both\nAction: calculator\nAction Input: 1\nAction: noop\nAction Input: {}';
     expect(decode(reply, 'stop', 'first')).toMatchObject({
       thought: 'first\nboth',
@@ -118,7 +118,7 @@ describe('ReactProtocol.decode', () => {
     });
   });
 
-  it('refuses what comes after a thousand calls', () => {
+  it('rejects input after 1,000 calls', () => {
     const { calls, text } = decode('Action: noop\nAction Input: {}\n'.repeat(1_500) + 'Final Answer: x');
     expect(text).toBe('');
     expect(calls).toHaveLength(1_001);
@@ -126,7 +126,7 @@ describe('ReactProtocol.decode', () => {
     expect(calls.at(-1)).toEqual({ id: 'call_3_1001', name: 'noop', arguments: 'Over 1000 calls' });
   });
 
-  it('mends no JSON of more than ten thousand values', () => {
+  it('repairs no JSON of more than 10,000 values', () => {
     const list = (length: number) => `{'expression': [${'1,'.repeat(length)}]}`;
     expect(decode(`Action: calculator\nAction Input: ${list(9_000)}`).calls[0]?.arguments).toMatch(
       /^\{"expression":\[1,1/,
@@ -188,7 +188,7 @@ Observation (noop): Action\: noop`,
     expect(messages).toEqual(before);
   });
 
-  it('tells the model its tools and the format', () => {
+  it('describes the tools and the format to the model', () => {
     const text = protocol.describeTools(TOOLS);
     expect(text).toContain('- calculator: The calculator tool.\n  Arguments: expression (string, required)\n');
     expect(text).toContain('city (string, required): Where.; unit (value {"enum":["C","F"]}, optional)');
@@ -197,8 +197,8 @@ Observation (noop): Action\: noop`,
   });
 });
 
-describe('properties', () => {
-  it('gives the same calls back, whatever the arguments', () => {
+describe('ReactProtocol', () => {
+  it('decodes the calls that it encoded, for any arguments', () => {
     fc.assert(
       fc.property(fc.array(CALL, { minLength: 1, maxLength: 4 }), TEXT, fc.boolean(), (calls, thought, isPretty) => {
         const toolCalls = calls.map((call, n) => ({
@@ -252,7 +252,7 @@ describe('properties', () => {
     },
   );
 
-  it('escapes so that taking the backslashes away gives the text back', () => {
+  it('escapes so that removing the backslashes restores the text', () => {
     fc.assert(
       fc.property(
         TEXT.filter((text) => !/\\[:：]/.test(text)),

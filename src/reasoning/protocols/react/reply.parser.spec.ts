@@ -15,8 +15,8 @@ function streamed(reply: string, length: number): string {
   return text + decoder.end();
 }
 
-describe('streaming', () => {
-  it('shows the answer as it comes', () => {
+describe('the stream decoder', () => {
+  it('emits the answer as soon as it is received', () => {
     const decoder = protocol.decodeStream();
     const shown = ['Tho', 'ught: x\nFinal', ' Answer', ': It', ' is', ' 2', '.\nObs', 'olete', '.'].map((piece) =>
       decoder.push(piece),
@@ -24,7 +24,7 @@ describe('streaming', () => {
     expect(shown).toEqual(['', '', '', 'It', ' is', ' 2', '.', '\nObsolete', '.']);
   });
 
-  it('shows an answer without a label as soon as it can be none', () => {
+  it('emits an answer without a label as soon as a label is ruled out', () => {
     const decoder = protocol.decodeStream();
     expect(['A', 'ct', 'ually, ', 'yes'].map((piece) => decoder.push(piece))).toEqual(['', '', 'Actually,', ' yes']);
   });
@@ -38,14 +38,14 @@ describe('long text', () => {
     ['a labelled answer', 'Thought: hm\nFinal Answer: ', (text: string) => text],
     ['a thought', 'Thought: ', () => ''],
     ['an input', 'Action: a\nAction Input: ', () => ''],
-  ])('is read as it is in pieces: %s', (_, start, shown) => {
+  ])('is read alike whole and in pieces: %s', (_, start, shown) => {
     const text =
       `x\n${LINE}\n\`\`\`\n${LINE.repeat(20)}\nInput: y\n\`\`\`\nAction Time: now\n- 1. ${LINE}\n`.repeat(20) + 'end';
     expect(decode(start + text).text).toBe(shown(text));
     for (const length of [1, 7, 160, 1_000]) expect(streamed(start + text, length)).toBe(shown(text));
   });
 
-  it('keeps its order behind a fence that a line with long blanks follows', () => {
+  it('retains its order after a fence that a line with long blanks follows', () => {
     const text = `So:\n\`\`\`\n${' '.repeat(200)}x\ny`;
     expect([decode(text).text, streamed(text, 1), streamed(text, 100)]).toEqual([text, text, text]);
   });
@@ -67,13 +67,13 @@ const STARTS = [
   '```\nAction: a\nAction Input: ',
 ];
 
-describe('more marks than any reply has', () => {
+describe('too many marks in a reply', () => {
   const CALL = 'Action: calculator\nAction Input: {"expression":"1"}\n';
   it.each([
     ['labels in a sentence', `So:\n${'Action: do what I said\n'.repeat(10_500)}`, (text: string) => text.trim()],
     ['fences', `So:\n${'```\n'.repeat(10_500)}`, (text: string) => text.trim()],
     ['thoughts', 'Thought: x\n'.repeat(10_500), () => ''],
-  ])('are looked at no further, in whatever pieces: %s', (_, start, shown) => {
+  ])('end the parsing, in pieces of any size: %s', (_, start, shown) => {
     const reply = start + CALL;
     expect(decode(reply)).toMatchObject({ calls: [], text: shown(reply) });
     for (const length of [7, 64, 5_000]) expect(streamed(reply, length)).toBe(shown(reply));

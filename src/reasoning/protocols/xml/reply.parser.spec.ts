@@ -19,11 +19,11 @@ function streamed(pieces: readonly string[]): string {
   return pieces.map((piece) => stream.push(piece)).join('') + stream.end();
 }
 
-describe('what it streams', () => {
+describe('the streamed text', () => {
   const recorded = fc.constantFrom(...RECORDED.map(({ reply }) => reply));
   const think = fc.constantFrom('<think>', '</think>', '<thinking>a</thinking>\n', ' ');
 
-  it('is the text, however it is cut into pieces', () => {
+  it('equals the decoded text for any pieces', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(wild, recorded, think), { maxLength: 5 }),
@@ -47,14 +47,14 @@ describe('what it streams', () => {
     `Well. <function_calls><invoke name="my tool" id = 'a b'><parameter name="q r">x</parameter></invoke></function_calls>`,
     `<invoke name="add"><parameter name="q" value="one two = <three>" string="true"/></invoke> Done.`,
     `<function = "my_tool" note="a > b"></function>`,
-  ])('is no part of a tag whose attributes are cut anywhere: %s', (reply) => {
+  ])('contains no part of a tag whose attributes are cut anywhere: %s', (reply) => {
     const { text, calls } = decode(reply);
     expect(text + JSON.stringify(calls)).not.toContain('<invoke');
     expect(calls).toHaveLength(1);
     for (let at = 1; at < reply.length; at++) expect(streamed([reply.slice(0, at), reply.slice(at)])).toBe(text);
   });
 
-  it('comes as the model writes it', () => {
+  it('is emitted as the model writes it', () => {
     const stream = protocol.decodeStream();
     expect(['Let ', 'me', ' see a < b', ' <b>now</b>.'].map((piece) => stream.push(piece))).toEqual([
       'Let',
@@ -67,7 +67,7 @@ describe('what it streams', () => {
     expect(stream.push('more') + stream.end()).toBe('');
   });
 
-  it('holds no tag back that a piece completes, however long it is', () => {
+  it('contains no tag of any length in pieces of any size', () => {
     const tag = `<invoke name="noop" note="${'x'.repeat(400)}"/>`;
     for (const length of [1, 7, 100]) {
       expect(streamed(`a ${tag} b`.match(new RegExp(`[^]{1,${length}}`, 'g'))!)).toBe('a b');
@@ -75,7 +75,7 @@ describe('what it streams', () => {
   });
 });
 
-describe('what is too much', () => {
+describe('the limits of a reply', () => {
   const argumentsOf = (reply: string) => decode(reply).calls.map((call) => call.arguments);
 
   it.each([
@@ -83,14 +83,14 @@ describe('what is too much', () => {
     ['one block', '<invoke name="noop"/>', '<function_calls>', '</function_calls>'],
     ['JSON', '<tool_call>{"name":"noop"}</tool_call>', '', ''],
     ['lines of JSON', '{"name":"noop"}\n', '<tool_call>', '</tool_call>'],
-  ])('refuses what comes after a thousand calls: %s', (_, call, start, end) => {
+  ])('reject input after 1,000 calls: %s', (_, call, start, end) => {
     const found = argumentsOf(start + call.repeat(1_500) + end);
     expect(found).toHaveLength(1_001);
     expect(new Set(found.slice(0, 1_000))).toEqual(new Set(['{}']));
     expect(found.at(-1)).toBe('Over 1000 calls');
   });
 
-  it('refuses a call with more than a thousand parameters, and that one alone', () => {
+  it('reject only the call with more than 1,000 parameters', () => {
     const call = (count: number) => `<invoke name="noop">${'<parameter name="a">1</parameter>'.repeat(count)}</invoke>`;
     expect(argumentsOf(`<function_calls>${call(1_000)}${call(5_000)}${call(2)}</function_calls>`)).toEqual([
       '{"a":1}',
@@ -100,11 +100,11 @@ describe('what is too much', () => {
   });
 });
 
-describe('more marks than any reply has', () => {
+describe('too many marks in a reply', () => {
   const CALL = '<invoke name="search"><parameter name="query">x</parameter></invoke>';
   const cut = (text: string, length: number) => text.match(new RegExp(`[\\s\\S]{1,${length}}`, 'g'))!;
 
-  it('in the text are text to its end, and no call is read behind them', () => {
+  it('make the rest of the reply text, without calls', () => {
     const reply = `So:${'`<invoke>`'.repeat(10_500)} ${CALL}`;
     expect(decode(reply)).toMatchObject({ calls: [], text: reply });
     for (const length of [7, 64, 5_000]) expect(streamed(cut(reply, length))).toBe(reply);
@@ -118,7 +118,7 @@ describe('more marks than any reply has', () => {
       `<function_calls>${CALL}<invoke name="a">${'<arg_key>'.repeat(10_500)}</invoke>${CALL}</function_calls>`,
       2,
     ],
-  ])('%s end the reading', (_, reply, calls) => {
+  ])('end the reading: %s', (_, reply, calls) => {
     expect(decode(reply)).toMatchObject({ text: '' });
     expect(decode(reply).calls).toHaveLength(calls);
     for (const length of [7, 64, 5_000]) expect(streamed(cut(reply, length))).toBe('');

@@ -87,8 +87,8 @@ const call = fc.record({
     .filter((text) => !text.includes('__proto__')),
 });
 
-describe('what it encodes', () => {
-  it('gives the same calls back, whatever their arguments', () => {
+describe('XmlProtocol.encode', () => {
+  it('writes calls that decode to the same calls, for any arguments', () => {
     fc.assert(
       fc.property(fc.array(call, { minLength: 1, maxLength: 4 }), wild, (calls, content) => {
         const toolCalls: ToolCall[] = calls.map((one, index) => ({ id: `call_3_${index + 1}`, ...one }));
@@ -126,7 +126,7 @@ describe('what it encodes', () => {
     );
   });
 
-  it('writes calls into the message and all results into one of the user', () => {
+  it('writes calls into the assistant message and all results into one user message', () => {
     const toolCalls = [
       { id: 'a', name: 'book', arguments: '{"city":"<Rome> & co","nights":2,"options":{"sea":true}}' },
       { id: 'b', name: 'noop', arguments: '' },
@@ -169,20 +169,20 @@ describe('what it encodes', () => {
     ]);
   });
 
-  it('tells the tools and the format', () => {
+  it('describes the tools and the format', () => {
     const text = protocol.describeTools(TOOLS);
     expect(text).toContain('- calculator: Evaluates an expression.\n  - expression (string, required)\n');
     expect(text).toContain('<function_calls>\n<invoke name="tool_name">\n<parameter name="argument_name">');
   });
 });
 
-describe('what it decodes', () => {
-  it('has enough recorded replies, each with its own name', () => {
+describe('XmlProtocol.decode', () => {
+  it('has at least 200 recorded replies with different names', () => {
     expect(new Set(RECORDED.map(({ name }) => name)).size).toBe(RECORDED.length);
     expect(RECORDED.length).toBeGreaterThanOrEqual(200);
   });
 
-  it('keeps what the model thought, beside its text and at the beginning of it', () => {
+  it('retains the thoughts of the model, beside its text and at the start of it', () => {
     const content = '<think>\n1 + 1\n</think>\n<THINKING>is\n2</Thinking> It is 2.';
     expect(
       protocol.decode(
@@ -193,12 +193,12 @@ describe('what it decodes', () => {
     expect(decode('<think>I wonder about </thin')).toMatchObject({ thought: 'I wonder about </thin', text: '' });
   });
 
-  it.each(RECORDED)('$name', ({ reply, calls, text }) => {
+  it.each(RECORDED)('reads: $name', ({ reply, calls, text }) => {
     expect({ calls: callsOf(reply), text: decode(reply).text }).toEqual({ calls, text });
     expect(streamed(reply.split(''))).toBe(text);
   });
 
-  it('runs nothing of a cut reply and shows no markup of it', () => {
+  it('executes no call of a cut reply and shows no markup of it', () => {
     const reply =
       'I look.\n<function_calls>\n<invoke name="search">\n<parameter name="query">x</parameter>\n</invoke>\n</function_calls>';
     for (let end = 'I look.\n<fun'.length; end <= reply.length; end++) {
@@ -207,7 +207,7 @@ describe('what it decodes', () => {
     }
   });
 
-  it('keeps every byte of a string between the tags', () => {
+  it('retains every byte of a string between the tags', () => {
     const query = '  <a href="x">1 && 2</a>\n\tif (a < b) {}  ';
     const reply = `<function_calls><invoke name="search"><parameter name="query">\n${query}\n</parameter></invoke></function_calls>`;
     expect(callsOf(reply)).toEqual([{ name: 'search', arguments: { query } }]);
