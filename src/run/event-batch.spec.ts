@@ -98,7 +98,7 @@ describe('events', () => {
     expect(told).toEqual(['2 tool.started', '- tool.progress']);
   });
 
-  it('and a claim are not reported as durable when their shared batch is lost', async () => {
+  it('are not reported as durable when the batch they share with a claim is lost', async () => {
     const { context } = await newRun();
     const commit = opened.database.commit.bind(opened.database);
     jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {

@@ -64,11 +64,11 @@ describe('the start of a run', () => {
   it.each([
     ['that a client follows', FIRST],
     ['in a session that may have another run', { isToldWhole: true }],
-  ])('of a run %s commits at once', async (_which, more) => {
+  ])('commits at once for a run %s', async (_which, more) => {
     expect(await isJournaledAfter(turns, more)).toBe(true);
   });
 
-  it('of a submitted run commits at once', async () => {
+  it('commits at once for a submitted run', async () => {
     const setTimer = jest.spyOn(globalThis, 'setTimeout');
     await host.runs.submit(aRun('a', 's', UNOBSERVED));
     expect(setTimer.mock.calls.filter(([, ms]) => ms === 2)).toEqual([]);

@@ -202,7 +202,7 @@ describe('a follower', () => {
     return host.follower.open(id).items(from, signal);
   }
 
-  it('that claims a place beyond the last event receives the next events and the end', async () => {
+  it('receives the next events and the end when it claims a place beyond the last event', async () => {
     const run = await scriptedRun('ahead');
     const reading = read(follow('ahead', { ...START, n: 99 }));
     await turns(3);
@@ -217,7 +217,7 @@ describe('a follower', () => {
     expect(host.bus.hasListeners('gone')).toBe(false);
   });
 
-  it('that falls behind receives "stream.closed" without a gap before it, and can resume from there', async () => {
+  it('receives "stream.closed" without a gap before it when it falls behind, and can resume from there', async () => {
     const run = await scriptedRun('slow');
     const items = follow('slow');
     const client = new FoldingClient();
@@ -255,7 +255,7 @@ describe('a follower', () => {
     expect(client.text === ['a', 'b', 'c', 'd'].map((text) => text.repeat(300_000)).join('') + 'e').toBe(true);
   });
 
-  it('that keeps up receives an event of any size', async () => {
+  it('receives an event of any size when it keeps up', async () => {
     const run = await scriptedRun('large');
     const reading = read(follow('large'));
     await turns(3);

@@ -18,7 +18,7 @@ const WAITING: RunOutcome = {
   ],
 };
 
-it('knows a resumed run before its last execution has notified all waiters', async () => {
+it('the run executor knows a resumed run before its last execution has notified all waiters', async () => {
   const opened = await openDatabase();
   const host = new RunHost(opened.database);
   const id = newId();

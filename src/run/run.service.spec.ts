@@ -101,7 +101,7 @@ describe('a session', () => {
     expect(host.executed).toEqual(['a', 'b', 'c']);
   });
 
-  it('of one tenant does not block a session of another tenant with the same id', async () => {
+  it('does not block a session of another tenant with the same id', async () => {
     const first = await hold('a', 's');
     const bob = { id: 'bob', tenant: 'other', roles: [] };
     const other = await host.runs.start(aRun('b', 's', { principal: bob }));
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect(await first.done).toBe('completed');
   });
 
-  it('with a waiting run rejects further runs, and names the run to decide', async () => {
+  it('rejects further runs while a run waits, and names the run to decide', async () => {
     host.scripts.set('a', WAITS);
     expect(await (await host.runs.start(aRun('a', 's'))).done).toBe('waiting');
     await expect(host.runs.start(aRun('b', 's'))).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('cancelling a run', () => {
     expect(host.executed).toEqual(['a', 'c']);
   });
 
-  it('at the moment of its start does not block the runs behind it', async () => {
+  it('does not block the runs behind it at the moment of its start', async () => {
     const first = await hold('a', 's');
     const second = await host.runs.start(aRun('b', 's'));
     const third = await host.runs.start(aRun('c', 's'));
@@ -199,7 +199,7 @@ describe('cancelling a run', () => {
     });
   });
 
-  it('of another tenant is refused as not found', async () => {
+  it('is refused as not found for a run of another tenant', async () => {
     const one = await hold('a', 's');
     const eve = { id: 'eve', tenant: 'other', roles: ['admin'] };
     await expect(host.runs.cancel(eve, 'a')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });

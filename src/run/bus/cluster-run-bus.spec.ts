@@ -64,7 +64,7 @@ class RemoteClient extends FoldingClient {
 }
 
 describe('a follower in another process', () => {
-  it('that joins inside a message receives the text so far, then all items to the end', async () => {
+  it('receives the text so far when it joins inside a message, then all items to the end', async () => {
     const run = await startRun('midst');
     const long = 'é🐦"\n'.repeat(4_000);
     run.begin('model:1');

@@ -92,7 +92,7 @@ describe('listeners of all runs', () => {
     ]);
   });
 
-  it('that hang are logged once and still receive events', async () => {
+  it('are logged once when they hang, and still receive events', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const registry = new RunListenerRegistry();
     let count = 0;
