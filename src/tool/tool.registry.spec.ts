@@ -42,7 +42,7 @@ describe('ToolRegistry', () => {
     expect(registry.has('a')).toBe(false);
   });
 
-  it('refuses a second tool of the same name and names both places', async () => {
+  it('rejects a second tool of the same name, naming both sources', async () => {
     const registry = new ToolRegistry();
     registry.register(await make('sum', 'A.sum'));
     const second = await make('sum', 'B.add');

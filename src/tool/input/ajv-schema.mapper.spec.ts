@@ -24,13 +24,13 @@ describe('toAjvSchema()', () => {
       [1],
     ],
     [
-      'a condition that did not hold has seen nothing',
+      'a failed condition evaluates no properties',
       { if: CONDITION, ...parsed('{"then": {"properties": {"x": true}}}'), unevaluatedProperties: false },
       [{ kind: 'a', x: 1 }, {}],
       [{ kind: 'b' }, { x: 1 }],
     ],
     [
-      'what contains has seen is evaluated, and no more',
+      'contains evaluates only matching items',
       { contains: { type: 'string' }, allOf: [{ contains: { const: 1 } }], unevaluatedItems: false },
       [
         ['a', 1],

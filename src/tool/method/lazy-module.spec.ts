@@ -186,7 +186,7 @@ describe('a lazily loaded module', () => {
     expect(await tools.registerModule(await lazy.load(() => SharedModule))).toEqual(['shared']);
   });
 
-  it('may be a dynamic module, as often as its options differ', async () => {
+  it('can be a dynamic module, once for each set of options', async () => {
     expect(await tools.registerModule(await lazy.load(() => DynamicModule.with('one')))).toEqual(['one']);
     expect(await tools.registerModule(await lazy.load(() => DynamicModule.with('two')))).toEqual(['two']);
   });

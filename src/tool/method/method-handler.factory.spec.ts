@@ -255,15 +255,15 @@ describe('a tool in the pipeline of Nest', () => {
     expect(await call('strict', {})).toMatchObject({ error: 'Validation failed (numeric string is expected)' });
   });
 
-  it('takes the last value of an Observable', async () => {
+  it('returns the last value of an Observable', async () => {
     expect(await call('stream', {}, { principal: boss })).toMatchObject({ result: 'last' });
   });
 
-  it('fills parameters by decorators, those of others too, wherever the arguments stand', async () => {
+  it('fills parameters with built-in and custom decorators, at any position of the arguments', async () => {
     expect(await call('places', { n: 1 })).toMatchObject({ result: ['T', 1, true, 'r'] });
   });
 
-  it('makes a request-scoped provider for each call, with the call as its request', async () => {
+  it('creates a request-scoped provider for each call, with the call as its request', async () => {
     const before = madeInstances;
     const first = await call('own', { n: 1 }, { runId: 'r1' });
     const second = await call('own', { n: 2 }, { runId: 'r2', principal: { ...boss, tenant: 'other' } });
@@ -279,7 +279,7 @@ describe('a tool in the pipeline of Nest', () => {
     expect(await call('guardedByTenant', {}, banned)).toMatchObject({ code: 'TOOL_DENIED' });
   });
 
-  it('serves transient providers', async () => {
+  it('supports transient providers', async () => {
     expect(await call('passing', {})).toMatchObject({ result: 'made' });
   });
 

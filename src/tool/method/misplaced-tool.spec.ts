@@ -156,11 +156,11 @@ it('a misplaced @Tool in a class or an object that is added later is rejected by
   await app.close();
 });
 
-it('ignores a class that no module provides', async () => {
+it('the boot ignores a misplaced @Tool in a class that no module provides', async () => {
   expect([typeof StaticTools, await boot([])]).toEqual(['function', undefined]);
 });
 
-it('names the member of a standard decorator, which Nest does not support', () => {
+it('@Tool as an unsupported standard decorator names the member in its error', () => {
   const standard = Tool({ description }) as unknown as (value: unknown, context: object) => void;
   for (const [context, name] of [
     [{ kind: 'method', name: 'pay' }, 'method "pay"'],

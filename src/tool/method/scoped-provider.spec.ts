@@ -197,7 +197,7 @@ describe('a tool of a scoped provider', () => {
   afterAll(() => app.close());
 
   it.each(['byRequest', 'byTransientRequest', 'byFactory', 'byMixed', 'byDurable'])(
-    'has an instance for each call, and the call as its REQUEST: %s',
+    'creates an instance for each call, with the call as its REQUEST: %s',
     async (name) => {
       const [first, second, third] = [
         await call(name, 'acme'),
@@ -213,12 +213,12 @@ describe('a tool of a scoped provider', () => {
     expect(await call('byRequest', 'acme')).toMatchObject({ sharesRequest: true });
   });
 
-  it('has an instance for each call when the provider is transient', async () => {
+  it('creates an instance for each call when the provider is transient', async () => {
     const [first, second] = [await call('byTransient', 'acme'), await call('byTransient', 'acme')];
     expect(first.at).not.toBe(second.at);
   });
 
-  it('has an instance of its own for each attempt of a call', async () => {
+  it('creates a separate instance for each attempt of a call', async () => {
     await call('failsOnce', 'acme');
     expect(new Set(attempts).size).toBe(2);
   });
@@ -249,7 +249,7 @@ describe('a tool of a durable provider with a context strategy by tenant', () =>
     await app.close();
   });
 
-  it('has an instance for each tenant, and the payload of the strategy as its REQUEST', async () => {
+  it('creates an instance for each tenant, with the payload of the strategy as its REQUEST', async () => {
     const first = await call('byDurable', 'acme');
     const second = await call('byDurable', 'acme', 'bob');
     const other = await call('byDurable', 'other', 'eve');
@@ -269,7 +269,7 @@ describe('a tool of a durable provider with a context strategy by tenant', () =>
     expect((await call('byDurable', 'fresh')).store).toEqual(first.store);
   });
 
-  it('has an instance for each call when the provider is only request-scoped or transient', async () => {
+  it('creates an instance for each call when the provider is only request-scoped or transient', async () => {
     for (const name of ['byRequest', 'byTransientRequest', 'byFactory']) {
       const [first, second] = [await call(name, 'acme'), await call(name, 'acme')];
       expect([first, second]).toMatchObject([ANN, ANN]);

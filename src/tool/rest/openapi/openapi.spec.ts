@@ -81,7 +81,7 @@ describe('an OpenAPI document', () => {
     expect(world.server.requests[2]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('describes bodies without references, read-only parts and the old dialect', async () => {
+  it('provides body schemas without references, read-only properties and 3.0 keywords', async () => {
     await pets(['pets.create']);
     const schema = world.tools.get('pets_create').definition.inputSchema as { properties: { body: unknown } };
     expect(schema.properties.body).toEqual({
