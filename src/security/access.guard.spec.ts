@@ -27,7 +27,7 @@ class Routes {
 
 const ANN: Principal = { id: 'ann', tenant: 'acme', roles: ['user'] };
 
-/** Knows one principal, whom every request with a header is from. */
+/** Authenticates one bearer credential, always as the same principal. */
 class OneAuthenticator extends Authenticator {
   constructor(private readonly principal: Principal) {
     super();
@@ -42,7 +42,7 @@ class OneAuthenticator extends Authenticator {
   }
 }
 
-/** It needs no table: whether requests need a credential is known from the start. */
+/** The registry needs no database: the constructor argument states whether requests need a credential. */
 const guardOf = (principal: Principal, isNeeded = true) =>
   new AccessGuard(new OneAuthenticator(principal), new KeyUseRegistry(isNeeded, undefined as never), new Reflector());
 
@@ -61,7 +61,7 @@ function ask(guard: AccessGuard, route: keyof Routes, headers: PrincipalRequest[
 const ONE = { authorization: 'Bearer one' };
 
 describe('AccessGuard', () => {
-  it('gives a request its principal', async () => {
+  it('sets the principal of the request', async () => {
     const { request, answer } = ask(guardOf(ANN), 'write', ONE);
     expect(await answer).toBe(true);
     expect(request.principal).toBe(ANN);
@@ -72,7 +72,7 @@ describe('AccessGuard', () => {
     [{ authorization: 'Basic one' }, 'No API key'],
     [{ authorization: 'Bearer two' }, 'is unknown'],
     [{ 'x-api-key': 'two' }, 'is unknown'],
-  ])('refuses %j as nobody', async (headers, message) => {
+  ])('refuses the headers %j as unauthenticated', async (headers, message) => {
     const { request, answer } = ask(guardOf(ANN), 'read', headers);
     await expect(answer).rejects.toMatchObject({ code: 'UNAUTHENTICATED', message: expect.stringContaining(message) });
     expect(request.principal).toBeUndefined();
@@ -84,7 +84,7 @@ describe('AccessGuard', () => {
     [{ roles: [] }, 'the roles (none) do not have it'],
     [{ roles: ['admin'], scopes: ['runs:read'] }, 'restricted'],
     [{ roles: ['admin'], scopes: [] }, 'restricted'],
-  ])('refuses %j what needs runs:write', async (rights, why) => {
+  ])('refuses %j a route that requires runs:write', async (rights, why) => {
     const { request, answer } = ask(guardOf({ ...ANN, ...rights }), 'write', ONE);
     await expect(answer).rejects.toMatchObject({
       code: 'FORBIDDEN',
@@ -98,11 +98,11 @@ describe('AccessGuard', () => {
     { roles: ['viewer'] },
     { roles: ['ops', 'viewer'], scopes: ['*'] },
     { roles: ['user'], scopes: ['chat', 'runs:read'] },
-  ])('lets %j read runs', async (rights) => {
+  ])('allows %j to read runs', async (rights) => {
     expect(await ask(guardOf({ ...ANN, ...rights }), 'read', ONE).answer).toBe(true);
   });
 
-  it('lets through who has one of several scopes, and names all of them to who has none', async () => {
+  it('accepts one of several scopes, and lists all of them in the refusal', async () => {
     expect(await ask(guardOf({ ...ANN, roles: ['viewer'] }), 'either', ONE).answer).toBe(true);
     const { answer } = ask(guardOf({ ...ANN, scopes: ['keys'] }), 'either', ONE);
     await expect(answer).rejects.toMatchObject({
@@ -112,12 +112,12 @@ describe('AccessGuard', () => {
     });
   });
 
-  it('serves to nobody a route that does not say what it needs', async () => {
+  it('refuses a route without a required scope to every principal', async () => {
     const { answer } = ask(guardOf({ ...ANN, roles: ['admin'] }), 'forgotten', ONE);
     await expect(answer).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('lets public routes and other contexts through', async () => {
+  it('admits public routes, and contexts other than HTTP', async () => {
     expect(await ask(guardOf(ANN), 'open').answer).toBe(true);
     expect(await ask(guardOf(ANN), 'forgotten', {}, 'tool').answer).toBe(true);
   });

@@ -4,7 +4,7 @@ import { loadConfig } from '../config/index.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
 
 describe('a key of `npm run key`', () => {
-  it('is known by its entry, and only it', () => {
+  it('is found by its configuration entry, and a different key is not', () => {
     const printed = execFileSync(
       process.execPath,
       ['scripts/key.mjs', '--id', 'ci', '--tenant', 'acme', '--roles', 'user,ops'],

@@ -30,8 +30,8 @@ const NOT_FOUND: readonly (readonly [string, string])[] = [
 
 const ALL = new ContentFilter(CONTENT_CLASSES.map((name) => classRule(name, 'mask')));
 
-describe('what is found', () => {
-  it.each(FOUND)('%s: %s', (name, text) => {
+describe('the findings of the content filter', () => {
+  it.each(FOUND)('mask %s: %s', (name, text) => {
     for (const around of [
       (x: string) => x,
       (x: string) => `a ${x}, b`,
@@ -42,31 +42,31 @@ describe('what is found', () => {
     }
   });
 
-  it.each(NOT_FOUND)('is not %s', (_case, text) => {
+  it.each(NOT_FOUND)('do not include %s', (_case, text) => {
     expect(ALL.text(text)).toEqual({ kind: 'clean' });
   });
 
-  it('is only the password of a connection string', () => {
+  it('include only the password of a connection string', () => {
     const value = 'postgres://ann:[secrets]@db.example:5432/shop';
     expect(ALL.text(value.replace('[secrets]', 'p%40ss:w0rd!'))).toMatchObject({ value });
   });
 
-  it('is a private key to the end of the text where it has no end', () => {
+  it('include a private key without an end marker up to the end of the text', () => {
     expect(ALL.text(`see\n${PEM.slice(0, 60)}`)).toMatchObject({ value: 'see\n[secrets]' });
   });
 
-  it('is every card among other numbers', () => {
+  it('include every card among other numbers', () => {
     const value = 'on 2024 11 22 [cards] and [cards] 17';
     expect(ALL.text('on 2024 11 22 4111 1111 1111 1111 and 378282246310005 17')).toMatchObject({ value });
   });
 
-  it('is masked once where findings overlap, and named by all', () => {
+  it('are masked once where they overlap', () => {
     const overlapping = `https://ann:${key('ghp_', 36)}@example.com`;
     expect(ALL.text(overlapping)).toMatchObject({ value: expect.stringMatching(/^https:\/\/ann:\[secrets\]/) });
   });
 });
 
-describe('spellings', () => {
+describe('an alternative spelling', () => {
   it.each(SPELLINGS)('does not hide %s: %s', (name, _spelling, text) => {
     for (const around of [
       (x: string) => x,
@@ -87,12 +87,12 @@ describe('spellings', () => {
       expect(ALL.text(around(url))).toMatchObject({ value: around(masked) });
   });
 
-  it.each(HONEST)('does not find anything in an honest text: %s', (text) => {
+  it.each(HONEST)('is not reported in a harmless text: %s', (text) => {
     expect(ALL.text(text)).toEqual({ kind: 'clean' });
     expect(ALL.json([text, { [text]: text }])).toEqual({ kind: 'clean' });
   });
 
-  it('does not hide the content of an own pattern, whose own characters may be of any form', () => {
+  it('does not hide the matches of a custom pattern, whose characters may have any form', () => {
     const [phone, wide] = createFinders([
       { name: 'phone', pattern: '\\b1[3-9]\\d{9}\\b' },
       { name: 'wide', pattern: '（密）' },
@@ -106,7 +106,7 @@ describe('spellings', () => {
 });
 
 describe('a JSON value', () => {
-  it('is screened in every text, key and long number; all else stays', () => {
+  it('is screened in every text, key and long number, and is unchanged elsewhere', () => {
     const value = {
       a: ['ann@b.example', 4111111111111111, 12, null, true],
       'c@d.example': 1,
@@ -120,20 +120,20 @@ describe('a JSON value', () => {
     expect(ALL.json({ a: [1, 'b'] })).toEqual({ kind: 'clean' });
   });
 
-  it('is blocked when it is too deep to look through', () => {
+  it('is blocked when it is nested too deeply to screen', () => {
     let deep: JsonValue = 'x';
     for (let n = 0; n < 100_000; n++) deep = [deep];
     expect(ALL.json(deep)).toMatchObject({ kind: 'blocked' });
   });
 
-  it('is blocked for what is anywhere in it', () => {
+  it('is blocked by a finding at any depth', () => {
     const filter = new ContentFilter([classRule('cards', 'block'), classRule('emails', 'mask')]);
     expect(filter.json({ a: 'ann@b.example', b: [4111111111111111] })).toEqual({ kind: 'blocked', names: ['cards'] });
   });
 });
 
-describe('patterns of one’s own', () => {
-  it('are found in linear time, whatever they are and whatever they meet', () => {
+describe('custom patterns', () => {
+  it('are matched in linear time for any pattern and text', () => {
     const patterns = [
       { name: 'bomb', pattern: '(a+)+$' },
       { name: 'order', pattern: 'ORD-\\d{6}' },
@@ -148,7 +148,7 @@ describe('patterns of one’s own', () => {
     ]);
   });
 
-  it('are refused, all at once, where RE2 does not take them or where they match nothing', () => {
+  it('are refused together if RE2 rejects them or if they match the empty text', () => {
     const patterns = ['(?=a)b', '(a)\\1', '(', 'x*'].map((pattern, at) => ({ name: `p${at}`, pattern }));
     const isTold = {
       code: 'CONFIG_INVALID',
@@ -158,7 +158,7 @@ describe('patterns of one’s own', () => {
   });
 });
 
-describe('hostile text of a megabyte', () => {
+describe('a hostile text', () => {
   const MEGABYTE = 1_000_000;
   const fill = (piece: string) => piece.repeat(Math.ceil(MEGABYTE / piece.length)).slice(0, MEGABYTE);
   const letters = ['a', '1', ' ', '-', '@', 'a@', 'a@a.', '1 ', '1-', '4111 ', '4 ', 'AAAA', 'A1 ', '\u0000', '🐦'];
@@ -179,7 +179,7 @@ describe('hostile text of a megabyte', () => {
   ];
   const pieces = [...letters, ...beginnings, ...spelled, '-----BEGIN ', '-----BEGIN PRIVATE KEY-----'];
 
-  it.each(pieces)('does not hold anybody up: %j', (piece) => {
+  it.each(pieces)('of a megabyte is filtered within five seconds: %j', (piece) => {
     const text = fill(piece);
     const started = performance.now();
     ALL.text(text);
@@ -187,7 +187,7 @@ describe('hostile text of a megabyte', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it.each(pieces)('nor when it comes in small pieces: %j', (piece) => {
+  it.each(pieces)('in small chunks is filtered within five seconds: %j', (piece) => {
     const text = fill(piece).slice(0, 100_000);
     const stream = new FilteredStream(ALL);
     const started = performance.now();

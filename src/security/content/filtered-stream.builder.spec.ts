@@ -68,7 +68,7 @@ describe('a text that arrives in pieces', () => {
   it.each([
     ['classes', ALL],
     ['classes and own patterns', OWN],
-  ])('adds up to the masked whole: %s', (_name, filter) => {
+  ])('equals the masked whole text: %s', (_name, filter) => {
     fc.assert(
       fc.property(texts, cuts, (text, sizes) => {
         const whole = filter.text(text);
@@ -87,7 +87,7 @@ describe('a text that arrives in pieces', () => {
     ['a class', new ContentFilter([classRule('cards', 'mask')])],
     ['all classes', ALL],
     ['own patterns', OWN],
-  ])('is released without white space, a few characters behind: %s', (_name, filter) => {
+  ])('is released with a lag of a few characters if it has no white space: %s', (_name, filter) => {
     const filtered = new FilteredStream(filter);
     let [sent, shown] = [0, 0];
     for (const character of CHINESE) {
@@ -105,14 +105,14 @@ describe('a text that arrives in pieces', () => {
     expect(released(OWN, '一二三四五六七八九十机密文件一二三四五六七八九十'.repeat(2)).length).toBeGreaterThan(8);
   });
 
-  it('is held back whole where it is blocked or an own pattern has no bound, and nothing blocked is released', () => {
+  it('is buffered whole for a blocked class or an unbounded pattern, and is never released if blocked', () => {
     const blocking = new ContentFilter([classRule('emails', 'block')]);
     expect([...stream(blocking, 'one two ann@b.example three', [4])].join('')).toBe('');
     const unbounded = new ContentFilter(own('one.*'));
     expect(released(unbounded, 'zero one two three')).toEqual(['zero [own0]']);
   });
 
-  it('is held back whole where it is JSON, which is filtered by its values', () => {
+  it('is buffered whole if it is JSON, and is filtered by value', () => {
     expect(released(ALL, ' {"card": 4111111111111111, "n": [1]}')).toEqual([' {"card": "[cards]", "n": [1]}']);
     expect(released(ALL, '[note] one two three').length).toBeGreaterThan(2);
   });

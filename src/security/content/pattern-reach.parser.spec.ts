@@ -16,13 +16,13 @@ describe('the reach of a pattern', () => {
     ['\\Qa+b\\E{2}c', 7],
     ['a{0}b??', 1],
     ['🐦.', 2],
-  ])('of %s is %d characters', (pattern, reach) => {
+  ])('is computed for %s as %d characters', (pattern, reach) => {
     expect(() => RE2JS.compile(pattern)).not.toThrow();
     expect(patternReach(pattern)).toBe(reach);
   });
 
   it.each(['a*', 'a+?', 'a{2,}', '(ab)+', '^a', 'a$', '(?m)^a', '\\Aa', 'a\\z', 'a|b*', '(a|[x]{1,})'])(
-    'of %s has no bound',
+    'is infinite for %s',
     (pattern) => {
       expect(() => RE2JS.compile(pattern)).not.toThrow();
       expect(patternReach(pattern)).toBe(Infinity);

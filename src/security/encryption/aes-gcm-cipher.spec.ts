@@ -29,8 +29,8 @@ const places = fc.record(
   { requiredKeys: ['tenant', 'column', 'owner', 'row'] },
 );
 
-describe('a sealed text', () => {
-  it('opens byte for byte in its place, and is no JSON', () => {
+describe('an encrypted text', () => {
+  it('is decrypted byte for byte in its row, and is not JSON', () => {
     fc.assert(
       fc.property(text, places, (value, place) => {
         const json = JSON.stringify(value);
@@ -41,17 +41,17 @@ describe('a sealed text', () => {
     );
   });
 
-  it('is another one each time', () => {
+  it('differs each time', () => {
     const all = Array.from({ length: 1000 }, () => cipher.seal(WORDS, PLACE));
     expect(new Set(all).size).toBe(1000);
-    // The IV is the beginning of the body.
+    // The body starts with the IV.
     expect(new Set(all.map((stored) => stored.slice(9, 25))).size).toBe(1000);
   });
 
   it.each([
     ['', cipher],
-    [', also where nothing else may be', strict],
-  ])('with any byte changed does not open%s', (_where, open) => {
+    [' in strict mode', strict],
+  ])('is rejected after a change of any byte%s', (_where, open) => {
     const stored = Buffer.from(cipher.seal(WORDS, PLACE));
     fc.assert(
       fc.property(fc.nat(stored.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
@@ -63,7 +63,7 @@ describe('a sealed text', () => {
     );
   });
 
-  it('with any one bit changed does not open, at any place', () => {
+  it('is rejected after a change of any single bit', () => {
     const stored = Buffer.from(cipher.seal('null', PLACE));
     for (let bit = 0; bit < stored.length * 8; bit++) {
       const changed = Buffer.from(stored);
@@ -72,7 +72,7 @@ describe('a sealed text', () => {
     }
   });
 
-  it('that was cut off, or has more, does not open', () => {
+  it('is rejected when it is truncated or extended', () => {
     const stored = cipher.seal(WORDS, PLACE);
     for (let length = 1; length < stored.length; length++) {
       expect(codeOf(cipher, stored.slice(0, length))).toBe('DATA_TAMPERED');
@@ -82,7 +82,7 @@ describe('a sealed text', () => {
     }
   });
 
-  it('does not open in any other place, however like it is', () => {
+  it('is rejected in any other row, however similar', () => {
     fc.assert(
       fc.property(places, places, (one, other) => {
         const facts = ({ tenant, column, owner, row, version = 0 }: RowPlace) => [
@@ -97,13 +97,13 @@ describe('a sealed text', () => {
       }),
     );
     const stored = cipher.seal(WORDS, PLACE);
-    // Where one part ends and the next begins is part of the place.
+    // The boundaries between the parts of a place are authenticated.
     expect(codeOf(cipher, stored, { ...PLACE, owner: 'ru', row: 'ntool:1:1' })).toBe('DATA_TAMPERED');
     expect(codeOf(cipher, stored, { ...PLACE, tenant: 'tr', owner: 'un' })).toBe('DATA_TAMPERED');
     expect(codeOf(cipher, stored, { ...PLACE, version: 1 })).toBe('DATA_TAMPERED');
   });
 
-  it('says which row it was, and nothing of what was in it', () => {
+  it('is reported with its row and without its content', () => {
     const stored = cipher.seal(WORDS, PLACE);
     let told: AppError | undefined;
     try {
@@ -119,15 +119,15 @@ describe('a sealed text', () => {
   });
 });
 
-describe('keys', () => {
+describe('encryption keys', () => {
   const rotated = new AesGcmCipher([second, first], false);
 
-  it('that came later read what the earlier wrote, and write their own', () => {
+  it('decrypt texts of earlier keys after a rotation, and encrypt with the first key', () => {
     expect(rotated.open(cipher.seal(WORDS, PLACE), PLACE)).toBe(WORDS);
     expect(rotated.seal(WORDS, PLACE)).toMatch(/^enc:1:k2:/);
   });
 
-  it('that are missing are named', () => {
+  it('are named in the error when they are missing', () => {
     const stored = rotated.seal(WORDS, PLACE);
     for (const open of [cipher, PLAIN_CIPHER]) {
       expect(codeOf(open, stored)).toBe('ENCRYPTION_KEY_UNKNOWN');
@@ -135,16 +135,16 @@ describe('keys', () => {
     }
   });
 
-  it('of the same id that are others open nothing', () => {
+  it('decrypt nothing of a different key with the same id', () => {
     const other = new AesGcmCipher([{ ...second, id: 'k1' }], false);
     expect(codeOf(other, cipher.seal(WORDS, PLACE))).toBe('DATA_TAMPERED');
-    // Nor does a text whose head names a key that it was not written with.
+    // A header that names a different key than the one used is rejected, too.
     expect(codeOf(rotated, cipher.seal(WORDS, PLACE).replace('k1', 'k2'))).toBe('DATA_TAMPERED');
   });
 });
 
-describe('a text that is not sealed', () => {
-  it('is read as it is, unless nothing but sealed texts may be there', () => {
+describe('a plain text', () => {
+  it('is read unchanged, except in strict mode', () => {
     for (const json of [WORDS, 'null', '1', '"enc:1:k1:AAAA"', '[]']) {
       expect(cipher.open(json, PLACE)).toBe(json);
       expect(PLAIN_CIPHER.open(json, PLACE)).toBe(json);

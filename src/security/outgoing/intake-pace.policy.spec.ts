@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IntakePace } from './intake-pace.policy.js';
 
-describe('the pace of what comes from outside', () => {
+describe('the intake rate limit', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('lets a second come at once, and then rests for as long as the rest was early', () => {
+  it('admits a burst of one second, then returns the delay for the excess in ms', () => {
     const pace = new IntakePace(100);
     expect([pace.take(99), pace.take(1), pace.take(50)]).toEqual([0, 0, 500]);
     jest.advanceTimersByTime(500);
     expect([pace.take(0), pace.take(1)]).toEqual([0, 25]);
   });
 
-  it('saves no more than a second', () => {
+  it('accumulates at most one second while idle', () => {
     const pace = new IntakePace(100);
     jest.advanceTimersByTime(60_000);
     expect(pace.take(200)).toBe(1000);

@@ -15,7 +15,7 @@ function endless(reply: ServerResponse): void {
   more();
 }
 
-describe('what calls out takes no more than it may', () => {
+describe('the limits of outgoing calls', () => {
   let server: WebServer;
   let client: OutgoingClient;
   beforeAll(async () => {
@@ -36,10 +36,10 @@ describe('what calls out takes no more than it may', () => {
     void reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000)));
 
   it.each([
-    ['told', told],
+    ['announced as too long', told],
     ['endless', endless],
-    ['a bomb', bomb],
-  ])('of a body that is %s', async (_name, answer) => {
+    ['a decompression bomb', bomb],
+  ])('reject a body that is %s', async (_name, answer) => {
     server.on('/big', (_request, reply) => answer(reply));
     await expect(get('/big', { limits: { maxBytes: 4096 } })).rejects.toMatchObject({
       code: 'OUTGOING_FAILED',
@@ -48,7 +48,7 @@ describe('what calls out takes no more than it may', () => {
     });
   });
 
-  it('of headers', async () => {
+  it('reject headers above the maximum size', async () => {
     server.on('/', (_request, reply) => void reply.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end());
     await expect(get('/')).rejects.toThrow('headers');
   });
@@ -57,12 +57,12 @@ describe('what calls out takes no more than it may', () => {
     ['exotic', 'has an unsupported content encoding'],
     ['gzip, gzip', 'has an unsupported content encoding'],
     ['gzip', 'cannot be decompressed'],
-  ])('of the encoding %s', async (encoding, fault) => {
+  ])('reject the content encoding %s of a plain body', async (encoding, fault) => {
     server.on('/', (_request, reply) => void reply.writeHead(200, { 'content-encoding': encoding }).end('plain'));
     await expect(get('/')).rejects.toThrow(fault);
   });
 
-  it('time: until it begins, and in all', async () => {
+  it('include the time until the first byte and the total time', async () => {
     server.on('/silent', () => undefined);
     server.on('/slow', (_request, reply) => void reply.writeHead(200).write('x'));
     await expect(get('/silent', { limits: { firstByteTimeoutMs: 30 } })).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe('what calls out takes no more than it may', () => {
     });
   });
 
-  it.each(['/silent', '/slow'])('closes the connection at %s when its call is aborted', async (path) => {
+  it.each(['/silent', '/slow'])('close the connection at %s when the call is aborted', async (path) => {
     const own = await WebServer.start();
     own.on('/silent', () => undefined);
     own.on('/slow', (_request, reply) => void reply.writeHead(200).write('x'));
@@ -91,7 +91,7 @@ describe('what calls out takes no more than it may', () => {
     await own.close();
   });
 
-  it('closes the connection of a reply that goes on and on', async () => {
+  it('close the connection of an endless reply', async () => {
     const own = await WebServer.start();
     own.on('/', (_request, reply) => endless(reply));
     const fresh = new OutgoingClient({ allow: [HERE], ports: [] });

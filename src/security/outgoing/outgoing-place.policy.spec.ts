@@ -8,7 +8,7 @@ function policyOf(env: Record<string, string> = {}): OutgoingPlacePolicy {
 
 function faultOf(url: string, policy = policyOf()): string {
   const parsed = URL.parse(url);
-  // What is no URL is not called either.
+  // An invalid URL cannot be called.
   if (!parsed) return 'no URL';
   try {
     policy.checkUrl(parsed);
@@ -18,7 +18,7 @@ function faultOf(url: string, policy = policyOf()): string {
   }
 }
 
-describe('what may be called', () => {
+describe('the outgoing place policy', () => {
   it.each([
     'http://127.0.0.1/',
     'http://127.1/',
@@ -137,11 +137,11 @@ describe('what may be called', () => {
     ['https://[2606:4700:4700::1111]/', 'none'],
     ['https://[64:ff9b::101:101]/', 'none'],
     ['https://example.com:8443/', 'none'],
-  ])('says of %j: %s', (url, fault) => {
+  ])('checks %j and reports: %s', (url, fault) => {
     expect(faultOf(url)).toContain(fault);
   });
 
-  it('opens by the configuration what it names, and nothing beside it', () => {
+  it('allows the configured hosts, addresses and ports only', () => {
     const policy = policyOf({
       OUTGOING_ALLOW: '10.1.0.0/16, 127.0.0.1:8080, [fd00::1]:9000, db.internal, *.svc.example:81, localhost:3000',
     });
@@ -162,26 +162,26 @@ describe('what may be called', () => {
     ['svc.example', 81, 'fd00::7', false],
     ['evilsvc.example', 81, 'fd00::7', false],
     ['other.internal', 443, '10.9.9.9', false],
-    // A name says nothing about where credentials are handed out: only that very address does.
+    // An allowed name does not allow metadata addresses: they must be listed as addresses.
     ['db.internal', 443, '169.254.169.254', false],
     ['db.internal', 443, '100.100.100.200', false],
     ['db.internal', 443, '169.254.7.7', false],
     ['db.internal', 443, '0.0.0.0', false],
-  ])('lets %s:%i lead to %s: %s', (host, port, address, isAllowed) => {
+  ])('decides whether %s:%i may resolve to %s: %s', (host, port, address, isAllowed) => {
     const policy = policyOf({ OUTGOING_ALLOW: 'db.internal,*.svc.example:81' });
     const fault = policy.addressFault(toPlace(host, port), address);
     expect(fault?.message ?? 'none').toContain(isAllowed ? 'none' : 'resolves to an address that is not public');
-    // An address inside the network is nobody's business.
+    // The message must not reveal an internal address.
     expect(fault?.message ?? '').not.toContain(address);
   });
 
-  it('opens the metadata address to that very address alone', () => {
+  it('allows a metadata address only if that address itself is listed', () => {
     const url = 'http://100.100.100.200';
     expect(faultOf(url, policyOf({ OUTGOING_ALLOW: '100.64.0.0/10' }))).toContain('metadata');
     expect(faultOf(url, policyOf({ OUTGOING_ALLOW: '100.100.100.200' }))).toBe('none');
   });
 
-  it('opens to redirects what it names with host and port, and public places', () => {
+  it('allows redirects to entries with host and port, and to public addresses', () => {
     const given = policyOf({
       OUTGOING_ALLOW: '10.1.0.0/16,10.2.0.1:80,100.100.100.200,169.254.169.254:80,db.internal:80,[fd00::1]:80',
       OUTGOING_PORTS: '443,80',
@@ -206,7 +206,7 @@ describe('what may be called', () => {
     expect(given.addressFault(toPlace('evil.example', 80), '10.2.0.1')).toBeUndefined();
   });
 
-  it('keeps to the ports it is given', () => {
+  it('allows the configured ports only', () => {
     const policy = policyOf({ OUTGOING_PORTS: '443', OUTGOING_ALLOW: '10.0.0.1:5432' });
     expect(faultOf('https://1.1.1.1', policy)).toBe('none');
     expect(faultOf('http://1.1.1.1', policy)).toContain('Port 80 of 1.1.1.1 is not in OUTGOING_PORTS');

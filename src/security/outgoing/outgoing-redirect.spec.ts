@@ -4,7 +4,7 @@ import { WebServer } from '../../../test/support/web-server.js';
 import { loadConfig } from '../../config/index.js';
 import { OutgoingClient } from './outgoing.client.js';
 
-/** Every name is this machine. */
+/** Resolves every name to this machine. */
 const lookup: LookupFunction = (_name, _options, callback) =>
   setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
 
@@ -29,7 +29,7 @@ describe('a redirect to another origin', () => {
     await inner.close();
   });
 
-  /** `open` may be called by its name; what else is allowed is given, with `:port` for that of `inner`. */
+  /** Allows `open` by its name, and the given entries; `:port` in an entry means the port of `inner`. */
   const allow = (entries: string) => {
     const env = { OUTGOING_ALLOW: `open.example,${entries.replaceAll(':port', `:${inner.port}`)}` };
     client = new OutgoingClient(loadConfig({ env }).config.outgoing, { lookup });
@@ -50,14 +50,14 @@ describe('a redirect to another origin', () => {
     ['crm.internal', '127.0.0.0/8'],
     ['crm.internal', '127.0.0.1,other.internal:port'],
     ['localhost', 'localhost'],
-  ])('does not lead to %s, which %s opens to whom it was meant for', async (host, entry) => {
+  ])('is refused to %s if %s allows direct calls only', async (host, entry) => {
     allow(entry);
     const url = at(host, inner, '/admin');
     expect((await ask(url)).status).toBe(200);
     inner.requests.length = 0;
     const before = inner.connections;
     lead(url);
-    // Also not over a connection that is open to it already.
+    // The redirect must not use an existing connection to that host either.
     await expect(ask()).rejects.toMatchObject({ code: 'OUTGOING_REFUSED', message: expect.stringContaining(REFUSED) });
     expect({ requests: inner.requests, connections: inner.connections - before }).toEqual({
       requests: [],
@@ -70,13 +70,13 @@ describe('a redirect to another origin', () => {
     ['127.0.0.1', '127.0.0.0/8,127.0.0.1/32:port'],
     ['crm.internal', 'crm.internal:port'],
     ['localhost', 'localhost:port'],
-  ])('leads to %s where %s names it with its port', async (host, entry) => {
+  ])('is followed to %s if %s lists it with its port', async (host, entry) => {
     allow(entry);
     lead(at(host, inner, '/admin'));
     expect((await ask()).body.toString()).toBe('{"inner":true}');
   });
 
-  it('is one also when a further one leads from there to itself, or back', async () => {
+  it('is checked at each further hop, also back to the first origin', async () => {
     allow('crm.internal:port');
     lead(at('crm.internal', inner, '/step'));
     lead('/admin', inner, '/step');
@@ -86,7 +86,7 @@ describe('a redirect to another origin', () => {
     expect(open.at('/mine')).toEqual([]);
   });
 
-  it('is none where only the path is another', async () => {
+  it('does not include a redirect that changes only the path', async () => {
     allow('127.0.0.1');
     lead('/there');
     open.json('/there', {});
@@ -95,7 +95,7 @@ describe('a redirect to another origin', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('is one where the port is another, though any is allowed', async () => {
+  it('includes a redirect to a different port of an allowed host', async () => {
     allow('127.0.0.1');
     lead(at('open.example', inner, '/admin'));
     await expect(ask()).rejects.toThrow(REFUSED);

@@ -7,7 +7,7 @@ import { WebServer } from '../../../test/support/web-server.js';
 import { OutgoingClient } from './outgoing.client.js';
 import type { OutgoingRequest } from './outgoing.types.js';
 
-/** Knows every name by the addresses it is given, one answer after the other, and counts how often it is asked. */
+/** Resolves every name to the given answers, one per lookup, and counts the lookups. */
 function resolver(...answers: readonly (readonly string[])[]): { lookup: LookupFunction; asked: () => number } {
   let asked = 0;
   const lookup: LookupFunction = (_name, _options, callback) => {
@@ -18,7 +18,7 @@ function resolver(...answers: readonly (readonly string[])[]): { lookup: LookupF
   return { lookup, asked: () => asked };
 }
 
-describe('what calls out', () => {
+describe('OutgoingClient', () => {
   let server: WebServer;
   let other: WebServer;
   let client: OutgoingClient;
@@ -42,7 +42,7 @@ describe('what calls out', () => {
   const get = (path: string, more: Partial<OutgoingRequest> = {}) =>
     client.send({ url: `${server.url}${path}`, method: 'GET', ...more });
 
-  it('gives status, headers and decoded body, whatever the status', async () => {
+  it('returns status, headers and decoded body for any status', async () => {
     server.on('/zip', (_request, reply) => {
       reply.writeHead(418, { 'content-encoding': 'gzip', 'x-many': ['a', 'b'] }).end(gzipSync('grüße'));
     });
@@ -55,16 +55,16 @@ describe('what calls out', () => {
     expect(server.requests[0]).toMatchObject({ path: '/zip?a=1', headers: { 'accept-encoding': 'gzip, br' } });
   });
 
-  it('keeps connections', async () => {
+  it('reuses connections', async () => {
     server.json('/', {});
     const before = server.connections;
     for (let count = 0; count < 10; count++) await get('/');
-    // A call that comes as the last one ends may find its connection not free yet.
+    // A call that starts as the previous one ends may not find its connection free yet.
     expect(server.connections - before).toBeLessThanOrEqual(2);
   });
 
-  describe('guards', () => {
-    it('what a URL says, before anything is connected', async () => {
+  describe('guard', () => {
+    it('checks a URL before it connects', async () => {
       const before = server.connections;
       const closed = new OutgoingClient({ allow: [], ports: [] });
       await expect(closed.send({ url: server.url, method: 'GET' })).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('what calls out', () => {
     });
 
     it.each([[['127.0.0.1']], [['93.184.215.14', '127.0.0.1']], [['::ffff:7f00:1']], [['64:ff9b::7f00:1']], [['::1']]])(
-      'every address of the answer to a name: %j',
+      'checks every resolved address of a name: %j',
       async (addresses) => {
         const before = server.connections;
         const { lookup, asked } = resolver(addresses);
@@ -92,9 +92,9 @@ describe('what calls out', () => {
       },
     );
 
-    it('by one look at a name: what it answers a moment later is neither asked for nor connected to', async () => {
+    it('resolves a name once, and connects only to the checked address', async () => {
       server.json('/', { here: true });
-      // The first answer is allowed, the second is not: whoever asked twice would go there, or fail.
+      // The first answer is allowed, the second is not: a second lookup would connect there, or fail.
       const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
       const pinned = new OutgoingClient({ allow: allow(), ports: [] }, { lookup });
       const url = `http://rebind.example:${server.port}/`;
@@ -104,7 +104,7 @@ describe('what calls out', () => {
       await pinned.close();
     });
 
-    it('each new connection anew', async () => {
+    it('checks each new connection again', async () => {
       server.on('/', (_request, reply) => void reply.writeHead(200, { connection: 'close' }).end());
       const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
       const pinned = new OutgoingClient({ allow: allow(), ports: [] }, { lookup });
@@ -115,7 +115,7 @@ describe('what calls out', () => {
       await pinned.close();
     });
 
-    it('no proxy of the environment', async () => {
+    it('ignores the proxy variables of the environment', async () => {
       server.json('/', {});
       const proxies = { HTTP_PROXY: other.url, http_proxy: other.url, NODE_USE_ENV_PROXY: '1' };
       Object.assign(process.env, proxies);
@@ -127,7 +127,7 @@ describe('what calls out', () => {
     });
   });
 
-  describe('follows redirects', () => {
+  describe('redirects', () => {
     const to = (location: string, status: number) => (from: WebServer, path: string) =>
       from.on(path, (_request, reply) => void reply.writeHead(status, { location }).end('moved'));
 
@@ -141,7 +141,7 @@ describe('what calls out', () => {
       [303, 'PUT', 'GET'],
       [303, 'HEAD', 'HEAD'],
       [302, 'GET', 'GET'],
-    ])('of status %i from %s by %s', async (status, method, then) => {
+    ])('are followed for status %i from %s with %s', async (status, method, then) => {
       to('/there?x=1', status)(server, '/here');
       server.json('/there', {});
       const body = method === 'POST' || method === 'PUT' ? { body: '{"a":1}' } : {};
@@ -153,7 +153,7 @@ describe('what calls out', () => {
       expect(seen?.headers.authorization).toBe('Bearer of-this-origin');
     });
 
-    it('to another origin without anything that may be a secret, and nothing brings it back', async () => {
+    it('are followed to another origin without credentials, which a redirect back does not restore', async () => {
       to(`${other.url}/there`, 307)(server, '/here');
       to(`${server.url}/back`, 307)(other, '/there');
       server.json('/back', {});
@@ -180,19 +180,19 @@ describe('what calls out', () => {
       ['file:///etc/passwd', 'use http:// or https://'],
       ['http://user:pass@example.com/', 'user name or password'],
       ['http://[', 'with an invalid URL in Location'],
-    ])('but not to %s', async (location, fault) => {
+    ])('are refused to %s', async (location, fault) => {
       to(location, 302)(server, '/here');
       await expect(get('/here')).rejects.toThrow(fault);
     });
 
-    it('but not for ever', async () => {
+    it('are limited in number', async () => {
       to('/here', 302)(server, '/here');
       await expect(get('/here', { limits: { maxRedirects: 3 } })).rejects.toThrow('more than 3 times');
       expect(server.requests).toHaveLength(4);
     });
   });
 
-  it('says why a place cannot be reached, and no more', async () => {
+  it('reports why a host is unreachable, without path or query', async () => {
     const silent = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as { port: number };

@@ -10,7 +10,7 @@ const hop = (url: string, method = 'GET') => ({
 });
 
 describe('a redirect', () => {
-  it('leads from http to https, and never back', () => {
+  it('is followed from http to https, and never back', () => {
     expect(redirectedHop(hop('http://a.example/'), 301, 'https://a.example/x')).toMatchObject({ headers: {} });
     for (const location of ['http://a.example/x', 'HTTP://b.example', 'http:////b.example']) {
       expect(() => redirectedHop(hop('https://a.example/'), 301, location)).toThrow('from https to http');
@@ -19,7 +19,7 @@ describe('a redirect', () => {
   });
 
   it.each(['https://a.example:444/', 'https://b.a.example/', 'https://a.example./'])(
-    'to %s is to another origin',
+    'to %s counts as a different origin',
     (to) => {
       expect(redirectedHop(hop('https://a.example/'), 307, to)?.headers).toEqual({});
     },
@@ -31,7 +31,7 @@ describe('a redirect', () => {
     'https://b.example/to/%4fwn-Secret-1',
     'https://b.example/?to=%2F%3Fkey%3D%254fwn-Secret-1',
     'mailto:Own-Secret-1',
-  ])('to %s takes no secret elsewhere, nor tells it', (to) => {
+  ])('to %s is refused for the secret in it, which the message omits', (to) => {
     const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
     const what = 'a.example redirects to another origin with a secret of the call in the URL, which is refused';
     expect(() => redirectedHop(given, 302, to)).toThrow(
@@ -39,16 +39,16 @@ describe('a redirect', () => {
     );
   });
 
-  it('to its own origin says again what it was told', () => {
+  it('to its own origin may contain the secret in the URL', () => {
     const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
     expect(redirectedHop(given, 302, '/?key=Own-Secret-1')?.url.search).toBe('?key=Own-Secret-1');
   });
 
-  it.each([200, 300, 304, 305, 306, 404])('is none of status %i', (status) => {
+  it.each([200, 300, 304, 305, 306, 404])('is not followed for status %i', (status) => {
     expect(redirectedHop(hop('https://a.example/'), status, 'https://b.example/')).toBeUndefined();
   });
 
-  it('needs a place', () => {
+  it('requires a Location header', () => {
     expect(() => redirectedHop(hop('https://a.example/'), 302, undefined)).toThrow('without a Location header');
   });
 });
