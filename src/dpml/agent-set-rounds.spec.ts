@@ -72,8 +72,8 @@ function newWorld(): { registry: AgentRegistry; placed: PlacedAgents; world: () 
   return { registry, placed, world };
 }
 
-describe('round after round of changes', () => {
-  it('every file has its agent, the one that it had, or none; and every agent what it names', () => {
+describe('repeated changes of the files', () => {
+  it('give every file its agent, its previous one or none, and register exactly these agents', () => {
     assert(
       property(array(round, { minLength: 1, maxLength: 6 }), (rounds) => {
         const { registry, placed, world } = newWorld();
@@ -93,7 +93,7 @@ describe('round after round of changes', () => {
     );
   });
 
-  it('from anywhere, the same files come to the same when nothing is wrong with them', () => {
+  it('have the same result for the same valid files, whatever the previous files', () => {
     assert(
       property(round, round, (first, second) => {
         const { world } = newWorld();
@@ -133,8 +133,8 @@ function expectPlaced({ agents }: AgentSet, registry: AgentRegistry): void {
 const KEYS = ['$schema', 'env', 'extends', 'name', ...Object.keys(agentDefinitionSchema.shape)];
 const odd = oneof(jsonValue(), constantFrom<unknown>({ src: 'x' }, { '~standard': {} }, '${A}', '*'), constant(['*']));
 
-describe('a file of JSON with anything in it', () => {
-  it('is an agent or has mistakes, each with its place', () => {
+describe('a JSON file with arbitrary fields', () => {
+  it('defines an agent or has mistakes, each with its position', () => {
     assert(
       property(dictionary(constantFrom(...KEYS), odd), (fields) => {
         const text = JSON.stringify({ name: 'a', ...fields });

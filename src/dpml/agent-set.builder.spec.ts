@@ -59,7 +59,7 @@ const told = (name: string, prompt: string, more = '') => agent(name, more, `${L
 afterAll(() => rmSync(all, { recursive: true }));
 
 describe('the agents of a folder', () => {
-  it('are those of its XML and JSON files', async () => {
+  it('come from its XML and JSON files', async () => {
     const json = {
       $schema: 'agent.schema.json',
       name: 'b',
@@ -75,7 +75,7 @@ describe('the agents of a folder', () => {
     expect(set.agents.get('b.json')!.input.tools).toEqual(['calculator']);
   });
 
-  it('include files of the folder in JSON, too', async () => {
+  it('can include files of the folder from JSON, too', async () => {
     const json = {
       name: 'a',
       model: { provider: 'openai' },
@@ -98,7 +98,7 @@ describe('the agents of a folder', () => {
     ]);
   });
 
-  it('extend one another across files, and agents of code', async () => {
+  it('can extend one another across files, and agents in code', async () => {
     const set = await setOf({
       'a.xml': agent('a', 'extends="b"', '<limits max-depth="0"/>'),
       'b.json': '{"name": "b", "extends": "c", "limits": {"maxIterations": 2}}',
@@ -113,7 +113,7 @@ describe('the agents of a folder', () => {
     });
   });
 
-  it('may take the place of the agent of the environment, and build on it', async () => {
+  it('may replace the agent of the environment, and extend it', async () => {
     const set = await setOf({ 'a.xml': agent('default', 'extends="default"', '<limits max-depth="0"/>') });
     expect(agentsOf(set)).toEqual({ 'a.xml': 'default: Be brief.' });
     expect((await setOf({ 'a.xml': agent('desk') })).lines).toEqual([
@@ -123,7 +123,7 @@ describe('the agents of a folder', () => {
 });
 
 describe('mistakes in files', () => {
-  it('are all told at once, with places', async () => {
+  it('are all reported at once, with positions', async () => {
     const { lines, agents } = await setOf({
       'a.xml': '<agent nam="a"/>',
       'b.json':
@@ -153,7 +153,7 @@ describe('mistakes in files', () => {
     ]);
   });
 
-  it('are told in short, whatever is written', async () => {
+  it('are reported in short lines for any content', async () => {
     const long = 'x'.repeat(500_000);
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`f${n}`, n]));
     const { lines } = await setOf({
@@ -166,7 +166,7 @@ describe('mistakes in files', () => {
     expect([lines.length, lines.filter((line) => line.length > 600)]).toEqual([1 + 1 + 1 + 100, []]);
   });
 
-  it('of files that extend one another in a circle name the circle', async () => {
+  it('include the whole cycle of agents that extend one another', async () => {
     const { lines } = await setOf({
       'a.xml': agent('a', 'extends="b"'),
       'b.xml': agent('b', 'extends="c"'),
@@ -183,7 +183,7 @@ describe('mistakes in files', () => {
     ]);
   });
 
-  it('let a file keep the agent that it had, for those that extend it, too', async () => {
+  it('leave the previous agent of the file in place, also for agents that extend it', async () => {
     const first = await setOf({ 'a.xml': told('a', 'old'), 'b.xml': agent('b', 'extends="a"', '') });
     for (const broken of ['<agent', told('a', 'new').replace('model="m"', 'seed="no"'), agent('a', 'extends="gone"')]) {
       const next = await setOf(
@@ -198,7 +198,7 @@ describe('mistakes in files', () => {
     expect([agentsOf(gone), gone.lines.length]).toEqual([{ 'b.xml': 'b: old' }, 1]);
   });
 
-  it('come of a sub-agent that is gone, or whose file is not taken', async () => {
+  it('include a sub-agent that is missing or was never valid', async () => {
     const desk = agent('a', '', `${LLM}<sub-agent name="b"/>`);
     const first = await setOf({ 'a.xml': desk, 'b.xml': agent('b') });
     expect(first.lines).toEqual([]);
@@ -207,7 +207,7 @@ describe('mistakes in files', () => {
     expect((await setOf({ 'a.xml': desk, 'b.xml': '<agent' })).mistakes.size).toBe(2);
   });
 
-  it('leave names to those that had them, and let names be exchanged', async () => {
+  it('leave a duplicate name with its previous file; two files may exchange names', async () => {
     const first = await setOf({ 'a.xml': told('x', '1'), 'b.xml': told('y', '2') });
     const exchanged = await setOf({ 'a.xml': told('y', '1'), 'b.xml': told('x', '2') }, first);
     expect(agentsOf(exchanged)).toEqual({ 'a.xml': 'y: 1', 'b.xml': 'x: 2' });

@@ -50,7 +50,7 @@ function refusal(xml: string, options: Parameters<typeof parseAgent>[1] = {}): s
 }
 
 describe('parseAgent', () => {
-  it('takes every field of a definition', () => {
+  it('parses every field of a definition', () => {
     const agent = parseAgent(WHOLE);
     expect(agent).toEqual({
       name: 'researcher',
@@ -109,27 +109,27 @@ describe('parseAgent', () => {
 
   it.each([
     [
-      'an element',
+      'an unknown element',
       `<agent name="a">\n  ${LLM}\n  <promt>x</promt></agent>`,
       'a.xml:3:3: <agent> has no element <promt>; did you mean prompt?',
     ],
     [
-      'an attribute',
+      'an unknown attribute',
       '<agent name="a">\n <llm api-type="openai" temprature = "1"/></agent>',
       'a.xml:2:25: <llm> has no attribute temprature; did you mean temperature?',
     ],
     [
-      'a key',
+      'an API key',
       '<agent name="a"><llm api-type="openai" api-key="k"/></agent>',
       'a.xml:1:40: <llm> has no attribute api-key: the address and the key',
     ],
     [
-      'a number',
+      'an invalid number',
       '<agent name="a"><llm api-type="openai" temperature="hot"/></agent>',
       'a.xml:1:40: temperature="hot": expected a number such as 0.7',
     ],
     [
-      'what the definition allows',
+      'a number out of range',
       '<agent name="a"><llm api-type="openai" temperature="9"/></agent>',
       'a.xml:1:40: model.parameters.temperature: Too big',
     ],
@@ -139,29 +139,29 @@ describe('parseAgent', () => {
     ['an empty prompt', `<agent name="a">${LLM}<prompt> </prompt></agent>`, 'a.xml:1:51: <prompt> expects a text'],
     ['stray text', `<agent name="a">hello ${LLM}</agent>`, 'a.xml:1:1: <agent> expects no text; it has "hello"'],
     ['a second model', `<agent name="a">${LLM}${LLM}</agent>`, 'a.xml:1:51: <agent> has a second <llm>; expected one'],
-    ['another root', '<agnt/>', 'a.xml:1:1: expected <agent>, not <agnt>'],
-    ['an end tag', '<agent name="a">\n</agnt>', 'a.xml:2:7: not well-formed: '],
+    ['a different root element', '<agnt/>', 'a.xml:1:1: expected <agent>, not <agnt>'],
+    ['a mismatched end tag', '<agent name="a">\n</agnt>', 'a.xml:2:7: not well-formed: '],
     [
       'a DOCTYPE',
       '\n<!DOCTYPE agent [<!ENTITY x "y">]><agent name="a"/>',
       'a.xml:2:1: a DOCTYPE is refused: leave it out',
     ],
-    ['an entity', '<agent name="&constructor;"/>', 'a.xml:1:26: not well-formed: undefined entity'],
-    ['a twin attribute', '<agent name="a" name="b"/>', 'a.xml:1:17: the attribute name is there twice'],
-    ['nothing', '', 'a.xml:1:1: '],
-    ['a schema', `<agent name="a">${LLM}<response-format>{</response-format></agent>`, 'expected JSON'],
-  ])('says where %s is wrong and what was expected', (_what, xml, message) => {
+    ['an undefined entity', '<agent name="&constructor;"/>', 'a.xml:1:26: not well-formed: undefined entity'],
+    ['a duplicate attribute', '<agent name="a" name="b"/>', 'a.xml:1:17: the attribute name is there twice'],
+    ['an empty file', '', 'a.xml:1:1: '],
+    ['an invalid schema', `<agent name="a">${LLM}<response-format>{</response-format></agent>`, 'expected JSON'],
+  ])('refuses %s, with its position and the expected content', (_what, xml, message) => {
     expect(refusal(xml)).toContain(message);
   });
 
-  it('tells all mistakes at once', () => {
+  it('reports all mistakes at once', () => {
     const lines = refusal(
       '<agent nam="a">\n<tools><tool/><tol name="b"/></tools><limits max-depth="x"/></agent>',
     ).split('\n');
     expect(lines).toHaveLength(5);
   });
 
-  it('puts in the variables that the file declares, and refuses others', () => {
+  it('inserts the declared variables, and refuses others', () => {
     const env = { STYLE: '<brief>', OTHER: 'x' };
     const xml = `<agent name="a" env="STYLE">${LLM}<prompt>Be \${STYLE} at $\${cost}</prompt></agent>`;
     expect(parseAgent(xml, { env }).instructions).toBe('Be <brief> at ${cost}');
@@ -170,7 +170,7 @@ describe('parseAgent', () => {
     expect(refusal(xml, { env: Object.create({ STYLE: 'x' }) as Record<string, string> })).toContain('not given');
   });
 
-  it('leaves it to the definition which tools its MCP servers give it', () => {
+  it('adds no tools for the MCP servers of an agent', () => {
     const agentWith = (inner: string) => parseAgent(`<agent name="a">${LLM}${inner}</agent>`);
     expect(agentWith('')).not.toHaveProperty('mcpServers');
     const one = agentWith('<mcp-server name="web" enabled="false"/>');
@@ -182,7 +182,7 @@ describe('parseAgent', () => {
     );
   });
 
-  it('extends another agent, of whose model it keeps what fits its own', () => {
+  it('extends another agent, and inherits the model fields that fit its own model', () => {
     const base = parseAgent(WHOLE);
     const find = (name: string) => (name === 'researcher' ? base : undefined);
     const own = parseAgent(
@@ -201,7 +201,7 @@ describe('parseAgent', () => {
   });
 });
 
-describe('a file that an agent file names', () => {
+describe('an included file', () => {
   let outside: string;
   let folder: string;
   const withPrompt = (src: string) => `<agent name="a">${LLM}<prompt src="${src}"/></agent>`;
@@ -218,7 +218,7 @@ describe('a file that an agent file names', () => {
   });
   afterAll(() => rmSync(outside, { recursive: true }));
 
-  it('is taken as it stands', () => {
+  it('is inserted without substitution of variables', () => {
     expect(parseAgent(withPrompt('prompts/a.md'), { folder }).instructions).toBe('# You\n  help with ${this}');
   });
 
@@ -232,11 +232,11 @@ describe('a file that an agent file names', () => {
     ['gone.md', 'no such file'],
     ['latin.md', 'it is not UTF-8'],
     ['http://example.com/a', 'no such file'],
-  ])('is not %s', (src, message) => {
+  ])('is refused as %s', (src, message) => {
     expect(refusal(withPrompt(src), { folder })).toContain(message);
   });
 
-  it('is none without a folder, and not beside a text', () => {
+  it('is refused without a folder, and beside a text', () => {
     expect(refusal(withPrompt('prompts/a.md'))).toContain('there is no folder');
     const both = `<agent name="a">${LLM}<prompt src="prompts/a.md">x</prompt></agent>`;
     expect(refusal(both, { folder })).toContain('a src and a text');

@@ -8,7 +8,7 @@ import { isSameReading, readFolderDrafts } from './folder-draft.loader.js';
 const path = mkdtempSync(join(tmpdir(), 'jackdaw-drafts-'));
 afterAll(() => rmSync(path, { recursive: true }));
 
-it('lists files with another ending, but no file that an agent includes and none that defines nothing by its name', async () => {
+it('lists files with unsupported extensions, except included files and files that cannot define an agent by name', async () => {
   const write = (name: string, text = '') => writeFileSync(join(path, name), text);
   write('a.JSON', JSON.stringify({ name: 'a', instructions: { src: './a.txt' } }));
   for (const name of ['a.txt', 'b.yml', 'b.txt', 'B', 'README.md', 'Readme', 'LICENSE', 'agent.xsd']) write(name);

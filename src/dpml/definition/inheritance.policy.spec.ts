@@ -5,12 +5,17 @@ const OFF = { name: 'web', enabled: false };
 
 describe('the tools of an agent that extends another', () => {
   it.each<[string, object, object, object]>([
-    ['are those of the other', { tools: ['a'], mcpServers: ['web'] }, {}, { tools: ['a'], mcpServers: ['web'] }],
-    ['are its own', { tools: ['a'], mcpServers: ['web'] }, { tools: ['b'] }, { tools: ['b'] }],
-    ['are those of its own servers', { tools: '*' }, { mcpServers: ['db'] }, { mcpServers: ['db'] }],
-    ['lack a server', { tools: '*' }, { mcpServers: [OFF] }, { tools: '*', mcpServers: [OFF] }],
+    ['are those of the base agent', { tools: ['a'], mcpServers: ['web'] }, {}, { tools: ['a'], mcpServers: ['web'] }],
     [
-      'lack a server, and no other',
+      'are its own instead of those of the base agent',
+      { tools: ['a'], mcpServers: ['web'] },
+      { tools: ['b'] },
+      { tools: ['b'] },
+    ],
+    ['are those of its own servers', { tools: '*' }, { mcpServers: ['db'] }, { mcpServers: ['db'] }],
+    ['exclude a disabled server', { tools: '*' }, { mcpServers: [OFF] }, { tools: '*', mcpServers: [OFF] }],
+    [
+      'exclude only the disabled server',
       { mcpServers: ['web', { name: 'db' }] },
       { mcpServers: [OFF] },
       { mcpServers: [{ name: 'db' }, OFF] },
@@ -20,7 +25,7 @@ describe('the tools of an agent that extends another', () => {
   });
 });
 
-it('takes schemas whole', () => {
+it('replaces schemas as a whole', () => {
   const base = { guardrails: { taint: 'deny', arguments: { x: { type: 'object', required: ['a'] } } } };
   const own = { guardrails: { arguments: { x: { type: 'object' } } } };
   expect(inherit(base, own)).toEqual({ guardrails: { taint: 'deny', arguments: { x: { type: 'object' } } } });

@@ -34,7 +34,7 @@ describe('FolderWatch', () => {
   afterEach(() => watch.stop());
   afterAll(() => rmSync(all, { recursive: true }));
 
-  it('looks when something happens in a folder, also in one that has taken its place', async () => {
+  it('scans after a change in a folder, also after the folder was replaced', async () => {
     const looks = new Looks();
     const folder = join(all, 'a');
     mkdirSync(folder);
@@ -56,7 +56,7 @@ describe('FolderWatch', () => {
     await third;
   });
 
-  it('looks regularly where nobody tells of changes', async () => {
+  it('scans periodically without change events', async () => {
     const looks = new Looks();
     watch = new FolderWatch(looks.look, 5);
     watch.start();
@@ -64,7 +64,7 @@ describe('FolderWatch', () => {
     expect(looks.count).toBe(3);
   });
 
-  it('ends with its watchers and timers', async () => {
+  it('releases its watchers and timers on stop', async () => {
     const looks = new Looks();
     watch = new FolderWatch(looks.look, NEVER_MS);
     watch.start();

@@ -27,7 +27,7 @@ function valueOf(read: () => unknown): unknown {
 }
 
 describe('parseJsonText', () => {
-  it('reads what JSON.parse reads', () => {
+  it('returns the same value as JSON.parse for any JSON', () => {
     assert(
       property(jsonValue({ maxDepth: 5 }), nat(4), (value, indent) => {
         pre(!JSON.stringify(value).includes('__proto__'));
@@ -37,7 +37,7 @@ describe('parseJsonText', () => {
     );
   });
 
-  it('refuses what JSON.parse refuses', () => {
+  it('accepts and refuses the same texts as JSON.parse', () => {
     const pieces = [
       '{',
       '}',
@@ -69,7 +69,7 @@ describe('parseJsonText', () => {
     );
   });
 
-  it('says where values stand', () => {
+  it('returns the offset of a value', () => {
     const text = '{\n  "a": [1, {"b": 2}]}';
     const { place } = parseJsonText(text);
     const found = (path: PropertyKey[]) => text.slice(offsetOf(place, path));
@@ -94,7 +94,7 @@ describe('parseJsonText', () => {
     ['[01]', 2, 'expected , or ]'],
     ['['.repeat(200_000), 33, 'nested more than 32 deep'],
     [`[${'1,'.repeat(20_000)}1]`, 19_999, 'more than 10000 values'],
-  ])('refuses %# with a place', (text, offset, message) => {
+  ])('refuses the invalid text %# with an offset', (text, offset, message) => {
     const [at, said] = refusal(text);
     expect([at, said]).toEqual([offset, expect.stringContaining(message)]);
   });
