@@ -14,7 +14,7 @@ function selection(more: object): readonly string[] | '*' {
   return selectionOf(withTools(agentDefinitionSchema.parse({ ...AGENT, ...more })));
 }
 
-describe('a definition', () => {
+describe('an agent definition', () => {
   it.each<[string, object, string]>([
     ['blank instructions', { instructions: ' \n' }, 'instructions: must not be blank'],
     ['a blank provider', { model: { provider: ' ' } }, 'model.provider: must not be blank'],
@@ -32,20 +32,24 @@ describe('a definition', () => {
     ['a blank approval', { approvals: [' '] }, 'approvals.0: must not be blank'],
     ['a blank protocol', { protocol: '' }, 'protocol: must not be blank'],
     ['a blank memory policy', { memory: { policy: ' ' } }, 'memory.policy: must not be blank'],
-    ['a budget of nothing', { budgets: { run: {} } }, 'budgets.run: must have tokens, cost, or both'],
-    ['half a token', { budgets: { day: { tokens: 0.5 } } }, 'budgets.day.tokens: '],
-    ['another budget', { budgets: { week: { tokens: 1 } } }, 'budgets: Unrecognized key: "week"'],
-    ['a guardrail that loosens', { guardrails: { taint: 'off' } }, 'guardrails.taint: '],
-    ['limits of calls', { guardrails: { rateLimits: [] } }, 'guardrails: Unrecognized key: "rateLimits"'],
+    ['an empty budget', { budgets: { run: {} } }, 'budgets.run: must have tokens, cost, or both'],
+    ['a fractional token count', { budgets: { day: { tokens: 0.5 } } }, 'budgets.day.tokens: '],
+    ['an unknown budget', { budgets: { week: { tokens: 1 } } }, 'budgets: Unrecognized key: "week"'],
+    ['a guardrail that weakens the policy', { guardrails: { taint: 'off' } }, 'guardrails.taint: '],
+    ['rate limits', { guardrails: { rateLimits: [] } }, 'guardrails: Unrecognized key: "rateLimits"'],
     [
-      'other agents',
+      'a rule for other agents',
       { guardrails: { tools: [{ agents: ['b'], deny: ['x'] }] } },
       'guardrails.tools.0: Unrecognized key',
     ],
-    ['a rule of nothing', { guardrails: { tools: [{ roles: ['x'] }] } }, 'guardrails.tools.0: needs `allow` or `deny`'],
-    ['no JSON Schema', { guardrails: { arguments: { x: { type: 'no' } } } }, 'guardrails.arguments.x: '],
     [
-      'a pattern that RE2 does not take',
+      'a rule without allow or deny',
+      { guardrails: { tools: [{ roles: ['x'] }] } },
+      'guardrails.tools.0: needs `allow` or `deny`',
+    ],
+    ['an invalid JSON Schema', { guardrails: { arguments: { x: { type: 'no' } } } }, 'guardrails.arguments.x: '],
+    [
+      'a pattern that RE2 rejects',
       { guardrails: { content: { patterns: [{ name: 'x', pattern: '(?=a)', input: 'mask' }] } } },
       'guardrails.content.patterns.0: content.patterns "x"',
     ],
@@ -54,19 +58,19 @@ describe('a definition', () => {
   });
 
   it.each<[string, object, readonly string[] | '*']>([
-    ['none, and no server', {}, '*'],
-    ['none, and a server', { mcpServers: ['web'] }, ['web__*']],
-    ['none, and a server that is off', { mcpServers: [{ name: 'web', enabled: false }] }, ['*', '!web__*']],
-    ['some, and a server', { tools: ['a'], mcpServers: [{ name: 'web' }] }, ['a', 'web__*']],
-    ['all, and a server', { tools: '*', mcpServers: ['web'] }, ['*', 'web__*']],
-    ['no tool', { tools: [] }, []],
-  ])('that names %s has its tools', (_case, more, expected) => {
+    ['no tool list and no server', {}, '*'],
+    ['a server without a tool list', { mcpServers: ['web'] }, ['web__*']],
+    ['a disabled server without a tool list', { mcpServers: [{ name: 'web', enabled: false }] }, ['*', '!web__*']],
+    ['a tool list and a server', { tools: ['a'], mcpServers: [{ name: 'web' }] }, ['a', 'web__*']],
+    ['all tools and a server', { tools: '*', mcpServers: ['web'] }, ['*', 'web__*']],
+    ['an empty tool list', { tools: [] }, []],
+  ])('selects the tools of %s', (_case, more, expected) => {
     expect(selection(more)).toEqual(expected);
   });
 });
 
 describe('a stored definition', () => {
-  it('is read as it was, with the defaults of what there was not', () => {
+  it('is read with the defaults of missing fields', () => {
     const old = { ...AGENT, description: '', instructions: 'x', tools: '*', protocol: 'native', limits: {} };
     expect(parseStoredDefinition(JSON.stringify(old))).toMatchObject({
       ...old,
@@ -79,7 +83,7 @@ describe('a stored definition', () => {
     });
   });
 
-  it('is read as it is written', () => {
+  it('is read unchanged', () => {
     const whole = withTools(
       agentDefinitionSchema.parse({
         ...AGENT,

@@ -32,7 +32,7 @@ describe('the model of an agent', () => {
   const create = (provider: string, name?: string) =>
     models.create(agentDefinitionSchema.parse({ name: 'a', model: { provider, name } }));
 
-  it("has its provider's key and address, whichever provider the default agent has", () => {
+  it('has the key and base URL of its provider, independent of the default agent', () => {
     create('openai');
     create('glm', 'glm-x');
     create('own');
@@ -43,7 +43,7 @@ describe('the model of an agent', () => {
     ]);
   });
 
-  it('is made once for agents that have the same one', () => {
+  it('is created once for agents with the same model', () => {
     expect(create('glm', 'glm-x')).toBe(create('glm', 'glm-x'));
     expect(create('glm', 'glm-x')).not.toBe(create('glm', 'glm-y'));
   });

@@ -10,7 +10,7 @@ function registry(...names: string[]): AgentRegistry {
 }
 
 describe('AgentRegistry', () => {
-  it('replaces an agent in its place', () => {
+  it('replaces an agent at its position', () => {
     const agents = registry('a', 'b');
     const before = agents.get('a');
     let told = 0;
@@ -23,14 +23,14 @@ describe('AgentRegistry', () => {
     expect(told).toBe(1);
   });
 
-  it('replaces none that is not there, and by none that is wrong', () => {
+  it('refuses to replace a missing agent, and refuses an invalid replacement', () => {
     const agents = registry('a');
     expect(() => agents.replace({ name: 'b', model })).toThrow('There is no agent "b"; there is: a.');
     expect(() => agents.replace({ name: 'a', model, tools: [''] })).toThrow('The definition of agent "a" is wrong');
     expect(agents.declared('a')?.source).toBe('a.xml');
   });
 
-  it('names both places of two agents of one name', () => {
+  it('names both sources of a duplicate name', () => {
     const agents = registry('a');
     expect(() => agents.register({ name: 'a', model }, 'b.xml')).toThrow(
       'There are two agents named "a" (a.xml, and b.xml); rename one.',

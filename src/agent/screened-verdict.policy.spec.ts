@@ -13,7 +13,7 @@ const policies = await SecurityPolicies.open(undefined, {
   content: { cards: { results: 'mask' }, secrets: { results: 'block', input: 'block' } },
 });
 
-describe('what a person says became of a call', () => {
+describe('the verdict of a person on a tool call', () => {
   it.each<[given: Verdict, kept: Verdict]>([
     [
       { kind: 'settle', outcome: 'succeeded', result: { paid: [CARD] } },
@@ -23,14 +23,14 @@ describe('what a person says became of a call', () => {
       { kind: 'settle', outcome: 'failed', error: `refused: ${CARD}` },
       { kind: 'settle', outcome: 'failed', error: 'refused: [cards]' },
     ],
-  ])('is masked as a tool’s result: %j', (given, kept) => {
+  ])('is masked like a tool result: %j', (given, kept) => {
     expect(screenVerdict(policies, RUN, given)).toEqual({ verdict: kept, masked: { on: 'result', found: ['cards'] } });
   });
 
   it.each<Verdict>([
     { kind: 'settle', outcome: 'succeeded', result: SECRET },
     { kind: 'settle', outcome: 'failed', error: SECRET },
-  ])('is refused where a tool may not give it: %j', (given) => {
+  ])('is refused if its content is blocked in tool results: %j', (given) => {
     expect(() => screenVerdict(policies, RUN, given)).toThrow(expect.objectContaining({ code: 'INPUT_BLOCKED' }));
   });
 
@@ -41,7 +41,7 @@ describe('what a person says became of a call', () => {
     // The card rule applies to tool results only.
     { kind: 'deny', reason: CARD },
     { kind: 'input', value: CARD },
-  ])('is kept as it is: %j', (given) => {
+  ])('is unchanged: %j', (given) => {
     expect(screenVerdict(policies, RUN, given)).toEqual({ verdict: given });
   });
 });

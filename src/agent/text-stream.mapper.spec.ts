@@ -76,7 +76,7 @@ function eventsOf(whole: string, broken: readonly { length: number; at: number[]
 }
 
 describe('the text of a run', () => {
-  it('equals the answer, whatever part of it is repeated in whatever pieces', async () => {
+  it('equals the answer after any repeated attempts, in chunks of any size', async () => {
     const property = fc.asyncProperty(textArbitrary, attempts, cuts, fc.boolean(), async (text, broken, at, isLate) => {
       const last = isLate ? [] : [restart(), ...split(text, at).map(delta)];
       const { pieces, error } = await read([...eventsOf(text, broken), ...last, message(text), end(text)]);
@@ -101,7 +101,7 @@ describe('the text of a run', () => {
     await fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('equals the answer in any delivery but a live one, even when attempts differ', async () => {
+  it('equals the answer in every delivery except live, even if attempts differ', async () => {
     const property = fc.asyncProperty(textArbitrary, attempts, textArbitrary, async (text, broken, other) => {
       const events = [...eventsOf(text, broken), restart(other), message(other), end(other)];
       expect(await read(events, { delivery: 'replies' })).toEqual({ pieces: [other] });
@@ -110,7 +110,7 @@ describe('the text of a run', () => {
     await fc.assert(property);
   });
 
-  it('includes the text beside tool calls, but for an answer alone', async () => {
+  it('includes the text beside tool calls, except in the delivery of the answer only', async () => {
     const events = [
       delta('\n'),
       message('\n', 'look'),
@@ -128,20 +128,20 @@ describe('the text of a run', () => {
   it.each([
     ['iteration_limit', []],
     ['length', [message('')]],
-  ] as const)('has the text beside calls once where the run ends before its answer (%s)', async (reason, last) => {
+  ] as const)('includes the text beside calls once if the run ends before its answer (%s)', async (reason, last) => {
     const events = [delta('I look.'), message('I look.', 'look'), message('', 'look'), ...last, end('I look.', reason)];
     expect(await read(events)).toEqual({ pieces: ['I look.'] });
     expect(await read(events, { delivery: 'replies' })).toEqual({ pieces: ['I look.'] });
     expect(await read(events, { delivery: 'answer' })).toEqual({ pieces: ['I look.'] });
   });
 
-  it('comes whole where the model does not stream, and is compared with a completed message that differs', async () => {
+  it('is emitted whole if the model does not stream, and is compared with the completed message', async () => {
     expect(await read([message('Whole.'), end('Whole.')])).toEqual({ pieces: ['Whole.'] });
     const { pieces, error } = await read([delta('Half of'), message(''), end('')]);
     expect([pieces, error]).toEqual([['Half of'], expect.any(StreamRestartedError)]);
   });
 
-  it('holds a structured answer back until its value is accepted', async () => {
+  it('excludes a structured answer until its value is accepted', async () => {
     const refusal = new Error('refused');
     const structured = { ...end('{}'), output: {} } as RunEvent;
     const accept = async (): Promise<never> => Promise.reject(refusal);
@@ -152,10 +152,10 @@ describe('the text of a run', () => {
   });
 });
 
-describe('a reader of the text that is slow', () => {
+describe('a slow reader of the text', () => {
   const closed = (code: string): RunEvent => ({ type: 'stream.closed', run_id: RUN, code });
 
-  it('continues after the last journaled event, where it was', async () => {
+  it('continues at its position after the last journaled event', async () => {
     const followed: number[] = [];
     const follow = (n: number) => {
       followed.push(n);
@@ -167,7 +167,7 @@ describe('a reader of the text that is slow', () => {
     expect([pieces, error, followed]).toEqual([['one', ' t', 'wo', ' three'], undefined, [1, 1]]);
   });
 
-  it('fails with the reason when the run can be followed no further', async () => {
+  it('fails with the reason when the stream of the run is closed for good', async () => {
     const { pieces, error } = await read([delta('one'), closed('SHUTTING_DOWN')]);
     expect([pieces, error]).toMatchObject([['one'], { code: 'SHUTTING_DOWN', details: { run_id: RUN } }]);
   });

@@ -15,7 +15,7 @@ const branch = (id: string, to: string, otherwise: string, value = '{{input.kind
 });
 
 describe('createGraph', () => {
-  it('puts a node after those that it names, unless it says otherwise or another one leads to it', () => {
+  it('orders a node after the nodes that it references, except with `after` or a branch to it', () => {
     const { edges } = graphOf([
       llm('a', '{{input.x}}'),
       branch('route', 'b', 'c', '{{a.response}}'),
@@ -35,31 +35,39 @@ describe('createGraph', () => {
   });
 
   it.each<[string, NodeInput[], string]>([
-    ['two of a name', [llm('a', 'x'), llm('a', 'y')], 'there are two nodes "a"'],
-    ['a place before which nothing is', [llm('a', 'x'), llm('b', 'y', { after: ['aa'] })], 'did you mean "a"'],
-    ['a circle', [llm('a', 'x', { after: ['b'] }), llm('b', 'x', { after: ['a'] })], 'in a circle: '],
-    ['itself', [llm('a', '{{a.response}}')], 'in a circle: a → a'],
-    ['a place that is nobody’s', [llm('a', '{{letter}}')], 'names "letter": there is no such node'],
-    ['what comes later', [llm('a', '{{b.response}}', { after: [] }), llm('b', 'x')], 'which does not come before it'],
-    ['a branch to nowhere', [branch('r', 'nobody', 'r2'), llm('r2', 'x')], 'cases[0].to: there is no node "nobody"'],
-    ['a fallback to nowhere', [llm('a', 'x', { onError: { fallback: 'b' } })], 'onError.fallback'],
-    ['a place that is none', [llm('a', 'x {{1 + 1}}')], 'which is no place'],
+    ['two nodes with the same id', [llm('a', 'x'), llm('a', 'y')], 'there are two nodes "a"'],
+    ['an unknown node in `after`', [llm('a', 'x'), llm('b', 'y', { after: ['aa'] })], 'did you mean "a"'],
+    ['a cycle', [llm('a', 'x', { after: ['b'] }), llm('b', 'x', { after: ['a'] })], 'in a circle: '],
+    ['a node that references itself', [llm('a', '{{a.response}}')], 'in a circle: a → a'],
+    ['a reference to an unknown node', [llm('a', '{{letter}}')], 'names "letter": there is no such node'],
+    [
+      'a reference to a later node',
+      [llm('a', '{{b.response}}', { after: [] }), llm('b', 'x')],
+      'which does not come before it',
+    ],
+    [
+      'a branch to an unknown node',
+      [branch('r', 'nobody', 'r2'), llm('r2', 'x')],
+      'cases[0].to: there is no node "nobody"',
+    ],
+    ['a fallback to an unknown node', [llm('a', 'x', { onError: { fallback: 'b' } })], 'onError.fallback'],
+    ['an invalid reference', [llm('a', 'x {{1 + 1}}')], 'which is no place'],
     ['an item outside of a map', [llm('a', '{{item}}')], '"item"'],
   ])('refuses %s', (_what, nodes, message) => {
     expect(() => graphOf(nodes)).toThrow(expect.objectContaining({ code: 'WORKFLOW_INVALID' }));
     expect(() => graphOf(nodes)).toThrow(message);
   });
 
-  it('refuses an output of nobody', () => {
+  it('refuses an output of an unknown node', () => {
     expect(() => graphOf([llm('a', 'x')], '{{b.response}}')).toThrow('output names "b"');
   });
 
-  it('tells all mistakes at once', () => {
+  it('reports all mistakes at once', () => {
     const nodes = [llm('a', 'x', { after: ['q'] }), llm('b', 'x', { onError: { fallback: 'z' } })];
     expect(() => graphOf(nodes)).toThrow(/"b": onError\.fallback.*\n.*"a": after\[0\]/);
   });
 
-  it('knows which models speak while no other can', () => {
+  it('finds the nodes whose model never runs concurrently with another one', () => {
     const side = graphOf([llm('a', 'x'), llm('b', 'y'), llm('c', '{{a.response}} {{b.response}}')]);
     expect([...side.soloists]).toEqual(['c']);
     const parted = graphOf([branch('r', 'a', 'b'), llm('a', 'x'), llm('b', 'y'), llm('c', 'z', { after: ['a', 'b'] })]);
@@ -72,7 +80,7 @@ describe('createGraph', () => {
     expect([...saved.soloists]).toEqual(['a', 'b', 'c']);
   });
 
-  it('is written as a flowchart that no name can break', () => {
+  it('creates a graph that toMermaid() writes with escaped names', () => {
     const graph = graphOf([
       llm('end', 'x'),
       branch('r', 'end2', 'end3', '"]} --> {{end.response}}'),

@@ -48,7 +48,7 @@ describe('a template', () => {
       { a: [2, 7], b: { c: '22' } },
     ],
     ['{{input.constructor}} {{input.list.length}}', ' '],
-  ])('%j', (template, wanted) => {
+  ])('is filled: %j', (template, wanted) => {
     expect(filled(template, scope)).toEqual(wanted);
   });
 
@@ -77,11 +77,11 @@ describe('a template', () => {
     ['{{x.list.0["名"]}}', 'a'],
     ['{{x["\\u59d3\\u540d"]}}', '张三'],
     ['{{x["__proto__"]}}', null],
-  ])('finds any key: %j', (template, wanted) => {
+  ])('supports any key: %j', (template, wanted) => {
     expect(filled(template, keys)).toEqual(wanted);
   });
 
-  it('leaves out the fields that may be left out and have nothing, and no others', () => {
+  it('omits optional fields without a value, and no others', () => {
     const template = {
       a: '{{input.none}}',
       b: { c: '{{input.none}}', d: '<{{input.none}}>' },
@@ -96,7 +96,7 @@ describe('a template', () => {
     expect(filled(template, scope)).toEqual({ a: null, b: { c: null, d: '<>' }, e: [null], f: null });
   });
 
-  it('is never read twice: what a place holds stays as it is', () => {
+  it('is filled once: an inserted value is not parsed again', () => {
     expect(filled('{{input.text}} {{input.n}}', scope)).toBe('a {{b}} 2');
   });
 
@@ -120,7 +120,7 @@ describe('a template', () => {
     '{{a.b()}}',
     '{{a."b"}}',
     '{{a["\\q"]}}',
-  ])('refuses %j', (template) => {
+  ])('is refused as invalid: %j', (template) => {
     expect(() => compileTemplate(template)).toThrow(expect.objectContaining({ code: 'WORKFLOW_INVALID' }));
   });
 });
@@ -152,7 +152,7 @@ describe('an optional field of a schema', () => {
     [['list', '0', 'free'], true],
     [['either', 'free'], false],
     [['self', 'free'], false],
-  ])('%j: %j', (path, wanted) => {
+  ])('is found by the path %j: %j', (path, wanted) => {
     expect(isOptional(schema, path)).toBe(wanted);
   });
 
@@ -165,7 +165,7 @@ describe('an optional field of a schema', () => {
     [{ const: 1 }, true],
     [{ $ref: '#/$defs/none' }, false],
     [{ description: 'any' }, false],
-  ])('is left out instead of null unless it takes null: %j', (free, wanted) => {
+  ])('is omitted instead of null unless it accepts null: %j', (free, wanted) => {
     const root = { type: 'object', properties: { free }, $defs: { none: { type: 'null' } } };
     expect(isOptional(root, ['free'], true)).toBe(wanted);
   });
@@ -187,7 +187,7 @@ describe('a condition', () => {
     [{ exists: true }, [], false],
     [{ exists: false }, ' ', true],
     [{ exists: true }, 0, true],
-  ])('%j of %j', (rules, value, holds) => {
+  ])('evaluates %j for the value %j', (rules, value, holds) => {
     expect(compileCondition({ value: '{{it}}', ...rules }).holds({ ...scope, it: value })).toBe(holds);
   });
 });
