@@ -51,7 +51,7 @@ function questions(messages: readonly Message[]): unknown[] {
 }
 
 describe('a turn', () => {
-  it('enters whole, and is counted', async () => {
+  it('is appended whole, and is counted', async () => {
     await fill(2);
     expect(await sessions.get(ALICE, 's')).toMatchObject({ owner: 'alice', lastTurn: 2, messageCount: 8 });
     expect(await sessions.turns(ALICE, 's', 0, 10)).toMatchObject([
@@ -60,7 +60,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('comes back byte for byte', async () => {
+  it('is read byte for byte', async () => {
     await begin();
     const content = 'NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end';
     const messages: Message[] = [{ role: 'user', content }];
@@ -69,7 +69,7 @@ describe('a turn', () => {
     expect(stored!.messages).toEqual(messages);
   });
 
-  it('is refused, with all that is committed beside it, when the session has moved on', async () => {
+  it('is refused with its whole batch if the session has a different last turn', async () => {
     await fill(1);
     const beside = sessions.beginStatement(ALICE, 'beside');
     const late = [beside, ...sessions.turnStatements(ALICE, 's', 0, turn(2))];
@@ -81,14 +81,14 @@ describe('a turn', () => {
     await expect(sessions.get(ALICE, 'beside')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  it('is refused when its run has one already in the session', async () => {
+  it('is refused if its run already has a turn in the session', async () => {
     await fill(1);
     const error = await append(1, turn(1)).catch((thrown: unknown) => thrown);
     expect(refusalOf(error)).toBe('unique');
     expect(await sessions.get(ALICE, 's')).toMatchObject({ lastTurn: 1 });
   });
 
-  it('needs its session to be there', async () => {
+  it('is refused without its session', async () => {
     const error = await append(0, turn(1), 'nowhere').catch((thrown: unknown) => thrown);
     expect(refusalOf(error)).toBe('rows');
     expect(await opened.database.query('SELECT * FROM session_turn')).toEqual([]);
@@ -99,7 +99,7 @@ describe('a branch of a session', () => {
   const branch = async (to: string, from: string | null, through: number, who = ALICE) =>
     opened.database.commit(await sessions.branchStatements(who, to, from, through));
 
-  it.each([0, 1, 3, 5])('has its first %i turns, as they are', async (through) => {
+  it.each([0, 1, 3, 5])('has the first %i turns of the session, unchanged', async (through) => {
     await fill(5);
     await branch('b', 's', through);
     const turns = await sessions.turns(ALICE, 's', 0, 10);
@@ -107,13 +107,13 @@ describe('a branch of a session', () => {
     expect(await sessions.get(ALICE, 'b')).toMatchObject({ lastTurn: through, messageCount: 4 * through });
   });
 
-  it('counts the messages of a long one', async () => {
+  it('has the message count of its own turns if the session is long', async () => {
     await fill(230);
     await branch('b', 's', 7);
     expect(await sessions.get(ALICE, 'b')).toMatchObject({ lastTurn: 7, messageCount: 28 });
   });
 
-  it('goes its own way', async () => {
+  it('is independent of the session', async () => {
     await fill(2);
     await branch('b', 's', 1);
     await append(1, turn(7), 'b');
@@ -121,14 +121,14 @@ describe('a branch of a session', () => {
     expect(await seen('s')).toEqual(['question 1', 'question 2']);
   });
 
-  it('can be a branch of a branch', async () => {
+  it('can be branched again', async () => {
     await fill(2);
     await branch('b', 's', 2);
     await branch('c', 'b', 1);
     expect(await sessions.turns(ALICE, 'c', 0, 10)).toEqual((await sessions.turns(ALICE, 's', 0, 10)).slice(0, 1));
   });
 
-  it('never takes the place of a session, and never takes turns of another tenant', async () => {
+  it('never replaces a session, and never copies turns of another tenant', async () => {
     await fill(1);
     await begin('b');
     await expect(branch('b', 's', 1)).rejects.toMatchObject({ code: 'SESSION_EXISTS' });
@@ -139,13 +139,13 @@ describe('a branch of a session', () => {
 });
 
 describe('a session', () => {
-  it('that is begun again stays as it is', async () => {
+  it('is unchanged when it is started again', async () => {
     await fill(1);
     await begin('s', { ...ALICE, id: 'bob' });
     expect(await sessions.get(ALICE, 's')).toMatchObject({ owner: 'alice', lastTurn: 1 });
   });
 
-  it('is another one in another tenant', async () => {
+  it('is separate from a session with the same id in another tenant', async () => {
     await fill(1);
     await expect(sessions.get(EVE, 's')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await expect(sessions.turns(EVE, 's', 0, 10)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
@@ -161,7 +161,7 @@ describe('a session', () => {
     expect([await page(0), await page(2), await page(4), await page(5)]).toEqual([[1, 2], [3, 4], [5], []]);
   });
 
-  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '.', 'x'.repeat(129)])('is never called %j', (id) => {
+  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '.', 'x'.repeat(129)])('never has the id %j', (id) => {
     expect(SESSION_ID_PATTERN.test(id)).toBe(false);
   });
 });

@@ -17,13 +17,13 @@ describe('the ranking by terms', () => {
     expect(rankByTerms(['x'], [text('a', 'x'), text('b', 'x')])).toEqual(['b', 'a']);
   });
 
-  it('has nothing to rank in nothing', () => {
+  it('is empty without texts', () => {
     expect(rankByTerms(['x'], [])).toEqual([]);
   });
 });
 
 describe('the fusion of rankings', () => {
-  it('adds up reciprocal places', () => {
+  it('adds up reciprocal ranks', () => {
     expect(
       fuseRankings([
         ['a', 'b'],
@@ -38,8 +38,8 @@ describe('the fusion of rankings', () => {
   });
 });
 
-describe('what stands in the index', () => {
-  it('is sixteen letters, an owner’s own', () => {
+describe('a token in the index', () => {
+  it('has sixteen letters, and differs by owner', () => {
     const ann = toTokens({ tenant: 't', user: 'ann' }, ['tea', 'tea', 'the']);
     expect(ann).toEqual([ann[0], ann[0], expect.stringMatching(/^[a-p]{16}$/)]);
     const others = [

@@ -14,7 +14,7 @@ describe('the terms of a text', () => {
     ['हिन्दी Ελλάδα', ['हिन्दी', 'ελλαδα']],
     ['"* AND (NEAR) -', ['and', 'near']],
     ['🐦 !?', []],
-  ])('%s', (text, terms) => {
+  ])('are indexed: %s', (text, terms) => {
     expect(indexTerms(text)).toEqual(terms);
   });
 
@@ -22,16 +22,16 @@ describe('the terms of a text', () => {
     ['绿茶', ['绿茶']],
     ['茶', ['茶']],
     ['tea 喜欢绿 tea teas', ['tea', '喜欢', '欢绿']],
-  ])('looks for %s', (query, terms) => {
+  ])('are queried: %s', (query, terms) => {
     expect(queryTerms(query, 10)).toEqual(terms);
   });
 
-  it('looks for so many at most', () => {
+  it('are limited in number in a query', () => {
     expect(queryTerms('one two three four', 3)).toEqual(['one', 'two', 'three']);
     expect(queryTerms('一二三四五', 2)).toHaveLength(2);
   });
 
-  it('finds any text by itself and by every word of it', () => {
+  it('of a text and of its words are found in the index of the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
         const known = new Set(indexTerms(text));

@@ -5,7 +5,7 @@ import { cosine, decodeVector, encodeVector, toDirection } from './vector.mapper
 const vector = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 40 });
 
 describe('a vector', () => {
-  it('is read as it was written, its length apart', () => {
+  it('is decoded with its direction only, without its length', () => {
     fc.assert(
       fc.property(vector, (numbers) => {
         expect(decodeVector(encodeVector(numbers))).toEqual(toDirection(numbers));

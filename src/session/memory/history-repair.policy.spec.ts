@@ -16,13 +16,13 @@ const result = (toolCallId: string, content = 'ok'): SessionMessage => ({
   content,
 });
 
-describe('a turn that came damaged', () => {
-  it('stays as it is when it is whole, be ids used again', () => {
+describe('repairTurn()', () => {
+  it('returns a complete turn unchanged, also with reused ids', () => {
     const turn = [USER, calling('a', 'b'), result('b'), result('a'), calling('a'), result('a', 'again'), ANSWER];
     expect(repairTurn(turn)).toBe(turn);
   });
 
-  it('gives each call the result that comes after it, and before another call of the same id', () => {
+  it('matches each call with its result before the next call with the same id', () => {
     const turn = [USER, calling('a'), ANSWER, calling('a', 'b'), result('a', 'second'), ANSWER, result('b')];
     expect(repairTurn(turn)).toEqual([
       USER,
@@ -36,7 +36,7 @@ describe('a turn that came damaged', () => {
     ]);
   });
 
-  it('leaves out results without a call, and calls that are there twice', () => {
+  it('drops results without a call, and duplicate calls', () => {
     expect(repairTurn([result('a'), calling('a', 'a'), result('a', 'first'), result('a', 'second')])).toEqual([
       calling('a'),
       result('a', 'first'),
@@ -44,8 +44,8 @@ describe('a turn that came damaged', () => {
   });
 });
 
-describe('what says nothing', () => {
-  it('is left out, but for results and calls', () => {
+describe('withoutBlanks()', () => {
+  it('drops blank messages and parts, except results and calls', () => {
     const blank: SessionMessage = { role: 'user', content: [{ type: 'text', text: ' ' }] };
     const half: SessionMessage = {
       role: 'user',

@@ -66,7 +66,7 @@ function given(turns: readonly StoredTurn[], changes: Partial<MemoryRules> = {})
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.ceil(tokens / 2));
 
 describe('the newest turn', () => {
-  it('has the start and the end of long results', () => {
+  it('contains the start and the end of long results', () => {
     const long = `START ${words(5000)} END`;
     const { messages, texts, state } = given(stored([user('q'), ...round('a', long), answer('done')]));
     expect(messages).toHaveLength(4);
@@ -78,7 +78,7 @@ describe('the newest turn', () => {
     ]);
   });
 
-  it('keeps its calls while shorter results are enough, and then its first and last round longest', () => {
+  it('keeps its calls if shorter results suffice, else keeps at least its first and last round', () => {
     const rounds = (size: number, each: number) =>
       Array.from({ length: 8 }, (_, at) => round(`r${at}`, ...Array.from({ length: each }, () => words(size)))).flat();
     const few = given(stored([user('q'), ...rounds(300, 1), answer('done')]), { maxContextTokens: 1500 });
@@ -91,14 +91,14 @@ describe('the newest turn', () => {
     expect(many.texts.at(-1)).toBe('done');
   });
 
-  it('is within the message limit by leaving out rounds, with whole results where they fit', () => {
+  it('fits the message limit by dropping rounds, with whole results if they fit', () => {
     const rounds = Array.from({ length: 8 }, (_, at) => round(`r${at}`, 'a', 'b', 'c', 'd', 'e', 'f', 'g')).flat();
     const { messages, state } = given(stored([user('q'), ...rounds, answer('done')]), { maxMessages: 50 });
     expect(messages).toHaveLength(50);
     expect(state).toMatchObject({ dropped: 16, shortened: [{ dropped_messages: 16, omitted_characters: 0 }] });
   });
 
-  it('keeps a long answer whole while shortening the question is enough', () => {
+  it('keeps a long answer whole if a shorter question suffices', () => {
     const { texts } = given(stored([user(words(5000)), answer(words(300))]), { maxContextTokens: 1800 });
     expect(texts[0]).toContain('omitted');
     expect(texts[1]).toBe(words(300));
@@ -110,7 +110,7 @@ describe('the newest turn', () => {
     expect(state.context_tokens).toBeGreaterThan(900);
   });
 
-  it('loses reasoning and provider state with its rounds, and images before texts', () => {
+  it('drops reasoning and provider state with its rounds, and images before texts', () => {
     const signedReasoning = { provider: 'p', model: 'm', blocks: [] };
     const images = [{ type: 'image' as const, url: 'https://a.example/b.png' }];
     const [call, result] = round('a', 'shown') as [SessionMessage, SessionMessage];
@@ -132,7 +132,7 @@ describe('the newest turn', () => {
     expect(given(stored(turn)).messages).toEqual([user('q'), answer('Let me look.')]);
   });
 
-  it('cuts no character in two', () => {
+  it('never splits a surrogate pair', () => {
     for (let tail = 0; tail < 4; tail++) {
       const { texts } = given(stored([user('😀'.repeat(9000) + 'x'.repeat(tail)), answer('ok')]));
       expect(texts[0]).not.toMatch(/\p{Surrogate}/u);
@@ -145,7 +145,7 @@ describe('older turns', () => {
   const small = (n: number) => [user(`q${n}`), answer(`a${n}`)];
 
   it.each(['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary'])(
-    'are reduced to question and answer where they do not fit whole: %s',
+    'are reduced to question and answer if they do not fit whole: %s',
     (policy) => {
       const { texts, state } = given(stored(small(1), big(2), big(3), small(4)), { policy });
       expect(texts).toEqual(['q1', 'a1', 'q2', 'a2', 'q3', 'a3', 'q4', 'a4']);
@@ -156,7 +156,7 @@ describe('older turns', () => {
     },
   );
 
-  it('are left out from the first on that does not fit even so, but with lru', () => {
+  it('are dropped up to the newest one that does not fit; lru drops only that one', () => {
     const turns = stored(small(1), [user(words(3000)), answer('a2')], small(3), small(4));
     expect(given(turns).texts).toEqual(['q3', 'a3', 'q4', 'a4']);
     expect(given(turns, { policy: 'lru' }).texts).toEqual(['q1', 'a1', 'q3', 'a3', 'q4', 'a4']);
@@ -173,7 +173,7 @@ describe('older turns', () => {
   });
 });
 
-describe('any past', () => {
+describe('the context of any session', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 30 }),
     fc.integer({ min: 1, max: 40_000 }).map((length) => 'lorem ipsum '.repeat(length / 12 + 1)),
@@ -229,7 +229,7 @@ describe('any past', () => {
     keepFirst: fc.integer({ min: 0, max: 12 }),
   });
 
-  it('is given within its budget, with the newest turn, and valid for any provider', () => {
+  it('fits its budget, contains the newest turn and is valid for every provider', () => {
     fc.assert(
       fc.property(fc.array(turn, { maxLength: 8 }), rules, (all, changes) => {
         const turns = stored(...all.filter((messages) => messages.length > 0).map(withOwnIds));

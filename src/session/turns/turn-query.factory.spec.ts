@@ -17,7 +17,7 @@ const QUERIES: Record<string, Omit<TurnQuery, 'through'>> = {
   'turns by their numbers': { newest: 0, only: [1, 2] },
 };
 
-it.each(Object.entries(QUERIES))('reads %s along an index, in its order', async (_name, query) => {
+it.each(Object.entries(QUERIES))('reads %s in the order of an index', async (_name, query) => {
   const { sql, params } = selectTurns({ tenant: 't', id: 's' }, { ...query, through: 1000 });
   const plan = await opened.database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params);
   const details = plan.map(({ detail }) => detail);
