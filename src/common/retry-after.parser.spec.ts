@@ -13,6 +13,6 @@ it.each([
   [{ 'retry-after': '' }, undefined],
   [{ 'retry-after-ms': '20', 'retry-after': '1' }, 20],
   [{ 'retry-after-ms': 'x', 'retry-after': '1' }, 1_000],
-])('%j', (headers: Record<string, string>, expected) => {
+])('parses the retry delay of %j', (headers: Record<string, string>, expected) => {
   expect(parseRetryAfter((name) => headers[name] ?? null, NOW)).toBe(expected);
 });

@@ -12,7 +12,7 @@ describe('placeholders', () => {
     ['a = ? AND b IN (?, ?)', ['a = ', ' AND b IN (', ', ', ')']],
     [`a = '?' AND b = ?`, [`a = '?' AND b = `, '']],
     [`'it''s ?' ? "?""?" ?`, [`'it''s ?' `, ' "?""?" ', '']],
-  ])('%s', (sql, pieces) => {
+  ])('are found outside of quotes: %s', (sql, pieces) => {
     expect(splitAtPlaceholders(sql)).toEqual(pieces);
   });
 });

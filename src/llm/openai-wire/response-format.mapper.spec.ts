@@ -14,12 +14,12 @@ describe('toWireFormat', () => {
   it.each<[string, ResponseFormat, Parameters<typeof toWireFormat>[1], object]>([
     ['any object', 'json', 'strict', OBJECT],
     ['an open schema', open, 'strict', OBJECT],
-    ['a schema where only objects are taken', strict, 'object', OBJECT],
-    ['a list, which no JSON mode gives', list, 'strict', WORDS],
-    ['anything where nothing is taken', strict, 'none', WORDS],
+    ['a schema for a model that supports objects only', strict, 'object', OBJECT],
+    ['a list, which no JSON mode supports', list, 'strict', WORDS],
+    ['any format for a model without support', strict, 'none', WORDS],
     ['any schema', open, 'schema', { field: { json_schema: { name: 'answer', schema: open.schema } }, isTold: true }],
     ['a strict schema', strict, 'strict', { field: { json_schema: { strict: true } }, isTold: false }],
-  ])('%s', (_what, format, mode, expected) => {
+  ])('maps %s', (_what, format, mode, expected) => {
     const written = toWireFormat(format, mode);
     expect(written).toMatchObject(expected);
     expect('field' in written).toBe('field' in expected);

@@ -42,17 +42,17 @@ describe('an embedding model', () => {
     ['too few vectors', body([{ embedding: [1] }]), 'MODEL_BAD_REPLY'],
     ['no data', body(undefined), 'MODEL_BAD_REPLY'],
     ['an empty vector', body([{ embedding: [] }, { embedding: [] }]), 'MODEL_BAD_REPLY'],
-    ['what is no number', body([{ embedding: [1] }, { embedding: [null] }]), 'MODEL_BAD_REPLY'],
-    ['nothing', body([null, { embedding: [1] }]), 'MODEL_BAD_REPLY'],
+    ['a vector with a null', body([{ embedding: [1] }, { embedding: [null] }]), 'MODEL_BAD_REPLY'],
+    ['a null instead of a vector', body([null, { embedding: [1] }]), 'MODEL_BAD_REPLY'],
     ['vectors of two lengths', body([{ embedding: [1] }, { embedding: [1, 2] }]), 'MODEL_BAD_REPLY'],
-    ['one place twice', body([{ index: 1, embedding: [1] }, { index: 1, embedding: [2] }]), 'MODEL_BAD_REPLY'], // prettier-ignore
-    ['a place that is none', body([{ index: 5, embedding: [1] }, { index: 0, embedding: [2] }]), 'MODEL_BAD_REPLY'], // prettier-ignore
+    ['a duplicate index', body([{ index: 1, embedding: [1] }, { index: 1, embedding: [2] }]), 'MODEL_BAD_REPLY'], // prettier-ignore
+    ['an index out of range', body([{ index: 5, embedding: [1] }, { index: 0, embedding: [2] }]), 'MODEL_BAD_REPLY'], // prettier-ignore
     ['an HTML page', { status: 200, body: '<html></html>' }, 'MODEL_BAD_REPLY'],
-    ['no such model', { status: 404, body: { error: { message: 'no embed-1' } } }, 'MODEL_REFUSED'],
-    ['a wrong key', { status: 401, body: { error: { message: 'bad key-1' } } }, 'MODEL_AUTHENTICATION'],
-    ['too much', { status: 429, body: {} }, 'MODEL_RATE_LIMITED'],
-    ['a fault', { status: 503, body: {} }, 'MODEL_UNAVAILABLE'],
-    ['a reset', { reset: true }, 'MODEL_UNREACHABLE'],
+    ['an unknown model', { status: 404, body: { error: { message: 'no embed-1' } } }, 'MODEL_REFUSED'],
+    ['an invalid key', { status: 401, body: { error: { message: 'bad key-1' } } }, 'MODEL_AUTHENTICATION'],
+    ['a rate limit', { status: 429, body: {} }, 'MODEL_RATE_LIMITED'],
+    ['a server error', { status: 503, body: {} }, 'MODEL_UNAVAILABLE'],
+    ['a connection reset', { reset: true }, 'MODEL_UNREACHABLE'],
     ['silence', { hang: true }, 'MODEL_TIMEOUT'],
   ])('reports the error when the reply is %s', async (_what, reply, code) => {
     llm.embeddings.reply(reply);

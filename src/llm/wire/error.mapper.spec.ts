@@ -114,10 +114,10 @@ describe('an invalid reply', () => {
     ['null', { status: 200, body: null }, 'JSON that is not a reply'],
     ['broken JSON', { events: ['{"choices":[{'] }, 'something that is not JSON'],
     ['an error inside', { status: 200, body: { error: { message: 'upstream died' } } }, 'an error: upstream died'],
-    ['a nameless call', { calls: [{ arguments: {} }] }, 'a tool call without a name'],
-    ['an interrupted one', { text: 'a', finishReason: 'network_error' }, 'network_error'],
+    ['a call without a name', { calls: [{ arguments: {} }] }, 'a tool call without a name'],
+    ['an interrupted reply', { text: 'a', finishReason: 'network_error' }, 'network_error'],
   ];
-  it.each(cases)('%s', async (_name, script, words) => {
+  it.each(cases)('is reported as MODEL_BAD_REPLY: %s', async (_name, script, words) => {
     for (const error of await failBoth(script)) {
       expect(error).toMatchObject({ code: 'MODEL_BAD_REPLY', isRetryable: true });
       expect(error.message).toContain(words);

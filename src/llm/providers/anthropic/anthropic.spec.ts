@@ -191,14 +191,14 @@ describe('a stream', () => {
 
   const call = { calls: [{ id: 'c', name: 'add', arguments: '{"a": 1' }] };
   it.each<[string, FakeScript, string]>([
-    ['is cut in its text', { text: 'one two', cutAfter: 4 }, 'MODEL_BAD_REPLY'],
-    ['is cut before its end', { text: 'one', cutAfter: 6 }, 'MODEL_BAD_REPLY'],
+    ['is truncated in its text', { text: 'one two', cutAfter: 4 }, 'MODEL_BAD_REPLY'],
+    ['is truncated before its end', { text: 'one', cutAfter: 6 }, 'MODEL_BAD_REPLY'],
     ['is reset', { text: 'one two', resetAfter: 4 }, 'MODEL_BAD_REPLY'],
-    ['ends with half an input', call, 'MODEL_BAD_REPLY'],
+    ['ends with an incomplete input', call, 'MODEL_BAD_REPLY'],
     ['is broken JSON', { events: ['{"type":"message_sta'] }, 'MODEL_BAD_REPLY'],
-    ['tells of an overload', { events: [{ type: 'ping' }, wrong('overloaded_error')] }, 'MODEL_UNAVAILABLE'],
-    ['tells of a limit', { events: [wrong('rate_limit_error')] }, 'MODEL_RATE_LIMITED'],
-    ['tells of what nobody knows', { events: [wrong('strange_error')] }, 'MODEL_BAD_REPLY'],
+    ['reports an overload', { events: [{ type: 'ping' }, wrong('overloaded_error')] }, 'MODEL_UNAVAILABLE'],
+    ['reports a rate limit', { events: [wrong('rate_limit_error')] }, 'MODEL_RATE_LIMITED'],
+    ['reports an unknown error', { events: [wrong('strange_error')] }, 'MODEL_BAD_REPLY'],
   ])('that %s fails', async (_name, script, code) => {
     llm.reply(script);
     await expect(readStream(claude().stream({ ...ask, tools }))).rejects.toMatchObject({ code, isRetryable: true });

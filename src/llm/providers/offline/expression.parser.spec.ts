@@ -38,7 +38,7 @@ it.each([
   ['subtract 3 from ten', '10 - 3'],
   ['3 和 4 的积', '3 * 4'],
   ['half of 9', '9 / 2'],
-])('%s', (text, expected) => expect(found(text)).toEqual([expected]));
+])('finds the expression in: %s', (text, expected) => expect(found(text)).toEqual([expected]));
 
 it('finds several expressions', () => {
   expect(found('计算 1+1 和 2*3')).toEqual(['1+1', '2*3']);

@@ -17,7 +17,7 @@ async function reply(system: string, ...turns: readonly string[]): Promise<strin
   return message.content;
 }
 
-describe('in ReAct text', () => {
+describe('the offline model in ReAct text', () => {
   it('calls tools, and answers from the observations in order', async () => {
     const question = '计算 1+1 和 2*3';
     const calls = await reply(REACT, question);
@@ -53,7 +53,7 @@ describe('in ReAct text', () => {
   });
 });
 
-describe('in XML text', () => {
+describe('the offline model in XML text', () => {
   it('calls tools, and answers from the results in order', async () => {
     const question = 'reverse "<a> & b" and what is 2+2?';
     const calls = await reply(XML, question);

@@ -189,20 +189,20 @@ const EARLIER: readonly Message[] = [
   { role: 'assistant', content: '300' },
 ];
 
-describe('the offline model answers', () => {
-  it.each([...ARITHMETIC, ...TIME, ...TEXT])('%s', async (request, calls, results, answer) => {
+describe('the offline model', () => {
+  it.each([...ARITHMETIC, ...TIME, ...TEXT])('answers the request: %s', async (request, calls, results, answer) => {
     const planned = await plannedFor([{ role: 'user', content: request }]);
     expect(planned.calls).toEqual(calls);
     expect(await planned.answerTo(results)).toBe(answer);
   });
 
-  it.each(FOLLOW_UPS)('after another question: %s', async (request, calls, results, answer) => {
+  it.each(FOLLOW_UPS)('answers after another question: %s', async (request, calls, results, answer) => {
     const planned = await plannedFor([...EARLIER, { role: 'user', content: request }]);
     expect(planned.calls).toEqual(calls);
     expect(await planned.answerTo(results)).toBe(answer);
   });
 
-  it.each(TOLD)('without a tool: %.60s', async (request, part) => {
+  it.each(TOLD)('answers without a tool: %.60s', async (request, part) => {
     const { message } = await model.generate({ messages: [{ role: 'user', content: request }], tools });
     expect(message.toolCalls).toBeUndefined();
     expect(message.content).toContain(part);
@@ -216,7 +216,7 @@ describe('the offline model answers', () => {
     expect((await plannedFor(messages)).calls).toEqual([calc('6 - 1')]);
   });
 
-  it('partly, and names the missing tool', async () => {
+  it('answers partly, and names the missing tool', async () => {
     const messages: Message[] = [{ role: 'user', content: 'what is 2+2 and what time is it in Oslo?' }];
     const request = { messages, tools: tools.slice(0, 1) };
     const { message } = await model.generate(request);
@@ -226,7 +226,7 @@ describe('the offline model answers', () => {
     expect(last.message.content).toMatch(/^2\+2 = 4\n.*needs the tool get_timestamp.*OPENAI_API_KEY=/);
   });
 
-  it('any request quickly', async () => {
+  it('answers any request quickly', async () => {
     const pieces = [
       '1+',
       'a b ',
