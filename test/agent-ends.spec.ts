@@ -50,7 +50,7 @@ describe('a program', () => {
     );
   });
 
-  describeClusters('whose Redis is away', clusters, (store) => {
+  describeClusters('whose Redis is unreachable', clusters, (store) => {
     let env: Record<string, string>;
     beforeAll(async () => {
       env = await store.open();

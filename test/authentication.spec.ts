@@ -79,13 +79,13 @@ describe('a custom authenticator', () => {
   });
 
   it.each([
-    ['another secret', token(ANN, { secret: 'guessed' })],
-    ['no algorithm', token(ANN, { alg: 'none' })],
-    ['a time that is over', token({ ...ANN, exp: Date.now() / 1000 - 1 })],
-    ['no time', token({ ...ANN, exp: undefined })],
-    ['claims of another token', { authorization: mixed() }],
+    ['a token signed with a different secret', token(ANN, { secret: 'guessed' })],
+    ['a token without an algorithm', token(ANN, { alg: 'none' })],
+    ['an expired token', token({ ...ANN, exp: Date.now() / 1000 - 1 })],
+    ['a token without an expiry', token({ ...ANN, exp: undefined })],
+    ['a token with the claims of another one', { authorization: mixed() }],
     ['an unknown key', { 'x-api-key': 'nobody' }],
-    ['nothing', {}],
+    ['a request without credentials', {}],
   ])('refuses %s', async (_case, headers: Record<string, string>) => {
     const { status, body } = await jackdaw.get('/api/runs', headers);
     expect([status, body['code']]).toEqual([401, 'UNAUTHENTICATED']);

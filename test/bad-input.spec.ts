@@ -64,8 +64,8 @@ describe('bad input', () => {
 
   it.each<[string, string, string]>([
     ['`__proto__`', '{"query":"x","__proto__":{"isAdmin":true}}', '__proto__'],
-    ['`__proto__` inside', '{"query":"x","a":{"b":[{"c":1},{"__proto__":{}}]}}', 'a.b[1].__proto__'],
-    ['`__proto__` with escapes', String.raw`{"query":"x","a":{"\u005f_proto_\u005F":1}}`, 'a.__proto__'],
+    ['a nested `__proto__`', '{"query":"x","a":{"b":[{"c":1},{"__proto__":{}}]}}', 'a.b[1].__proto__'],
+    ['an escaped `__proto__`', String.raw`{"query":"x","a":{"\u005f_proto_\u005F":1}}`, 'a.__proto__'],
   ])('is refused with 400 and the path of the field: %s', async (_case, text, field) => {
     const answer = await jackdaw.post(CHAT, text);
     expectProblem(answer, 400, 'VALIDATION_FAILED');
@@ -106,19 +106,23 @@ describe('bad input', () => {
     ['a list', [], ['body isObject array']],
     ['a text', '"x"', ['body isObject string']],
     [
-      'elements of a list',
+      'list elements',
       { query: 'x', references: [1, 0, 'x'] },
       ['references.1 min number', 'references.2 isInt string'],
     ],
-    ['texts in a list', { query: 'x', parameters: { stop: ['a', 7] } }, ['parameters.stop.1 isString number']],
     [
-      'what every object has, inside',
+      'a number in a list of texts',
+      { query: 'x', parameters: { stop: ['a', 7] } },
+      ['parameters.stop.1 isString number'],
+    ],
+    [
+      'a nested name that every object inherits',
       { query: 'x', parameters: { constructor: 1 } },
       ['parameters.constructor whitelistValidation number'],
     ],
-    ['a model that no column holds', { query: 'x', model: 'a\u0000b' }, ['model matches string']],
+    ['a model name with a NUL', { query: 'x', model: 'a\u0000b' }, ['model matches string']],
     [
-      'a part of a format',
+      'a field of the response format',
       { query: 'x', responseFormat: { schema: {}, name: '' } },
       ['responseFormat.name isFormat string'],
     ],
@@ -167,13 +171,13 @@ describe('bad input', () => {
   });
 
   it.each<[string, string]>([
-    ['half a body', '{"query":"x"'],
+    ['a truncated body', '{"query":"x"'],
     ['two bodies', '{"query":"x"}{"query":"y"}'],
-    ['no JSON', 'query=x'],
+    ['a body that is not JSON', 'query=x'],
     ['only white space', '  '],
-    ['200,000 lists in each other', `{"query":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
-    ['200,000 objects in each other', `${'{"query":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
-    ['200,000 opened lists', '['.repeat(200_000)],
+    ['200,000 nested lists', `{"query":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
+    ['100,000 nested objects', `${'{"query":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['200,000 unclosed lists', '['.repeat(200_000)],
   ])('is refused as malformed: %s', async (_case, text) => {
     expectProblem(await jackdaw.post(CHAT, text), 400, 'MALFORMED_JSON');
   });
@@ -184,7 +188,7 @@ describe('bad input', () => {
     ['null', 'null'],
     ['a text', '"x"'],
     ['a number', '1'],
-    ['nothing, as JSON', ''],
+    ['an empty JSON body', ''],
   ])('is refused with 400 instead of an object: %s', async (_case, text) => {
     const answer = await jackdaw.post(CHAT, text);
     expectProblem(answer, 400, 'VALIDATION_FAILED');

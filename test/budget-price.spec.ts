@@ -55,7 +55,7 @@ describe('a budget of cost', () => {
       'gpt-free',
     ],
     [
-      'the model of an agent that an agent with a budget of a run calls',
+      'the model of an indirect sub-agent of an agent with a run budget',
       ENV,
       {
         agents: [
@@ -80,10 +80,10 @@ describe('a budget of cost', () => {
   });
 
   it.each<[string, EnvRecord, AppOptions]>([
-    ['that each have one', COSTED, { agents: [agent('a')], workflows: [llmNode('w')] }],
+    ['that all have a price', COSTED, { agents: [agent('a')], workflows: [llmNode('w')] }],
     ['with a price of 0', { ...COSTED, LLM_MODEL: 'local' }, {}],
     ['beside the offline model', { ...COSTED, LLM_PROVIDER: 'offline', LLM_MODEL: undefined }, {}],
-    ['without a budget of cost', { ...ENV, BUDGET_DAY: 'tokens=5', LLM_MODEL: 'gpt-free' }, {}],
+    ['without a cost budget', { ...ENV, BUDGET_DAY: 'tokens=5', LLM_MODEL: 'gpt-free' }, {}],
   ])('permits the start with models %s', async (_what, env, options) => {
     expect(await start(env, options)).toBe('started');
   });

@@ -56,7 +56,7 @@ describe('a budget of 5,000 tokens', () => {
   });
 
   it.each<[string, readonly unknown[]]>([
-    ['breaks off', []],
+    ['is interrupted', []],
     ['ends in an error', [{ error: { message: 'overloaded', type: 'server_error' } }]],
   ])('counts the usage that the provider reported before a stream %s', async (_what, end) => {
     jackdaw = await startJackdaw({ llm, env: { BUDGET_SESSION: 'tokens=5000', LLM_MAX_ATTEMPTS: '1' } });

@@ -17,7 +17,7 @@ const world = ProcessWorld.prepare();
 /** One store is enough: the queues behave alike on all stores. */
 const stores = (await clusterStores()).filter(({ name }) => name === 'postgres');
 
-describeClusters('a rolling deploy of another loop', stores, (store) => {
+describeClusters('a rolling deployment of another loop version', stores, (store) => {
   world.share(store, { CLUSTER_LEASE_MS: '1500', CLUSTER_CHECK_MS: '300', SHUTDOWN_TIMEOUT_MS: '0' });
 
   it('hands over runs of the old release to the new one if that can replay them', async () => {

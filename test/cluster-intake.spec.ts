@@ -12,7 +12,7 @@ const runIdOf = ({ body }: Answer) => String(body['run_id']);
 const submit = (node: ServerProcess, body: object, headers?: Record<string, string>) =>
   node.post('/api/agent/runs', body, headers);
 
-describeClusters('what two processes take in', await clusterStores(), (store) => {
+describeClusters('a request to two processes', await clusterStores(), (store) => {
   world.share(store, { RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: String(QUEUE_LIMIT) });
   let a: ServerProcess;
   let b: ServerProcess;
@@ -80,7 +80,7 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
 /** One database is enough: the check queries the journal. */
 const onPostgres = (await clusterStores()).filter(({ name }) => name === 'postgres');
 
-describeClusters('what two processes execute', onPostgres, (store) => {
+describeClusters('the execution by two processes', onPostgres, (store) => {
   world.share(store, { RUN_TENANT_CONCURRENCY: '1' });
 
   it("includes at most the tenant's limit of running runs over both", async () => {

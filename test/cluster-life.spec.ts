@@ -17,7 +17,7 @@ function fold(events: readonly SseEvent[], client = new FoldingClient()): Foldin
 /** A question in a new session. */
 const question = () => ({ query: 'do five steps', sessionId: `session-${asked++}` });
 
-describeClusters('two processes that live', await clusterStores(), (store) => {
+describeClusters('two live processes', await clusterStores(), (store) => {
   world.share(store, { CLUSTER_LEASE_MS: '4000', CLUSTER_CHECK_MS: '300' });
   let a: ServerProcess;
   let b: ServerProcess;

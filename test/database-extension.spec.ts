@@ -23,7 +23,7 @@ const KEPT: Record<DatabaseKind, readonly [string, string]> = {
   mariadb: ['SELECT @mine := 7', 'SELECT @mine'],
 };
 
-describeDatabases('what agents may read', servers, (database, kind) =>
+describeDatabases('the data that agents may read', servers, (database, kind) =>
   describe('through the tools of the extension', () => {
     let shop: ReadableDatabase;
     let context: INestApplicationContext | undefined;

@@ -37,31 +37,31 @@ describe('a database that is unsuitable for agents', () => {
   it.each<[string, DataSourceOptions, string]>([
     ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'a SQLite database must be a file'],
     [
-      'is not there',
+      'does not exist',
       { type: 'better-sqlite3', database: '/nowhere/x.db' },
       '/nowhere/x.db cannot be read: Cannot open database because the directory does not exist. Give an existing SQLite file',
     ],
     [
-      'is none',
+      'is not a database file',
       { type: 'better-sqlite3', database: noDatabase },
       `${noDatabase} cannot be read: file is not a database.`,
     ],
     ['is encrypted', { type: 'better-sqlite3', database: '/tmp/x.db', key: 'k' }, 'encrypted'],
-    ['is of another kind', { type: 'oracle' }, 'its type is "oracle"'],
+    ['has an unsupported type', { type: 'oracle' }, 'its type is "oracle"'],
   ])('is refused because it %s', async (_title, options, message) => {
     await expect(refuse(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
     await expect(refuse(options)).rejects.toThrow(message);
   });
 
   it.each<[string, DataSourceOptions]>([
-    ['is no URL', { type: 'postgres', url: 'postgres://u:hun#ter2@db/x' }],
-    ['has its password where a path is', { type: 'mariadb', url: 'mysql://u:1/hunter2@db/x' }],
-    ['has its password where a port is', { type: 'postgres', url: 'postgres://u:1?hunter2@db/x' }],
-    ['has a stray %', { type: 'postgres', url: 'postgres://u:100%hunter2@db/x' }],
-    ['is of another product', { type: 'mariadb', url: 'postgres://u:hunter2@db/x' }],
-    ['comes from a variable that is not set', { type: 'postgres', url: undefined } as unknown as DataSourceOptions],
+    ['is invalid', { type: 'postgres', url: 'postgres://u:hun#ter2@db/x' }],
+    ['has its password in the path', { type: 'mariadb', url: 'mysql://u:1/hunter2@db/x' }],
+    ['has its password in the query', { type: 'postgres', url: 'postgres://u:1?hunter2@db/x' }],
+    ['has an invalid percent escape', { type: 'postgres', url: 'postgres://u:100%hunter2@db/x' }],
+    ['belongs to a different product', { type: 'mariadb', url: 'postgres://u:hunter2@db/x' }],
+    ['comes from an unset variable', { type: 'postgres', url: undefined } as unknown as DataSourceOptions],
     [
-      'of a replica is none',
+      'of a replica is invalid',
       { type: 'postgres', replication: { master: { host: 'db' }, slaves: [{ url: 'hunter2' }] } },
     ],
   ])('is refused because its URL %s', async (_title, options) => {
@@ -85,8 +85,8 @@ describeDatabases('a database', onServers, (database, kind) => {
   };
 
   it.each([
-    ['no server', 'nothing answers there', (url: URL) => (url.port = '1')],
-    ['no host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
+    ['no server at its port', 'nothing answers there', (url: URL) => (url.port = '1')],
+    ['an unknown host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
     ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
     ['an unknown user', 'it refuses the user or the password', (url: URL) => (url.username = 'stranger')],
   ])('with %s is refused with a reason that does not contain the password', async (_what, reason, change) => {
@@ -144,7 +144,7 @@ describeDatabases('a login', onPostgres, (database) =>
   }),
 );
 
-describeDatabases('an extension that cannot begin', servers, (database, kind) =>
+describeDatabases('an extension that cannot start', servers, (database, kind) =>
   describe('at its refused start', () => {
     let shop: ReadableDatabase;
     beforeAll(async () => {

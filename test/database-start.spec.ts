@@ -75,7 +75,7 @@ describeDatabases('the schema', servers, (database) => {
   });
 });
 
-describeDatabases('a start that goes wrong', onServers, (database, kind) => {
+describeDatabases('a failed start', onServers, (database, kind) => {
   const product = kind === 'postgres' ? 'PostgreSQL' : 'MariaDB';
   const at = (change: (url: URL) => void) => {
     const url = new URL(database().url);
@@ -85,10 +85,10 @@ describeDatabases('a start that goes wrong', onServers, (database, kind) => {
 
   it.each([
     ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
-    ['a user who may not', 'it refuses the user or the password', withStranger],
-    ['no server', 'nothing answers there', (url: URL) => (url.port = '1')],
-    ['no host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
-    ['no certificate', 'the file /nowhere.pem that DATABASE_URL names cannot be read', withoutCertificate],
+    ['an unauthorized user', 'it refuses the user or the password', withStranger],
+    ['a missing server', 'nothing answers there', (url: URL) => (url.port = '1')],
+    ['an unknown host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
+    ['a missing certificate file', 'the file /nowhere.pem that DATABASE_URL names cannot be read', withoutCertificate],
   ])('reports %s without a password', async (_what, reason, change) => {
     const { url, name } = at(change);
     const error = await open({ DATABASE_URL: url, ...REDIS }).catch((thrown: unknown) => thrown);
@@ -113,7 +113,7 @@ function aDefinition(hash: string): Statement {
   return insert('run_definition', { tenant: 't', hash, content: '{}', created_at: 1 });
 }
 
-describeDatabases('a PostgreSQL', onPostgres, (database) => {
+describeDatabases('a database', onPostgres, (database) => {
   it('with another encoding is refused', async () => {
     const url = new URL(database().url);
     const client = new Client(url.href);
@@ -138,7 +138,7 @@ describeDatabases('a PostgreSQL', onPostgres, (database) => {
   });
 });
 
-describeDatabases('the ownership', onMariadb, (database) => {
+describeDatabases('the ownership of the database', onMariadb, (database) => {
   const env = () => ({ DATABASE_URL: database().url });
 
   it('belongs to one process until that process ends, unless Redis is configured', async () => {

@@ -10,7 +10,7 @@ Logger.overrideLogger(false);
 const AT = 1_764_000_000_123;
 const servers = await testServers();
 
-describeDatabases('what the database keeps', servers, (created) => {
+describeDatabases('the database with edge-case values', servers, (created) => {
   let opened: OpenPersistence;
   let database: Database;
   beforeEach(async () => {

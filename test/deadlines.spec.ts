@@ -186,7 +186,7 @@ describeDatabases('a deadline that passed while the server was down', await test
 
   it.each([
     ['calls no tool', 0],
-    ['asks no model', 1],
+    ['calls no model', 1],
   ])('%s after the deadline of a run although no timer has fired', async (_what, calls) => {
     jest.restoreAllMocks();
     await jackdaw.stop();

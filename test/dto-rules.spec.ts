@@ -55,7 +55,7 @@ const CHAT = nearTo({
 
 describe('isSurelyValid', () => {
   it.each([
-    ['fields of its own and inherited ones', WholeDto, WHOLE],
+    ['own and inherited fields', WholeDto, WHOLE],
     ['a chat', ChatRequestDto, CHAT],
   ] as const)('accepts only requests that class-validator accepts, too: %s', (_what, type, requests) => {
     let sure = 0;

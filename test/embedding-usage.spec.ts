@@ -92,8 +92,8 @@ describe('the usage of embeddings', () => {
   });
 
   it.each([
-    ['with a call that no model asks for', '/api/tools/recall/call', { arguments: { query: 'tea' } }],
-    ['in a workflow', '/api/workflows/look/runs', { wait: true }],
+    ['the embedding tokens of a direct tool call', '/api/tools/recall/call', { arguments: { query: 'tea' } }],
+    ['the embedding tokens of a workflow', '/api/workflows/look/runs', { wait: true }],
   ])('counts %s', async (_where, path, wanted) => {
     const { body } = await jackdaw.post(path, wanted, ANN.headers);
     const run = await jackdaw.get(`/api/runs/${String(body['run_id'])}`, ANN.headers);

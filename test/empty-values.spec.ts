@@ -101,8 +101,16 @@ describe('a start with an empty value', () => {
     ['a tool', { agents: [{ name: 'a', model: MODEL, tools: [' '] }] }, 'tools[0]'],
     ['a server of an agent', { agents: [{ name: 'a', model: MODEL, mcpServers: [''] }] }, 'mcpServers[0].name'],
     ['a server', { mcpServers: [{ name: ' ', enabled: true, type: 'http', http }] }, 'the name " " is invalid'],
-    ['its address', { mcpServers: [{ name: 'a', enabled: true, type: 'http', http: { url: '' } }] }, 'http.url'],
-    ['its program', { mcpServers: [{ name: 'a', enabled: true, type: 'stdio', stdio: { command: ' ' } }] }, 'is empty'],
+    [
+      'the URL of a server',
+      { mcpServers: [{ name: 'a', enabled: true, type: 'http', http: { url: '' } }] },
+      'http.url',
+    ],
+    [
+      'the program of a server',
+      { mcpServers: [{ name: 'a', enabled: true, type: 'stdio', stdio: { command: ' ' } }] },
+      'is empty',
+    ],
     ['the name of a tool', { tools: [new Nameless()] }, 'the name " " is refused'],
     [
       'an endpoint',

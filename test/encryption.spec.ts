@@ -204,7 +204,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
   });
 });
 
-describeWorlds('a database from before there were keys', await testServers(), (current, kind) => {
+describeWorlds('a database created without encryption keys', await testServers(), (current, kind) => {
   it('is first read as plain text, then encrypted, and in strict mode read only if encrypted', async () => {
     const world = current();
     const { llm } = world;

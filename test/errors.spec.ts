@@ -171,8 +171,8 @@ describe('errors', () => {
 
   it.each([
     ['resets the connection', { reset: true } as const, 'MODEL_UNREACHABLE', /ECONNRESET|closed|UND_ERR/],
-    ['breaks down', { status: 503, body: { error: { message: 'overloaded' } } }, 'MODEL_UNAVAILABLE', /overloaded/],
-    ['is a proxy', { status: 200, body: '<html>login</html>' }, 'MODEL_BAD_REPLY', /HTML/],
+    ['is unavailable', { status: 503, body: { error: { message: 'overloaded' } } }, 'MODEL_UNAVAILABLE', /overloaded/],
+    ['answers with the HTML page of a proxy', { status: 200, body: '<html>login</html>' }, 'MODEL_BAD_REPLY', /HTML/],
   ])('reports the cause without a stack for a model that %s', async (_case, reply, code, cause) => {
     llm.reply(reply);
     const answer = await jackdaw.chat({ query: 'go' });

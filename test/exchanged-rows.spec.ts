@@ -31,7 +31,7 @@ interface Cell {
   readonly text: string;
 }
 
-describeDatabases('sealed texts', await testServers(), (created, kind) => {
+describeDatabases('encrypted texts', await testServers(), (created, kind) => {
   let opened: OpenDatabase;
   let rows: SealedRowStore;
   let all: Cell[];

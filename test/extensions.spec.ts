@@ -160,7 +160,7 @@ describe('extensions', () => {
       'The extension "bad" 1.0.0 (Failing) failed in boot: the pipe burst',
     ],
     [
-      'whose tool is there already',
+      'with a duplicate tool',
       (notes) => [
         new (class Twice extends NotingExtension {
           override async register(agent: ExtensionHost) {
@@ -172,7 +172,7 @@ describe('extensions', () => {
       'The extension "twice" 1.0.0 (Twice) failed in register: Two tools are named "ping"',
     ],
     [
-      'that listens to what there is not',
+      'that listens to an unknown event',
       (notes) => [
         new (class Deaf extends NotingExtension {
           override async register(agent: ExtensionHost) {
@@ -183,7 +183,7 @@ describe('extensions', () => {
       'The extension "deaf" 1.0.0 (Deaf) failed in register: The extension "deaf" 1.0.0 (Deaf) listens to "tools.*"',
     ],
     [
-      'that lacks another',
+      'with a missing dependency',
       (notes) => [new NotingExtension('lone', ['nobody'], notes)],
       'The extension "lone" 1.0.0 (NotingExtension) requires the extension "nobody", which is missing: add it.',
     ],

@@ -28,7 +28,7 @@ const wildQuery = fc
   )
   .filter((query) => query.trim() !== '');
 
-describeDatabases('the memory of facts', servers, (created, kind) => {
+describeDatabases('the fact memory', servers, (created, kind) => {
   let opened: OpenDatabase;
   let memory: FactMemory;
   beforeAll(async () => {

@@ -65,11 +65,11 @@ describeDatabases('a memory with embeddings', servers, (created) => {
 
   it.each<[string, FakeReply]>([
     ['fails', DOWN],
-    ['refuses', { status: 400, body: { error: { message: 'no' } } }],
-    ['knows no such model', { status: 404, body: {} }],
-    ['resets', { reset: true }],
-    ['is silent', { hang: true }],
-    ['talks nonsense', { status: 200, body: { data: [{ embedding: ['x'] }] } }],
+    ['refuses the request', { status: 400, body: { error: { message: 'no' } } }],
+    ['does not exist', { status: 404, body: {} }],
+    ['resets the connection', { reset: true }],
+    ['does not reply', { hang: true }],
+    ['returns an invalid reply', { status: 200, body: { data: [{ embedding: ['x'] }] } }],
   ])('falls back to words when the model %s, and computes the missing vector later', async (_what, reply) => {
     if ('hang' in reply) memory = withModel('embed-1', 50);
     llm.embeddings.always(reply);

@@ -139,12 +139,17 @@ describe('an invalid fork', () => {
   });
 
   it.each([
-    ['a step that it has not', { fromStep: 'tool:1:3' }, 'fromStep', /model:1, tool:1:1, tool:1:2, model:2/],
-    ['what comes after its end', { fromStep: 'model:4' }, 'fromStep', /model:3/],
-    ['no step', {}, 'fromStep', /fromStep/],
-    ['a message where one was answered', { fromStep: 'model:2', edit: { message: 'x' } }, 'edit.message', /model:1/],
+    ['an unknown step', { fromStep: 'tool:1:3' }, 'fromStep', /model:1, tool:1:1, tool:1:2, model:2/],
+    ['a step after the end of the run', { fromStep: 'model:4' }, 'fromStep', /model:3/],
+    ['a missing step', {}, 'fromStep', /fromStep/],
+    [
+      'a message for a step after the first',
+      { fromStep: 'model:2', edit: { message: 'x' } },
+      'edit.message',
+      /model:1/,
+    ],
     ['a blank message', { fromStep: 'model:1', edit: { message: ' ' } }, 'edit.message', /blank/],
-    ['a result of no call', { fromStep: 'model:2', edit: { toolResult: 1 } }, 'edit.toolResult', /tool:1:1/],
+    ['a tool result for a model step', { fromStep: 'model:2', edit: { toolResult: 1 } }, 'edit.toolResult', /tool:1:1/],
     [
       'an unknown provider',
       { fromStep: 'model:1', edit: { model: { provider: 'nobody' } } },
@@ -158,13 +163,13 @@ describe('an invalid fork', () => {
       /GLM_API_KEY|glm/,
     ],
     [
-      'a model that no column holds',
+      'a model name with a NUL',
       { fromStep: 'model:1', edit: { model: { name: 'a\u0000b' } } },
       'edit.model.name',
       /control/,
     ],
     [
-      'wrong parameters',
+      'invalid parameters',
       { fromStep: 'model:1', edit: { model: { parameters: { temperature: 9 } } } },
       'edit.model.parameters.temperature',
       /temperature/,
@@ -176,17 +181,22 @@ describe('an invalid fork', () => {
       /double/,
     ],
     ['a tool of others', { fromStep: 'model:1', edit: { agent: { tools: '*' } } }, 'edit.agent.tools', /forecast/],
-    ['another name', { fromStep: 'model:1', edit: { agent: { name: 'x' } } }, 'edit.agent', /name/],
+    ['a different agent name', { fromStep: 'model:1', edit: { agent: { name: 'x' } } }, 'edit.agent', /name/],
     [
-      'wrong limits',
+      'limits out of range',
       { fromStep: 'model:1', edit: { agent: { limits: { maxIterations: 0 } } } },
       'edit.agent.limits.maxIterations',
       /maxIterations/,
     ],
-    ['limits that are none', { fromStep: 'model:1', edit: { agent: { limits: 3 } } }, 'edit.agent.limits', /limits/],
-    ['an agent that is none', { fromStep: 'model:1', edit: { agent: 7 } }, 'edit.agent', /agent/],
+    [
+      'limits that are a number',
+      { fromStep: 'model:1', edit: { agent: { limits: 3 } } },
+      'edit.agent.limits',
+      /limits/,
+    ],
+    ['an agent that is a number', { fromStep: 'model:1', edit: { agent: 7 } }, 'edit.agent', /agent/],
     ['an unknown edit', { fromStep: 'model:1', edit: { mesage: 'x' } }, 'edit.mesage', /mesage/],
-    ['a wrong session', { fromStep: 'model:1', sessionId: 'a b' }, 'sessionId', /sessionId/],
+    ['an invalid session id', { fromStep: 'model:1', sessionId: 'a b' }, 'sessionId', /sessionId/],
   ])('is refused with its reason: %s', async (_case, body, field, reason) => {
     const answer = await world.forks.post(runId, body);
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_FAILED']);

@@ -15,7 +15,7 @@ async function expectAccepted(world: TalkWorld, numRuns: number): Promise<void> 
   await fc.assert(property, { numRuns });
 }
 
-describeDatabases('what models are asked', servers, (created, kind) => {
+describeDatabases('the history of a model request', servers, (created, kind) => {
   let world: TalkWorld;
   beforeAll(async () => {
     world = await TalkWorld.open(kind === 'sqlite' ? {} : { DATABASE_URL: created().url });

@@ -33,7 +33,7 @@ class KeyProcess {
   }
 }
 
-describeDatabases('the keys', servers, (created) => {
+describeDatabases('the API keys', servers, (created) => {
   let opened: OpenPersistence;
   let here: KeyProcess;
   let there: KeyProcess;

@@ -143,11 +143,15 @@ describe('the log', () => {
 
   it.each([
     [
-      'with a text',
+      'with a message',
       () => new Logger('Test').error({ err: new Error('why'), run_id: 'r', session_id: 's' }, 'what'),
       'what',
     ],
-    ['without one', () => new Logger('Test').error({ err: new Error('why'), run_id: 'r', session_id: 's' }), 'why'],
+    [
+      'without a message',
+      () => new Logger('Test').error({ err: new Error('why'), run_id: 'r', session_id: 's' }),
+      'why',
+    ],
   ])('puts the error and the ids at the top level of a line: %s', async (_case, log, msg) => {
     log();
     expect(jackdaw.log.at(-1)).toMatchObject({

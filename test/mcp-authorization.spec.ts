@@ -160,7 +160,7 @@ describe('the credentials of an MCP server', () => {
   it.each([
     ['token', { auth: BEARER }],
     ['header', { headers: HEADERS }],
-  ])('stay with it: no %s follows a redirect to another place', async (_name, declared) => {
+  ])('are not sent to another origin: no %s follows a redirect', async (_name, declared) => {
     guarded.mcp.on('/mcp', (_request, reply) => void reply.writeHead(307, { location: `${other.url}/mcp` }).end());
     const started = await start(declared);
     await untilStatus(started, 'guarded', 'failed');

@@ -98,10 +98,10 @@ describe('a file of MCP servers', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'is not JSON'],
+    ['a text that is not JSON', '{', 'is not JSON'],
     ['no servers', '{}', '{ "mcpServers": { … } }'],
     ['a list', '{"mcpServers": []}', '{ "mcpServers": { … } }'],
-    ['more than servers', '{"mcpServers": {}, "inputs": []}', '{ "mcpServers": { … } }'],
+    ['other fields than the servers', '{"mcpServers": {}, "inputs": []}', '{ "mcpServers": { … } }'],
   ])('is refused when it holds %s', (_what, text, said) => {
     const path = join(FOLDER, 'bad.json');
     writeFileSync(path, text);

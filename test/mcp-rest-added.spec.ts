@@ -90,15 +90,19 @@ describe('a server that is added over REST', () => {
   it.each([
     ['a program', { name: 'x', command: '/bin/sh', args: ['-c', 'id'] }, 'VALIDATION_FAILED'],
     ['a program beside a URL', { name: 'x', url: 'http://example.com', command: '/bin/sh' }, 'VALIDATION_FAILED'],
-    ['what is unknown', { name: 'x', url: 'http://example.com', untrusted: false }, 'VALIDATION_FAILED'],
-    ['a file', { name: 'x', url: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],
-    ['a name that shadows', { name: 'file__echo', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
-    ['no name', { name: '', url: 'http://example.com' }, 'VALIDATION_FAILED'],
-    ['a header that is none', { name: 'x', url: 'http://example.com', headers: { 'a b': '1' } }, 'MCP_SERVER_INVALID'],
-    ['a header that is two', { name: 'x', url: 'http://e.com', headers: { a: '1\r\nb: 2' } }, 'MCP_SERVER_INVALID'],
-    ['a number as a header', { name: 'x', url: 'http://example.com', headers: { a: 1 } }, 'MCP_SERVER_INVALID'],
-    ['another way to log in', { name: 'x', url: 'http://e.com', auth: { type: 'basic' } }, 'MCP_SERVER_INVALID'],
-  ])('is not %s', async (_what, body, code) => {
+    ['an unknown field', { name: 'x', url: 'http://example.com', untrusted: false }, 'VALIDATION_FAILED'],
+    ['a file URL', { name: 'x', url: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],
+    ['a name that shadows a tool', { name: 'file__echo', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
+    ['an empty name', { name: '', url: 'http://example.com' }, 'VALIDATION_FAILED'],
+    ['an invalid header name', { name: 'x', url: 'http://example.com', headers: { 'a b': '1' } }, 'MCP_SERVER_INVALID'],
+    ['a line break in a header', { name: 'x', url: 'http://e.com', headers: { a: '1\r\nb: 2' } }, 'MCP_SERVER_INVALID'],
+    ['a number as a header value', { name: 'x', url: 'http://example.com', headers: { a: 1 } }, 'MCP_SERVER_INVALID'],
+    [
+      'an unsupported authentication type',
+      { name: 'x', url: 'http://e.com', auth: { type: 'basic' } },
+      'MCP_SERVER_INVALID',
+    ],
+  ])('is refused with %s', async (_what, body, code) => {
     expect(await add(body)).toMatchObject({ status: 400, body: { code } });
     expect((await jackdaw.get(`${SERVERS}/x`, OPERATOR.headers)).status).toBe(404);
   });

@@ -48,7 +48,7 @@ function saying(n: number, ...said: readonly SessionMessage[]): Turn {
 
 const TURNS_A_BATCH = 500;
 
-describeDatabases('the memory of sessions', servers, (created) => {
+describeDatabases('the session memory', servers, (created) => {
   let opened: OpenDatabase;
   let sessions: SessionService;
   let memory: SessionMemory;

@@ -72,8 +72,8 @@ describeDatabases(
 
     it.each([
       ['a payload that is too long', 'runs', 'é'.repeat(3_951)],
-      ['two lines', 'runs', 'a\nb'],
-      ['a NUL', 'runs', 'a\0'],
+      ['a payload of two lines', 'runs', 'a\nb'],
+      ['a payload with a NUL', 'runs', 'a\0'],
     ])('refuses %s', (_what, channel, payload) => {
       expect(() => here.notifications.notify(channel, payload)).toThrow(expect.objectContaining({ code: 'INTERNAL' }));
     });

@@ -87,8 +87,8 @@ describe('lists of tools', () => {
     ['of another tenant', [{ tenants: ['acme'], deny: ['repeat'] }], 'default', true],
     ['of this principal', [{ principals: ['local'], deny: ['repeat'] }], 'default', false],
     ['of another principal', [{ principals: ['ann'], deny: ['repeat'] }], 'default', true],
-    ['of a role that it has', [{ roles: ['boss', 'admin'], deny: ['repeat'] }], 'default', false],
-    ['of a role that it has not', [{ roles: ['boss'], deny: ['repeat'] }], 'default', true],
+    ['of a role of the principal', [{ roles: ['boss', 'admin'], deny: ['repeat'] }], 'default', false],
+    ['of another role', [{ roles: ['boss'], deny: ['repeat'] }], 'default', true],
     ['of both', [{ roles: ['admin'], agents: ['support'], deny: ['repeat'] }], 'default', true],
   ])('apply to their scope only: %s', async (_case, lists, agent, isCalled) => {
     await rule({ tools: lists! });

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const PATIENCE_MS = 20_000;
 const postgres = (await testServers()).filter(({ kind }) => kind === 'postgres');
 
-describeDatabases('the queue of runs', postgres, (created) => {
+describeDatabases('the run queue', postgres, (created) => {
   beforeAll(() => buildIfStale());
 
   it(

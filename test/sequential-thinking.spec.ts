@@ -33,8 +33,8 @@ const then = (thoughtNumber: number, more: Arguments = {}) => ({
 
 /** Sequences of thoughts, each with its subject. */
 const SEQUENCES: readonly [string, readonly Arguments[]][] = [
-  ['one after the other', [FIRST, then(2), then(3, { nextThoughtNeeded: false })]],
-  ['more than were expected', [FIRST, then(5), then(4, { totalThoughts: 9, needsMoreThoughts: true }), then(2)]],
+  ['consecutive thoughts', [FIRST, then(2), then(3, { nextThoughtNeeded: false })]],
+  ['more thoughts than expected', [FIRST, then(5), then(4, { totalThoughts: 9, needsMoreThoughts: true }), then(2)]],
   ['a revision', [FIRST, then(2), then(3, { isRevision: true, revisesThought: 1 }), then(4, { isRevision: true })]],
   [
     'branches',
@@ -49,7 +49,7 @@ const SEQUENCES: readonly [string, readonly Arguments[]][] = [
     ],
   ],
   [
-    'branches with numbers for names',
+    'branches with numeric names',
     ['10', 'x', '2', '02', '-1', '1'].map((branchId) => then(1, { branchFromThought: 1, branchId })),
   ],
 ];

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 it.each([
-  ['that begins its session', FIRST],
+  ['that starts its session', FIRST],
   ['in a session that may have another one', EARLY],
 ])(
   'before the disk sync ends, a run %s is published and executed, and its end is not published',

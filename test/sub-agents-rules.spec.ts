@@ -13,12 +13,16 @@ const MODEL = { provider: 'openai' };
 
 describe('agents that ask each other', () => {
   it.each([
-    ['that is not there', { subAgents: ['ghost'] }, /Agent "boss": There is no agent "ghost"; there is: boss/],
-    ['to hand over to that is not there', { handoffs: ['ghost'] }, /There is no agent "ghost"/],
-    ['by a name that a tool has', { subAgents: ['scout'] }, /"ask_scout" \(.*\) beside the agent "scout": rename one/],
-    ['whose tool would have a name that is too long', { subAgents: ['s'.repeat(62)] }, /more than 64 characters/],
-    ['twice', { subAgents: ['scout', 'scout'] }, /must name each agent once/],
-  ])('stop the boot when one asks another %s', async (_case, boss, error) => {
+    ['an unknown sub-agent', { subAgents: ['ghost'] }, /Agent "boss": There is no agent "ghost"; there is: boss/],
+    ['a hand-off to an unknown agent', { handoffs: ['ghost'] }, /There is no agent "ghost"/],
+    [
+      'a sub-agent whose tool name is taken',
+      { subAgents: ['scout'] },
+      /"ask_scout" \(.*\) beside the agent "scout": rename one/,
+    ],
+    ['a sub-agent whose tool name would be too long', { subAgents: ['s'.repeat(62)] }, /more than 64 characters/],
+    ['the same sub-agent twice', { subAgents: ['scout', 'scout'] }, /must name each agent once/],
+  ])('stop the start if one of them declares %s', async (_case, boss, error) => {
     const llm = await FakeLlm.start();
     const agents = ['scout', 's'.repeat(62)].map((name) => ({ name, model: MODEL }));
     const options = { agents: [{ name: 'boss', model: MODEL, ...boss }, ...agents] };

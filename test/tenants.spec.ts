@@ -46,7 +46,7 @@ describe('a server with API keys of two tenants', () => {
   it.each([
     ['no key', {}],
     ['an unknown key', { authorization: 'Bearer nobody' }],
-    ['another scheme', { authorization: `Basic ${KEYS.ann}` }],
+    ['a different authentication scheme', { authorization: `Basic ${KEYS.ann}` }],
     ['an empty key', { 'x-api-key': '' }],
     ['the hash of a key', { 'x-api-key': createHash('sha256').update(KEYS.ann).digest('hex') }],
   ])('refuses every route but health with %s', async (_case, headers: Record<string, string>) => {

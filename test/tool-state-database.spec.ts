@@ -21,7 +21,7 @@ const fresh = (key: Partial<ContextKey> = {}): ContextKey => ({
   ...key,
 });
 
-describeDatabases('tool states in the journal’s database', await testServers(), (created, kind) => {
+describeDatabases('tool states in the journal database', await testServers(), (created, kind) => {
   let opened: OpenDatabase;
   let store: DatabaseStateStore;
   let states: StoredStateManager;

@@ -104,8 +104,8 @@ describe.each(['persistent', 'distributed'])('run-scoped states in %s, after a r
 
   it.each([
     ['whose definition cannot be read', "UPDATE run_definition SET content = '{}'", 'failed'],
-    ['that is of another version of the loop', 'UPDATE run SET loop_version = 0', 'failed'],
-    ['that was cancelled meanwhile', 'UPDATE run SET cancel_requested_at = 1', 'cancelled'],
+    ['of another loop version', 'UPDATE run SET loop_version = 0', 'failed'],
+    ['that was cancelled in the meantime', 'UPDATE run SET cancel_requested_at = 1', 'cancelled'],
   ])('are deleted with a run %s', async (_, sql, status) => {
     await change(jackdaw, sql);
     await jackdaw.stop();

@@ -83,11 +83,11 @@ describe('files of tool states', () => {
   });
 
   it.each([
-    ['cut off', (text: string) => text.slice(0, text.length / 2)],
+    ['truncated', (text: string) => text.slice(0, text.length / 2)],
     ['empty', () => ''],
-    ['other JSON', () => 'null'],
-    ['another version’s', (text: string) => text.replace('"format":1', '"format":2')],
-    ['another context’s', (text: string) => text.replaceAll('ctx_', 'ctx-')],
+    ['different JSON', () => 'null'],
+    ['of another version', (text: string) => text.replace('"format":1', '"format":2')],
+    ['of another context', (text: string) => text.replaceAll('ctx_', 'ctx-')],
     ['incomplete', (text: string) => text.replace('"versions"', '"lost"')],
   ])('that are %s cause an error that names them, and are not replaced', async (_how, damage) => {
     const other = await states.createContext({ ...KEY, tool: 'b' });

@@ -12,7 +12,7 @@ const CALL = { calls: [{ id: 'c', name: TOOL, ...ONE }] };
 
 const world = ProcessWorld.prepareLasting();
 
-describeClusters('a tool that another process switches', await clusterStores(), (store) => {
+describeClusters('a tool that another process disables', await clusterStores(), (store) => {
   world.share(store);
   let a: ServerProcess;
   let b: ServerProcess;

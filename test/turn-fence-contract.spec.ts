@@ -108,7 +108,7 @@ for (const place of places.filter(({ isShared }) => isShared)) {
     if (place.name === 'redis') {
       it.each([
         ['the first turns', remove(1100)],
-        ['turns from between', { kind: 'drop', turns: range(2, 1100) } as const],
+        ['turns in the middle', { kind: 'drop', turns: range(2, 1100) } as const],
       ])('that remove %s are applied in parts, and completely after a crash in between', async (_what, change) => {
         const key = fresh();
         for (const n of [1, 2, 700, 1100, 1101]) await archive.apply(key, n, append(n));

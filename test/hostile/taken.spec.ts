@@ -45,7 +45,7 @@ function refusal(error: unknown, value: unknown): string {
   throw error;
 }
 
-describeDatabases('what is taken', await hostileServers(), (database, kind) => {
+describeDatabases('an accepted value', await hostileServers(), (database, kind) => {
   let world: HostileWorld;
   beforeAll(async () => {
     world = await HostileWorld.start(database());
