@@ -35,7 +35,7 @@ describe('a budget of 5,000 tokens', () => {
     ['a completion of 0 beside a text', { prompt_tokens: 50, completion_tokens: 0, total_tokens: 50 }],
     ['the prompt alone', { prompt_tokens: 50 }],
     ['negative counts', { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 }],
-    ['texts', { prompt_tokens: '50', completion_tokens: '400', total_tokens: '450' }],
+    ['texts instead of numbers', { prompt_tokens: '50', completion_tokens: '400', total_tokens: '450' }],
     ['absurd counts', { prompt_tokens: 1e18, completion_tokens: 1e18, total_tokens: 2e18 }],
   ])('is used up after a dozen answers of 400 words if the provider reports %s', async (_what, usage) => {
     const env = { BUDGET_TENANT_DAY: 'tokens=5000', BUDGET_REPLY_TOKENS: '500', AGENT_MEMORY_ENABLED: 'false' };

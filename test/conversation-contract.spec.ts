@@ -16,7 +16,7 @@ const asks: SessionMessage = { role: 'assistant', content: '', toolCalls: [CALL]
 const result: SessionMessage = { role: 'tool', toolCallId: 'c1', name: 'clock', content: 'noon' };
 const texts = (messages: readonly SessionMessage[]) => messages.map(({ content }) => content);
 
-describeDatabases('a conversation that code holds', servers, (created) => {
+describeDatabases('an in-memory conversation', servers, (created) => {
   let opened: OpenDatabase;
   let memories: MemoryFactory;
   let sessions: SessionService;

@@ -56,7 +56,7 @@ const CHAT = nearTo({
 describe('isSurelyValid', () => {
   it.each([
     ['own and inherited fields', WholeDto, WHOLE],
-    ['a chat', ChatRequestDto, CHAT],
+    ['a chat request', ChatRequestDto, CHAT],
   ] as const)('accepts only requests that class-validator accepts, too: %s', (_what, type, requests) => {
     let sure = 0;
     const property = fc.property(requests, (request) => {

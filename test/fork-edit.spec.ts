@@ -180,7 +180,12 @@ describe('an invalid fork', () => {
       'edit.agent.tools.0',
       /double/,
     ],
-    ['a tool of others', { fromStep: 'model:1', edit: { agent: { tools: '*' } } }, 'edit.agent.tools', /forecast/],
+    [
+      'tools that its agent does not have',
+      { fromStep: 'model:1', edit: { agent: { tools: '*' } } },
+      'edit.agent.tools',
+      /forecast/,
+    ],
     ['a different agent name', { fromStep: 'model:1', edit: { agent: { name: 'x' } } }, 'edit.agent', /name/],
     [
       'limits out of range',

@@ -97,7 +97,7 @@ const ANSWERS = [
     { card: '[cards]', note: 'n' },
   ],
   [
-    'a number in an integer field that takes null',
+    'a number in a nullable integer field',
     `{"card":${CARD},"note":"n"}`,
     ['integer', 'null'],
     { card: null, note: 'n' },
@@ -105,20 +105,20 @@ const ANSWERS = [
   ['a number in an integer field', `{"card": ${CARD}, "note":"n"}`, 'integer', { card: 0, note: 'n' }],
   ['a number with an exponent', `{"card":4.111111111111111e15,"note":"n"}`, 'number', { card: 0, note: 'n' }],
   [
-    'a string behind an escape',
+    'a string after an escape',
     '{"card":"a","note":"x\\njo@mail.example"}',
     'string',
     { card: 'a', note: 'x\n[emails]' },
   ],
   ['a private key', `{"card":"a","note":"${KEY}"}`, 'string', { card: 'a', note: '[secrets]' }],
   [
-    'slashes as escapes',
+    'escaped slashes',
     '{"card":"a","note":"db:\\/\\/ann:hunter2@h\\/x"}',
     'string',
     { card: 'a', note: 'db://ann:[secrets]@h/x' },
   ],
-  ['an @ as an escape', '{"card":"a","note":"jo\\u0040mail.example"}', 'string', { card: 'a', note: '[emails]' }],
-  ['digits as escapes', '{"card":"\\u0034111111111111111","note":"n"}', 'string', { card: '[cards]', note: 'n' }],
+  ['an escaped @', '{"card":"a","note":"jo\\u0040mail.example"}', 'string', { card: 'a', note: '[emails]' }],
+  ['escaped digits', '{"card":"\\u0034111111111111111","note":"n"}', 'string', { card: '[cards]', note: 'n' }],
   [
     'JSON in a string',
     JSON.stringify({ card: JSON.stringify({ n: Number(CARD) }), note: 'n' }),

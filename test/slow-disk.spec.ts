@@ -30,7 +30,7 @@ afterEach(async () => {
 
 it.each([
   ['that starts its session', FIRST],
-  ['in a session that may have another one', EARLY],
+  ['in an existing session', EARLY],
 ])(
   'before the disk sync ends, a run %s is published and executed, and its end is not published',
   async (_which, more) => {

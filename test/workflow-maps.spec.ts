@@ -117,7 +117,7 @@ describe('a map', () => {
     expect(world.llm.requests.map(questionOf)).not.toContain('never');
   });
 
-  it('cancels the run of an agent that waits for a person, so that nobody can approve its call', async () => {
+  it('cancels the run of an agent that waits for a person, so that its call can no longer be approved', async () => {
     const asked = gate();
     world.say({
       pay: () => ({ calls: [{ name: 'give', arguments: { to: 'bob', amount: 5 } }] }),

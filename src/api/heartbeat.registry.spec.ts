@@ -10,7 +10,7 @@ function openStream(): PassThrough {
   return new PassThrough({ readableHighWaterMark: 1, writableHighWaterMark: 10 });
 }
 
-describe('heartbeats', () => {
+describe('HeartbeatRegistry', () => {
   it('sends a heartbeat every 15 s and none after the stop', () => {
     const heartbeats = new HeartbeatRegistry();
     const stream = openStream();
