@@ -15,7 +15,7 @@ const { values } = parseArgs({
     ...SERVERS,
   },
 });
-const { SessionKeeper, SessionService, countTurn } = await import('../dist/session/index.js');
+const { SessionAdminService, SessionService, countTurn } = await import('../dist/session/index.js');
 const { Database } = await import('../dist/persistence/index.js');
 const { TokenCounterRegistry } = await import('../dist/llm/index.js');
 
@@ -56,7 +56,7 @@ const agents = POLICIES.map((policy) => ({
 /** Pins two turns. */
 async function seed(context, id, messages) {
   const sessions = context.get(SessionService, { strict: false });
-  const keeper = context.get(SessionKeeper, { strict: false });
+  const keeper = context.get(SessionAdminService, { strict: false });
   const database = context.get(Database, { strict: false });
   const counter = await context.get(TokenCounterRegistry, { strict: false }).of(model.name);
   const said = [
@@ -146,7 +146,7 @@ async function onDatabase(kind, url, folder) {
 async function tellExport(context) {
   const before = heapUsed();
   const from = performance.now();
-  const exported = await context.get(SessionKeeper, { strict: false }).export(WHO, 'long');
+  const exported = await context.get(SessionAdminService, { strict: false }).export(WHO, 'long');
   const time = performance.now() - from;
   const { length } = JSON.stringify(exported);
   const held = heapUsed() - before;

@@ -2,7 +2,7 @@ import { DAY_MS } from './common/index.js';
 import { UserErasureService, type Erasure } from './agent/index.js';
 import type { Principal } from './common/index.js';
 import {
-  SessionKeeper,
+  SessionAdminService,
   SessionService,
   type PrunedSessions,
   type SessionExport,
@@ -15,7 +15,7 @@ import {
 /** The services behind `AgentSessions`. */
 export interface SessionServices {
   readonly sessions: SessionService;
-  readonly keeper: SessionKeeper;
+  readonly keeper: SessionAdminService;
   readonly users: UserErasureService;
 }
 

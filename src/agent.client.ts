@@ -30,7 +30,7 @@ import {
   type Memory,
   MemoryFactory,
   type MemoryRules,
-  SessionKeeper,
+  SessionAdminService,
   type SessionOptions,
   SessionService,
 } from './session/index.js';
@@ -60,7 +60,7 @@ export class Agent {
   ) {
     this.sessions = new AgentSessions(principal, {
       sessions: application.get(SessionService, { strict: false }),
-      keeper: application.get(SessionKeeper, { strict: false }),
+      keeper: application.get(SessionAdminService, { strict: false }),
       users: application.get(UserErasureService, { strict: false }),
     });
   }

@@ -103,7 +103,7 @@ export {
   MemoryFactory,
   MemoryPolicy,
   MemoryPolicyRegistry,
-  SessionKeeper,
+  SessionAdminService,
   SessionService,
 } from './session/index.js';
 export type {

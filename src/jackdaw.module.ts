@@ -9,7 +9,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.js';
-import { AppError, Later } from './common/index.js';
+import { AppError, AsyncOption } from './common/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type AppConfig, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DpmlModule } from './dpml/index.js';
@@ -168,7 +168,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
       providers: [{ provide: FACTORY_OPTIONS, useFactory, inject }],
       exports: [FACTORY_OPTIONS],
     };
-    const module = JackdawModule.assemble(options, new Later([FACTORY_OPTIONS], (made: FactoryOptions) => made));
+    const module = JackdawModule.assemble(options, new AsyncOption([FACTORY_OPTIONS], (made: FactoryOptions) => made));
     return { ...module, imports: [factoryModule, ...(module.imports ?? [])] };
   }
 
@@ -179,7 +179,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
 
   private static assemble(
     options: FixedOptions,
-    given: FactoryOptions | Later<FactoryOptions>,
+    given: FactoryOptions | AsyncOption<FactoryOptions>,
     loaded?: LoadedConfig,
   ): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
@@ -239,16 +239,22 @@ function assertExtensions(extensions: NonNullable<JackdawOptions['extensions']>)
 }
 
 /** Selects a part of the options, which may be asynchronous. */
-function of<T>(given: FactoryOptions | Later<FactoryOptions>, part: (options: FactoryOptions) => T): T | Later<T> {
-  return given instanceof Later ? given.map(part) : part(given);
+function of<T>(
+  given: FactoryOptions | AsyncOption<FactoryOptions>,
+  part: (options: FactoryOptions) => T,
+): T | AsyncOption<T> {
+  return given instanceof AsyncOption ? given.map(part) : part(given);
 }
 
-function configured({ authenticator }: FixedOptions, given: FactoryOptions | Later<FactoryOptions>): DynamicModule {
+function configured(
+  { authenticator }: FixedOptions,
+  given: FactoryOptions | AsyncOption<FactoryOptions>,
+): DynamicModule {
   const configOf = ({ config = {} }: FactoryOptions) => config;
   return AppConfigModule.forRoot(of(given, configOf), authenticator !== undefined);
 }
 
-function foundations(options: FixedOptions, given: FactoryOptions | Later<FactoryOptions>): Imports {
+function foundations(options: FixedOptions, given: FactoryOptions | AsyncOption<FactoryOptions>): Imports {
   const { authenticator, promptBuilder, processors } = options;
   return [
     PersistenceModule.forRoot({

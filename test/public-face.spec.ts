@@ -47,7 +47,7 @@ describe('the package root', () => {
       'RestToolRegistry',
       'RunService',
       'SecurityPolicies',
-      'SessionKeeper',
+      'SessionAdminService',
       'SessionService',
       'StatefulToolSessions',
       'StreamRestartedError',

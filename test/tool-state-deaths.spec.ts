@@ -6,11 +6,11 @@ import { endsStream } from '../src/run/run-event.types.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
 import { contextIdOf, ToolExecutor, ToolRegistry, ToolStates, type Tool } from '../src/tool/index.js';
 import { ContextQueue } from '../src/tool/state/context-queue.policy.js';
-import { JournalStateHome } from '../src/tool/state/homes/journal-state-home.js';
-import { ProjectedStateHome } from '../src/tool/state/homes/projected-state-home.js';
-import type { StateHome } from '../src/tool/state/homes/state-home.js';
-import { VolatileStateHome } from '../src/tool/state/homes/volatile-state-home.js';
-import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { JournalStateBackend } from '../src/tool/state/backend/journal-state-backend.js';
+import { ProjectedStateBackend } from '../src/tool/state/backend/projected-state-backend.js';
+import type { StateBackend } from '../src/tool/state/backend/state-backend.js';
+import { VolatileStateBackend } from '../src/tool/state/backend/volatile-state-backend.js';
+import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
 import { DatabaseStateStore } from '../src/tool/state/stores/database-state-store.js';
 import { MemoryStateStore } from '../src/tool/state/stores/memory-state-store.js';
 import { StateChangeStore } from '../src/tool/state/stores/state-change.store.js';
@@ -32,24 +32,24 @@ class Outside extends MemoryStateStore {
   }
 }
 
-class OneHome extends StateHomeRegistry {
-  constructor(private readonly home: StateHome) {
+class OneHome extends StateBackendRegistry {
+  constructor(private readonly home: StateBackend) {
     super(loadConfig({ env: {} }).config);
   }
 
-  override async of(): Promise<StateHome> {
+  override async of(): Promise<StateBackend> {
     return this.home;
   }
 }
 
-type MakeHome = (database: Database, outside: Outside) => StateHome;
+type MakeHome = (database: Database, outside: Outside) => StateBackend;
 
 const HOMES: readonly (readonly [string, MakeHome])[] = [
-  ['memory', () => new VolatileStateHome('memory', new MemoryStateStore(), new ContextQueue())],
+  ['memory', () => new VolatileStateBackend('memory', new MemoryStateStore(), new ContextQueue())],
   [
     'a store beside the journal',
     (database, outside) =>
-      new ProjectedStateHome(
+      new ProjectedStateBackend(
         'persistent',
         outside,
         new ContextQueue(),
@@ -60,7 +60,7 @@ const HOMES: readonly (readonly [string, MakeHome])[] = [
   [
     'the journal',
     (database) =>
-      new JournalStateHome('distributed', new DatabaseStateStore(database, new StateCodec()), new ContextQueue()),
+      new JournalStateBackend('distributed', new DatabaseStateStore(database, new StateCodec()), new ContextQueue()),
   ],
 ];
 
@@ -97,7 +97,7 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
     return registry.get('count');
   }
 
-  async function reason(run: RunContext, process: MortalDatabase, home: StateHome): Promise<RunOutcome> {
+  async function reason(run: RunContext, process: MortalDatabase, home: StateBackend): Promise<RunOutcome> {
     const executor = new ToolExecutor(undefined, undefined, new ToolStates(new OneHome(home)));
     // Recorded replies are not requested again.
     const model = mortalModel(process, (said) => SCRIPT[said]!);
@@ -134,7 +134,7 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
     return events.flatMap(({ event }) => (event.type === 'tool.completed' && event.success ? [event.result] : []));
   }
 
-  async function kept(home: StateHome, id: string): Promise<unknown> {
+  async function kept(home: StateBackend, id: string): Promise<unknown> {
     const context = contextIdOf({ tenant: ALICE.tenant, session: `run:${id}`, tool: 'count' });
     await home.catchUp(context);
     const policy = new OneHome(home).policyOf({});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { Database } from '../src/persistence/index.js';
 import { contextIdOf, Tool, type ToolContext } from '../src/tool/index.js';
-import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
 import { CounterTools } from './support/counter.tool.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -36,7 +36,7 @@ afterAll(() => llm.close());
 
 /** Whether its manager still stores it. */
 async function isKept(jackdaw: Jackdaw, tool: 'passing' | 'count'): Promise<boolean> {
-  const homes = jackdaw.app.get(StateHomeRegistry);
+  const homes = jackdaw.app.get(StateBackendRegistry);
   const home = await homes.of(homes.nameOf({}));
   const id = contextIdOf({ tenant: 'default', session: 's', tool });
   await home.catchUp(id);

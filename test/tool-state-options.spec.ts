@@ -12,7 +12,7 @@ import {
   type StatefulToolSession,
   type ToolContext,
 } from '../src/tool/index.js';
-import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
 import { newFolder } from './support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 
@@ -31,7 +31,7 @@ const PARAMETERS = {
 
 let opened: OpenDatabase;
 const folder = newFolder();
-const homes: StateHomeRegistry[] = [];
+const homes: StateBackendRegistry[] = [];
 beforeAll(async () => {
   opened = await openDatabase({});
 });
@@ -46,7 +46,7 @@ let count = 0;
 /** A tool that stores a text, in a session of its own. */
 function noteIn(env: EnvRecord, stateful: true | StatefulOptions = true) {
   const { config } = loadConfig({ env: { DATA_DIR: folder, ...env } });
-  const registry = new StateHomeRegistry(config, opened.database);
+  const registry = new StateBackendRegistry(config, opened.database);
   homes.push(registry);
   const states = new ToolStates(registry);
   const tools = new ToolRegistry(null, states);

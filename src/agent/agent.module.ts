@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { type Later, provided } from '../common/index.js';
+import { type AsyncOption, provided } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
@@ -49,7 +49,7 @@ const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 @Module({})
 export class AgentModule {
   static forRoot(
-    declared: DeclaredAgents | Later<DeclaredAgents> = {},
+    declared: DeclaredAgents | AsyncOption<DeclaredAgents> = {},
     reasoning: ReasoningModuleOptions = {},
   ): DynamicModule {
     const thinking = ReasoningModule.forRoot(reasoning);
@@ -99,7 +99,7 @@ export class AgentModule {
   }
 }
 
-function declaredProviders(declared: DeclaredAgents | Later<DeclaredAgents>): Provider[] {
+function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents>): Provider[] {
   return [
     {
       provide: AgentRegistry,

@@ -9,7 +9,7 @@ import type {
   RunFinishReason,
   RunStatus,
   RunUsage,
-  ToldImage,
+  PublishedImage,
   WaitingRequest,
 } from '../run/index.js';
 import type { GivenFormat } from './response-format.mapper.js';
@@ -113,7 +113,7 @@ export interface AnsweredTool {
   /** URL of such a result. */
   readonly result_url?: string;
   /** Images of the result; only if there are any. */
-  readonly images?: ToldImage[];
+  readonly images?: PublishedImage[];
   /** Number of omitted images: too many, too large, or not a PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   readonly error?: string;

@@ -6,7 +6,7 @@ import {
   partTools,
   SecurityPolicies,
   ToolRegistry,
-  ToolStateKeeper,
+  ToolStateAdminService,
   ToolStates,
   ToolSwitchService,
   type StatesEnd,
@@ -33,7 +33,7 @@ export class OfferedTools {
     private readonly switches: ToolSwitchService,
     private readonly policies: SecurityPolicies,
     private readonly states: ToolStates,
-    private readonly keeper: ToolStateKeeper,
+    private readonly keeper: ToolStateAdminService,
     private readonly registry: ToolRegistry,
   ) {}
 

@@ -10,7 +10,7 @@ import {
 } from '../run/index.js';
 import type { AgentStep, AnsweredNode, AnsweredTool, RunAnswer } from './agent.types.js';
 
-type TellsImages = Pick<AnsweredTool, 'images' | 'images_left_out'>;
+type ResultWithImages = Pick<AnsweredTool, 'images' | 'images_left_out'>;
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const EMPTY: RunAnswer = {
@@ -162,7 +162,7 @@ export class RunAnswerFold {
 }
 
 /** The image fields of a result, if it has any. */
-export function shownIn({ images, images_left_out }: Partial<Event<'tool.completed'>>): TellsImages {
+export function shownIn({ images, images_left_out }: Partial<Event<'tool.completed'>>): ResultWithImages {
   return { ...(images && { images: [...images] }), ...(images_left_out !== undefined && { images_left_out }) };
 }
 

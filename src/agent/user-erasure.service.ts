@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import { RunEraseStore } from '../run/index.js';
-import { FactMemory, SessionKeeper, TurnErasureService } from '../session/index.js';
-import { ToolStateKeeper } from '../tool/index.js';
+import { FactMemory, SessionAdminService, TurnErasureService } from '../session/index.js';
+import { ToolStateAdminService } from '../tool/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
 /** Numbers of deleted items. */
@@ -23,11 +23,11 @@ const NAMED = 20;
 export class UserErasureService {
   constructor(
     private readonly runs: RunEraseStore,
-    private readonly sessions: SessionKeeper,
+    private readonly sessions: SessionAdminService,
     private readonly facts: FactMemory,
     private readonly turns: TurnErasureService,
     private readonly agents: AgentRegistry,
-    private readonly states: ToolStateKeeper,
+    private readonly states: ToolStateAdminService,
   ) {}
 
   /**

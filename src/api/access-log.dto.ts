@@ -1,20 +1,20 @@
 import { IsIn, IsString } from 'class-validator';
 import { ACCESS_TARGETS } from '../security/index.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 
 /** Filter of the access log. */
 export class AccessLogQueryDto extends TimeRangeQueryDto {
   /** Id of the principal who made the request. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   principal?: string;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsIn(ACCESS_TARGETS)
   targetKind?: (typeof ACCESS_TARGETS)[number];
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   targetId?: string;
 

@@ -1,10 +1,10 @@
 import { Type } from 'class-transformer';
 import { Allow, ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min, ValidateNested } from 'class-validator';
 import type { ResponseFormat, ToolChoice } from '../llm/index.js';
-import { AsItCame } from './as-it-came.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
 import { GivenImageDto } from './given-image.dto.js';
 import { IsToolChoice } from './is-tool-choice.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { ModelParametersDto } from './model-parameters.dto.js';
 
 /** Fields of every request to an agent, synchronous or in the background. */
@@ -15,24 +15,24 @@ export class AgentRequestDto {
   query!: string;
 
   /** Session of the conversation. If omitted or unknown, a new session starts. */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
   /** Name of the agent; if omitted, the default agent. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'agent must not be blank' })
   agent?: string;
 
   /** Any JSON object, stored with the message in the session; models do not receive it. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   metadata?: Record<string, unknown>;
 
   /** Numbers of earlier turns that the message refers to. The memory policy `lru` retains them longer. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsArray()
   @ArrayMaxSize(100)
   @IsInt({ each: true })
@@ -43,7 +43,7 @@ export class AgentRequestDto {
    * Another model of the agent's provider, or one of another provider that is configured, as `provider:name`.
    * @example 'deepseek:deepseek-v4-flash'
    */
-  @MayBeLeftOut()
+  @Omittable()
   // A database column stores it. PostgreSQL rejects NUL, and a run that cannot be recorded would be retried forever.
   @Matches(/^[^\s\p{Cc}\p{Cs}]{1,256}$/u, {
     message: 'model must be 1 to 256 characters without spaces or control characters',
@@ -51,7 +51,7 @@ export class AgentRequestDto {
   model?: string;
 
   /** Model parameters; they override the agent's. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
   @ValidateNested()
   @Type(() => ModelParametersDto)
@@ -61,8 +61,8 @@ export class AgentRequestDto {
    * Tool use in the model's first reply: `auto` (the model decides), `none` (no tools in the whole run), `required` (at
    * least one call), or `{name}` (a call of that tool).
    */
-  @MayBeLeftOut()
-  @AsItCame()
+  @Omittable()
+  @RawJson()
   @IsToolChoice()
   toolChoice?: ToolChoice;
 
@@ -70,13 +70,13 @@ export class AgentRequestDto {
    * Format of the final answer; overrides the agent's. `json` (any object), or `{schema, name?}` with a JSON Schema.
    * The answer's `output` is then the validated value.
    */
-  @MayBeLeftOut()
+  @Omittable()
   @Allow()
-  @AsItCame()
+  @RawJson()
   responseFormat?: ResponseFormat;
 
   /** Images for the message; at most 20. 422 if the model does not support images. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsArray()
   @ArrayMaxSize(20)
   @ValidateNested({ each: true })

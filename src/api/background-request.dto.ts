@@ -2,7 +2,7 @@ import { DAY_MS } from '../common/index.js';
 import { IsInt, Max, Min } from 'class-validator';
 import { MAX_PRIORITY } from '../run/index.js';
 import { AgentRequestDto } from './agent-request.dto.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /** Maximum deadline: 30 days, in ms. */
 export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
@@ -10,14 +10,14 @@ export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
 /** A request to an agent that runs in the background. */
 export class BackgroundRequestDto extends AgentRequestDto {
   /** Priority in the queue, 0 to 9; runs with a higher priority start first. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(0)
   @Max(MAX_PRIORITY)
   priority?: number = 0;
 
   /** Deadline in ms from now. The run ends at the deadline in any status. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(1)
   @Max(LONGEST_DEADLINE_MS)

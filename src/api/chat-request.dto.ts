@@ -1,6 +1,6 @@
 import { IsBoolean } from 'class-validator';
 import { AgentRequestDto } from './agent-request.dto.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /** A chat request to an agent. */
 export class ChatRequestDto extends AgentRequestDto {
@@ -8,12 +8,12 @@ export class ChatRequestDto extends AgentRequestDto {
   declare query: string;
 
   /** Whether the answer includes the steps and tool results. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsBoolean()
   includeDetails?: boolean = false;
 
   /** Whether the run is cancelled when the client disconnects. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsBoolean()
   cancelOnDisconnect?: boolean = false;
 }

@@ -9,7 +9,7 @@ import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
-import { markReplay } from './twin.mapper.js';
+import { markReplay } from './idempotent-replay.mapper.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /** Chat over HTTP: one JSON answer, or an event stream. */

@@ -3,7 +3,7 @@ import { Body, Controller, Delete, HttpCode, Param, Post } from '@nestjs/common'
 import { UserErasureService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { SessionKeeper } from '../session/index.js';
+import { SessionAdminService } from '../session/index.js';
 import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';
 
 /** Erasure, for administrators only. */
@@ -11,7 +11,7 @@ import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';
 @Controller()
 export class ErasureController {
   constructor(
-    private readonly sessions: SessionKeeper,
+    private readonly sessions: SessionAdminService,
     private readonly users: UserErasureService,
     private readonly access: AccessLogService,
   ) {}

@@ -14,7 +14,7 @@ import {
 import { ROLES, type Role } from '../common/index.js';
 import { ALL_SCOPES, SCOPES, type KeyScope } from '../security/index.js';
 import { IsTime } from './is-time.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 const MAX_NAME_LENGTH = 100;
 
@@ -40,7 +40,7 @@ export class KeyRequestDto {
    * `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for all of them (the
    * default).
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsArray()
   @ArrayNotEmpty()
   @ArrayUnique()
@@ -52,7 +52,7 @@ export class KeyRequestDto {
    * expires.
    * @example '2030-01-31'
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsTime()
   expiresAt?: string;
 }
@@ -60,12 +60,12 @@ export class KeyRequestDto {
 /** Filter of the list of API keys. */
 export class KeyListQueryDto {
   /** The `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   cursor?: string;
 
   /** Maximum number of keys in the page. */
-  @MayBeLeftOut()
+  @Omittable()
   @Type(() => Number)
   @IsInt()
   @Min(1)

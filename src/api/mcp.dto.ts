@@ -1,7 +1,7 @@
 import { IsArray, IsBoolean, IsInt, IsObject, IsString, IsUrl, Matches, Max, Min } from 'class-validator';
 import type { McpServerStatus } from '../mcp/index.js';
-import { AsItCame } from './as-it-came.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /** An MCP server. */
 export class McpServerDto {
@@ -99,31 +99,31 @@ export class McpNewServerDto {
   url!: string;
 
   /** Sent with every request. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   headers?: Record<string, string>;
 
   /** As in `config/mcp-servers.json`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   auth?: Record<string, unknown>;
 
   /** Maximum duration of one call, in ms. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(1)
   @Max(86_400_000)
   timeoutMs?: number;
 
   /** Whether Jackdaw trusts the server's hints about the effects of its tools. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsBoolean()
   trusted?: boolean;
 
   /** Patterns that select tools by name. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsArray()
   @IsString({ each: true })
   @Matches(/\S/u, { each: true, message: 'each of tools must not be blank' })
@@ -140,7 +140,7 @@ export class McpResourceQueryDto {
 /** Selects a page of a list. */
 export class McpListQueryDto {
   /** The `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   cursor?: string;
 }
@@ -157,8 +157,8 @@ export class McpPromptDto {
   @Matches(/\S/u, { message: 'name must not be blank' })
   name!: string;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   arguments?: Record<string, string>;
 }

@@ -1,44 +1,44 @@
 import { ArrayMaxSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /**
  * Sampling parameters; omitted ones are the agent's. An unsupported parameter is rejected, or dropped with a warning in
  * the log.
  */
 export class ModelParametersDto {
-  @MayBeLeftOut()
+  @Omittable()
   @IsNumber()
   @Min(0)
   @Max(2)
   temperature?: number;
 
   /** Maximum length of a reply, in tokens. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(1)
   @Max(10_000_000)
   maxTokens?: number;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsNumber()
   @Min(0)
   @Max(1)
   topP?: number;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsNumber()
   @Min(-2)
   @Max(2)
   frequencyPenalty?: number;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsNumber()
   @Min(-2)
   @Max(2)
   presencePenalty?: number;
 
   /** Stop sequences: the reply ends before the first of them. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsArray()
   @ArrayMaxSize(16)
   @IsString({ each: true })
@@ -47,7 +47,7 @@ export class ModelParametersDto {
   stop?: string[];
 
   /** The same seed returns the same reply, if the provider supports it. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   // No separators: the generator of the OpenAPI document cannot read them in a negative number and omits the field.
   @Min(-2147483648)

@@ -1,11 +1,11 @@
 import { Type } from 'class-transformer';
 import { IsInt, Max, Min } from 'class-validator';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /** A page. Subclasses declare a field again only to describe it in the OpenAPI document. */
 export class LimitQueryDto {
   /** Maximum number of entries in the page. */
-  @MayBeLeftOut()
+  @Omittable()
   @Type(() => Number)
   @IsInt()
   @Min(1)
@@ -16,7 +16,7 @@ export class LimitQueryDto {
 /** A page of entries that are numbered from 1. */
 export class PageQueryDto extends LimitQueryDto {
   /** The number of the last entry of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @Type(() => Number)
   @IsInt()
   @Min(0)

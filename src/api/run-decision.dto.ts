@@ -1,7 +1,7 @@
 import { Allow, IsIn, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { AsItCame } from './as-it-came.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
 import { IsPresent } from './is-present.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /** Maximum length of a person's text, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 10_000;
@@ -9,7 +9,7 @@ const MAX_TEXT_LENGTH = 10_000;
 /** Approval of pending calls. */
 export class ApproveDto {
   /** One pending call; if omitted, all of them. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
@@ -18,22 +18,22 @@ export class ApproveDto {
    * Arguments that replace the model's arguments of the call; validated in the same way. The history retains the model's
    * call, and its result begins with a note of the change.
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   arguments?: Record<string, unknown>;
 }
 
 /** Denial of pending calls or, without such calls, of pending questions. */
 export class DenyDto {
   /** One pending call; if omitted, all of them. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
   /** Reason. The model reads it, or the tool that asked, if the tool handles denials. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @MaxLength(MAX_TEXT_LENGTH)
   reason?: string;
@@ -42,21 +42,21 @@ export class DenyDto {
 /** The answer to a tool's question. */
 export class InputDto {
   /** The call that asks; required only if several calls ask. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
   /** Any JSON value that matches the question's `schema`. */
   @IsPresent()
-  @AsItCame()
+  @RawJson()
   value!: unknown;
 }
 
 /** Settlement of a call whose outcome is unknown after a crash. */
 export class SettleDto {
   /** The call to settle; required only if there are several. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
@@ -67,11 +67,11 @@ export class SettleDto {
 
   /** Only with `succeeded`: the tool's result, any JSON value; `null` if omitted. */
   @Allow()
-  @AsItCame()
+  @RawJson()
   result?: unknown;
 
   /** Only with `failed`: the error for the model. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @MaxLength(MAX_TEXT_LENGTH)
   error?: string;

@@ -1,7 +1,7 @@
 import { Type } from 'class-transformer';
 import { Allow, IsObject, IsString, Matches, MaxLength, ValidateBy, ValidateNested } from 'class-validator';
-import { AsItCame } from './as-it-came.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 const IsNameOrChanges = () =>
   ValidateBy({
@@ -17,13 +17,13 @@ const IsNameOrChanges = () =>
 /** The model of the new run. */
 export class ForkModelDto {
   /** As in `LLM_PROVIDER`; if omitted, the original run's. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'provider must not be blank' })
   provider?: string;
 
   /** If omitted, the original run's, or the default of `provider`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })
   // The same rule as for `model` of a request.
@@ -31,21 +31,21 @@ export class ForkModelDto {
   name?: string;
 
   /** `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   parameters?: Record<string, unknown>;
 }
 
 /** Changes in the new run. */
 export class ForkEditDto {
   /** The user's new message; only from `model:1`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   @Matches(/\S/u, { message: 'message must not be blank' })
   message?: string;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
   @ValidateNested()
   @Type(() => ForkModelDto)
@@ -53,26 +53,26 @@ export class ForkEditDto {
 
   /** New result of the step's call, any JSON value; only from a tool step. */
   @Allow()
-  @AsItCame()
+  @RawJson()
   toolResult?: unknown;
 
   /** New input of a workflow; only for a workflow run, from `input`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   input?: Record<string, unknown>;
 
   /**
    * New output of the step's node, any JSON value (`{ "to": "…" }` for a branch); only for a workflow run, from a node.
    */
   @Allow()
-  @AsItCame()
+  @RawJson()
   output?: unknown;
 
   /** Name of another agent, or changes to the original one: `instructions`, `tools` (fewer), `memory`, `limits`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsNameOrChanges()
-  @AsItCame()
+  @RawJson()
   agent?: unknown;
 }
 
@@ -89,11 +89,11 @@ export class ForkRequestDto {
   fromStep!: string;
 
   /** The new run's session, which must not exist yet; if omitted, a new id. */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
   @ValidateNested()
   @Type(() => ForkEditDto)

@@ -1,5 +1,5 @@
 import { IsString, Matches } from 'class-validator';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
 
@@ -12,18 +12,18 @@ export class RunListQueryDto extends TimeRangeQueryDto {
    * One or more of `queued`, `running`, `waiting`, `completed`, `failed` and `cancelled`, comma-separated.
    * @example 'failed,cancelled'
    */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(STATUSES, {
     message: 'status must be one or more of queued, running, waiting, completed, failed, cancelled, comma-separated',
   })
   status?: string;
 
   /** Name of an agent. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   agent?: string;
 
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   sessionId?: string;
 

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { SessionKeeper, SessionService } from '../session/index.js';
+import { SessionAdminService, SessionService } from '../session/index.js';
 import { NumberPipe } from './number.pipe.js';
 import {
   MessagePageDto,
@@ -21,7 +21,7 @@ import { toMessagePage, toPlace, toSessionPage, toSessionView } from './session.
 export class SessionController {
   constructor(
     private readonly sessions: SessionService,
-    private readonly keeper: SessionKeeper,
+    private readonly keeper: SessionAdminService,
     private readonly access: AccessLogService,
   ) {}
 

@@ -1,6 +1,6 @@
 import { IsObject, IsString, Matches } from 'class-validator';
-import { AsItCame } from './as-it-came.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto, PageQueryDto } from './page-query.dto.js';
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
@@ -9,14 +9,14 @@ const ID_MESSAGE = { message: 'id must be 1 to 128 of A-Z a-z 0-9 _ -' };
 /** A new session. */
 export class SessionRequestDto {
   /** If omitted, a new id. */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(ID, ID_MESSAGE)
   id?: string;
 
   /** Any JSON object; models do not receive it. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   metadata?: Record<string, unknown>;
 }
 
@@ -24,14 +24,14 @@ export class SessionRequestDto {
 export class SessionMetadataDto {
   /** Any JSON object. */
   @IsObject()
-  @AsItCame()
+  @RawJson()
   metadata!: Record<string, unknown>;
 }
 
 /** Filter of the list of sessions. */
 export class SessionListQueryDto extends LimitQueryDto {
   /** The `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   cursor?: string;
 
@@ -52,11 +52,11 @@ export class SessionExportDto {
 export class SessionImportDto {
   /** The complete export. */
   @IsObject()
-  @AsItCame()
+  @RawJson()
   session!: Record<string, unknown>;
 
   /** A new id; if omitted, the exported one. */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(ID, ID_MESSAGE)
   id?: string;
 }

@@ -1,6 +1,6 @@
 import { IsString } from 'class-validator';
 import { IsTime, toEpochMs } from './is-time.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 
 /** A page of entries between two times. */
@@ -9,17 +9,17 @@ export class TimeRangeQueryDto extends LimitQueryDto {
    * Start of the range, inclusive: epoch ms, or ISO 8601 with a time zone; a date alone is its midnight, UTC.
    * @example '2026-01-31'
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsTime()
   from?: string;
 
   /** End of the range, exclusive. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsTime()
   to?: string;
 
   /** The `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   cursor?: string;
 }

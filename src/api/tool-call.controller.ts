@@ -6,7 +6,7 @@ import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
 import { toDirectCall } from './tool-call.mapper.js';
-import { markReplay } from './twin.mapper.js';
+import { markReplay } from './idempotent-replay.mapper.js';
 import { NamePipe } from './name.pipe.js';
 
 @Requires('tools:call')

@@ -1,24 +1,24 @@
 import { IsInt, IsObject, Matches, Max, Min } from 'class-validator';
-import { AsItCame } from './as-it-came.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { ToldImageDto, WaitingRequestDto } from './run-answer.dto.js';
 
 /** A direct tool call. */
 export class ToolCallDto {
   /** Arguments of the tool; if omitted, none. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   arguments?: Record<string, unknown>;
 
   /** The session of the call, which must exist. The call locks it while it runs and adds no messages to it. */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
   /** Deadline of the call, in ms from now. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(1)
   @Max(LONGEST_DEADLINE_MS)

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { ToolStateKeeper } from '../tool/index.js';
+import { ToolStateAdminService } from '../tool/index.js';
 import {
   ShownToolContextDto,
   ToolContextPageDto,
@@ -18,7 +18,7 @@ import { toContextPage, toHistory, toShownContext, toState, toVersions } from '.
 @Controller('tool-states')
 export class ToolStateController {
   constructor(
-    private readonly states: ToolStateKeeper,
+    private readonly states: ToolStateAdminService,
     private readonly access: AccessLogService,
   ) {}
 

@@ -1,23 +1,23 @@
 import { Type } from 'class-transformer';
 import { IsInt, IsString, Max, Min } from 'class-validator';
 import type { StateType } from '../tool/index.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 
 /** Filter of the list of contexts. */
 export class ToolStateListQueryDto extends LimitQueryDto {
   /** Name of a tool. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   tool?: string;
 
   /** Id of a session. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   sessionId?: string;
 
   /** The `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   cursor?: string;
 }
@@ -25,7 +25,7 @@ export class ToolStateListQueryDto extends LimitQueryDto {
 /** Selects a page of a history. */
 export class ToolStateHistoryQueryDto extends LimitQueryDto {
   /** Only entries before this `n`: the `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @Type(() => Number)
   @IsInt()
   @Min(1)

@@ -1,6 +1,6 @@
 import { IsIn, IsString } from 'class-validator';
 import { IsDay } from './is-time.decorator.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
 
@@ -12,7 +12,7 @@ export class UsageDaysQueryDto extends LimitQueryDto {
    * The first day, UTC.
    * @example '2027-01-01'
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsDay()
   from?: string;
 
@@ -20,12 +20,12 @@ export class UsageDaysQueryDto extends LimitQueryDto {
    * The last day, UTC.
    * @example '2027-01-31'
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsDay()
   to?: string;
 
   /** The `next` of the previous page. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   cursor?: string;
 }
@@ -33,12 +33,12 @@ export class UsageDaysQueryDto extends LimitQueryDto {
 /** Selects and groups the usage of the tenant. */
 export class UsageQueryDto extends UsageDaysQueryDto {
   /** Grouping: `day` (the default), `session` or `model`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsIn(KINDS)
   by?: (typeof KINDS)[number] = 'day';
 
   /** Id of a session. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsString()
   sessionId?: string;
 }

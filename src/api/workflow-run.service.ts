@@ -4,7 +4,7 @@ import { AgentService, type RunAnswer } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import type { RunHandle } from '../run/index.js';
 import { WorkflowService } from '../workflow/index.js';
-import { markReplay } from './twin.mapper.js';
+import { markReplay } from './idempotent-replay.mapper.js';
 import type { WorkflowRunDto } from './workflow.dto.js';
 import { toWorkflowStart } from './workflow.mapper.js';
 

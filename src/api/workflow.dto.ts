@@ -1,19 +1,19 @@
 import { IsBoolean, IsInt, IsObject, Matches, Max, Min } from 'class-validator';
 import { MAX_PRIORITY } from '../run/index.js';
-import { AsItCame } from './as-it-came.decorator.js';
+import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { Omittable } from './omittable.decorator.js';
 
 /** Starts a run of a workflow. */
 export class WorkflowRunDto {
   /** Input, in the format of the workflow's `input`; if omitted, empty. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsObject()
-  @AsItCame()
+  @RawJson()
   input?: Record<string, unknown>;
 
   /** The session for the memory of the workflow's agents. The run locks it until the run ends. */
-  @MayBeLeftOut()
+  @Omittable()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
@@ -21,19 +21,19 @@ export class WorkflowRunDto {
    * Whether the request waits until the run has ended or waits for a decision; by default the run continues in the
    * background.
    */
-  @MayBeLeftOut()
+  @Omittable()
   @IsBoolean()
   wait?: boolean = false;
 
   /** Priority in the queue, 0 to 9; runs with a higher priority start first. Has no effect with `wait`. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(0)
   @Max(MAX_PRIORITY)
   priority?: number = 0;
 
   /** Deadline in ms from now. The run ends at the deadline in any status. */
-  @MayBeLeftOut()
+  @Omittable()
   @IsInt()
   @Min(1)
   @Max(LONGEST_DEADLINE_MS)

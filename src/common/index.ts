@@ -14,7 +14,7 @@ export { HttpExceptionFilter } from './http-exception.filter.js';
 export { idsFrom, newId } from './id.factory.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
 export type { ParsedImage } from './image.parser.js';
-export { Later, provided } from './later.factory.js';
+export { AsyncOption, provided } from './async-option.factory.js';
 export { parseJson } from './json.parser.js';
 export type { JsonFault, ParsedJson } from './json.parser.js';
 export type { JsonSchema, JsonValue } from './json.types.js';

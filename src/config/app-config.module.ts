@@ -1,6 +1,6 @@
 import { Logger, Module, type DynamicModule } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { AppError, Later, provided } from '../common/index.js';
+import { AppError, AsyncOption, provided } from '../common/index.js';
 import { AppConfig } from './app-config.types.js';
 import { readConfig, type EnvRecord, type LoadedConfig } from './config.loader.js';
 
@@ -24,13 +24,13 @@ export class AppConfigModule {
    * @param hasAuthenticator whether the application authenticates requests itself
    * @throws AppError `CONFIG_INVALID` that lists all errors, before Nest creates or logs anything
    */
-  static forRoot(given: Given | Later<Given> = {}, hasAuthenticator = false): DynamicModule {
+  static forRoot(given: Given | AsyncOption<Given> = {}, hasAuthenticator = false): DynamicModule {
     const load = (one: Given) => loadGiven(one, hasAuthenticator);
-    return AppConfigModule.of(given instanceof Later ? given.map(load) : load(given));
+    return AppConfigModule.of(given instanceof AsyncOption ? given.map(load) : load(given));
   }
 
   /** As `forRoot`, with a configuration that is already loaded. */
-  static of(loaded: LoadedConfig | Later<LoadedConfig>): DynamicModule {
+  static of(loaded: LoadedConfig | AsyncOption<LoadedConfig>): DynamicModule {
     return {
       module: AppConfigModule,
       global: true,

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { type Later, provided } from '../common/index.js';
+import { type AsyncOption, provided } from '../common/index.js';
 import { AgentFiles, DeclaredAgentFiles } from './agent-files.service.js';
 import { DeclaredWorkflowFiles, WorkflowFiles } from './workflow-files.service.js';
 
@@ -12,8 +12,8 @@ export class DpmlModule {
    * @param workflows the same for workflows
    */
   static forRoot(
-    agents: DeclaredAgentFiles | Later<DeclaredAgentFiles>,
-    workflows: DeclaredWorkflowFiles | Later<DeclaredWorkflowFiles>,
+    agents: DeclaredAgentFiles | AsyncOption<DeclaredAgentFiles>,
+    workflows: DeclaredWorkflowFiles | AsyncOption<DeclaredWorkflowFiles>,
   ): DynamicModule {
     return {
       module: DpmlModule,

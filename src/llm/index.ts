@@ -5,7 +5,7 @@ import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-cre
 
 export { budgetInUse } from './budget/budget.error.js';
 export { ModelBudget } from './budget/model-budget.js';
-export type { JournaledSpending, JournaledUsage, ToldUsage } from './budget/model-budget.js';
+export type { JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { ChatModel } from './chat-model.js';
 export type {
   AgentBudgets,

@@ -1,12 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { Later, provided } from '../common/index.js';
+import { AsyncOption, provided } from '../common/index.js';
 import { ModelFactories } from './model-factories.registry.js';
 import type { ModelFactory } from './model-factory.js';
 
 /** Registers an application's custom providers in the `ModelRegistry`. */
 @Module({})
 export class OwnProvidersModule {
-  static forRoot(factories: readonly ModelFactory[] | Later<readonly ModelFactory[]>): DynamicModule {
+  static forRoot(factories: readonly ModelFactory[] | AsyncOption<readonly ModelFactory[]>): DynamicModule {
     return {
       module: OwnProvidersModule,
       global: true,
@@ -16,7 +16,9 @@ export class OwnProvidersModule {
   }
 }
 
-function made(given: readonly ModelFactory[] | Later<readonly ModelFactory[]>): ModelFactories | Later<ModelFactories> {
-  if (given instanceof Later) return given.map((factories) => new ModelFactories(factories));
+function made(
+  given: readonly ModelFactory[] | AsyncOption<readonly ModelFactory[]>,
+): ModelFactories | AsyncOption<ModelFactories> {
+  if (given instanceof AsyncOption) return given.map((factories) => new ModelFactories(factories));
   return new ModelFactories(given);
 }

@@ -9,7 +9,7 @@ import { AgentService } from '../agent/index.js';
 import { AppError, type Principal } from '../common/index.js';
 import { RunListStore, type ListedRun } from '../run/index.js';
 import { AccessLogService, hasScope } from '../security/index.js';
-import { SessionKeeper, SessionService, type SessionMessage, type SessionRecord } from '../session/index.js';
+import { SessionAdminService, SessionService, type SessionMessage, type SessionRecord } from '../session/index.js';
 import { isTemplate, McpResources, type McpResource } from './mcp-resource.registry.js';
 import { parseResourceCursor, toResourceCursor, type ResourceCursor } from './resource-cursor.parser.js';
 
@@ -40,7 +40,7 @@ export class McpResourceService {
   constructor(
     private readonly own: McpResources,
     private readonly sessions: SessionService,
-    private readonly keeper: SessionKeeper,
+    private readonly keeper: SessionAdminService,
     private readonly runs: RunListStore,
     private readonly agents: AgentService,
     private readonly access: AccessLogService,

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { type Later, provided } from '../common/index.js';
+import { type AsyncOption, provided } from '../common/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ToolModule } from '../tool/index.js';
 import { DeclaredMcpServers, McpServerLoader } from './declaration/mcp-server.loader.js';
@@ -20,7 +20,7 @@ export class McpModule {
   }
 
   /** @param declared servers in addition to the file, and the selected names; by default all */
-  static forRoot(declared: DeclaredMcpServers | Later<DeclaredMcpServers>): DynamicModule {
+  static forRoot(declared: DeclaredMcpServers | AsyncOption<DeclaredMcpServers>): DynamicModule {
     return {
       module: McpModule,
       imports: [ToolModule],

@@ -1,7 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { type AppError, toAppError } from '../common/index.js';
 import type { Message } from '../llm/index.js';
-import { isGivenUp, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
+import { isRelinquished, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
 import { CallRates, SecurityPolicies, ToolExecutor, type Tool } from '../tool/index.js';
 import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
 import { pairResults } from './pipeline/format-results.processor.js';
@@ -10,8 +10,8 @@ import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
 import { ReplyPlan } from './pipeline/reply-plan.policy.js';
-import { isToldByStrangers } from './pipeline/stranger.policy.js';
-import { toldResult } from './pipeline/told-result.mapper.js';
+import { hasUntrustedTool } from './pipeline/untrusted-result.policy.js';
+import { publishedResult } from './pipeline/published-result.mapper.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
@@ -59,7 +59,7 @@ export class ReasoningEngine {
   async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
     const loop = this.begin(request, run);
     try {
-      loop.isTainted ||= await isToldByStrangers(run, request.tools);
+      loop.isTainted ||= await hasUntrustedTool(run, request.tools);
       while (!loop.end) {
         loop.iteration++;
         for (const processor of this.pipeline) await processor.process(loop);
@@ -80,7 +80,7 @@ export class ReasoningEngine {
       tools: byName(request.tools),
       deniedTools: byName(request.deniedTools ?? []),
       isTainted: request.isTainted === true,
-      isReadingStrangers: false,
+      isReadingUntrusted: false,
       turn: [request.input],
       acceptedMessages: 0,
       areEarlierImagesRefused: false,
@@ -116,7 +116,7 @@ export class ReasoningEngine {
 
   private close(loop: Loop, error: unknown): ReasoningOutcome {
     const { signal } = loop.run;
-    if (isGivenUp(signal)) throw signal.reason;
+    if (isRelinquished(signal)) throw signal.reason;
     const failure = toAppError(signal.aborted ? signal.reason : error);
     if (mayBeImageRefusal(failure)) dropUnacceptedImages(loop);
     this.settle(loop, failure);
@@ -140,7 +140,7 @@ export class ReasoningEngine {
       const isUnknown = loop.waiting.get(index)?.kind === 'outcome_unknown';
       const result = isUnknown ? outcomeUnknown(tool) : withoutResult(tool, failure, loop.started.has(index));
       const call_id = loop.decoded!.calls[index]!.id;
-      loop.run.emitWithEnd({ type: 'tool.completed', iteration: loop.iteration, call_id, ...toldResult(result) });
+      loop.run.emitWithEnd({ type: 'tool.completed', iteration: loop.iteration, call_id, ...publishedResult(result) });
       return result;
     });
   }
@@ -156,7 +156,7 @@ function isOpen(loop: Loop): boolean {
 }
 
 function ended(loop: Loop, finishReason: RunFinishReason): Ended {
-  const { usage, model, turn, modelCalls, childrenUsage, isTainted, isReadingStrangers, stateful } = loop;
+  const { usage, model, turn, modelCalls, childrenUsage, isTainted, isReadingUntrusted, stateful } = loop;
   return {
     kind: 'ended',
     finishReason,
@@ -164,7 +164,7 @@ function ended(loop: Loop, finishReason: RunFinishReason): Ended {
     usage,
     model,
     messages: turn,
-    isTainted: isTainted || isReadingStrangers,
+    isTainted: isTainted || isReadingUntrusted,
     stateful,
     ...(childrenUsage && { childrenUsage }),
     ...answer(loop, finishReason),

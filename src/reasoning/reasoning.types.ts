@@ -139,7 +139,7 @@ export interface Loop {
   /** Whether the model has read untrusted content. */
   isTainted: boolean;
   /** Whether the results of the current reply's calls contain untrusted content; set by execute-tools. */
-  isReadingStrangers: boolean;
+  isReadingUntrusted: boolean;
   /** The messages of this run so far. */
   readonly turn: Message[];
   /** The number of messages of the turn that a model has accepted in a request; set by tee-stream. */
@@ -206,7 +206,7 @@ export type CallLoop = Pick<
   | 'failed'
   | 'stateful'
   | 'isTainted'
-  | 'isReadingStrangers'
+  | 'isReadingUntrusted'
 > & {
   readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting' | 'budgets'>;
 };

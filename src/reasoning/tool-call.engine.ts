@@ -1,7 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { toAppError } from '../common/index.js';
 import type { ToolCall } from '../llm/index.js';
-import { isGivenUp, type RunContext, type RunFailure, type RunUsage, type WaitingRequest } from '../run/index.js';
+import { isRelinquished, type RunContext, type RunFailure, type RunUsage, type WaitingRequest } from '../run/index.js';
 import { CallRates, SecurityPolicies, ToolExecutor, type Tool, type ToolResult } from '../tool/index.js';
 import { asApproved } from './pipeline/approved-call.mapper.js';
 import { CallDecider } from './pipeline/call-decider.executor.js';
@@ -9,7 +9,7 @@ import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
 import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
 import { ReplyPlan } from './pipeline/reply-plan.policy.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
-import { toldResult } from './pipeline/told-result.mapper.js';
+import { publishedResult } from './pipeline/published-result.mapper.js';
 import { toFailure } from './run-failure.mapper.js';
 
 /** Raised when a recorded direct call would no longer replay the same way. */
@@ -73,7 +73,7 @@ export class ToolCallEngine {
     const call = asApproved(run, request.call, PLACE);
     try {
       const done = await this.calls.execute(loop, call, 1);
-      if (isGivenUp(run.signal)) throw run.signal.reason;
+      if (isRelinquished(run.signal)) throw run.signal.reason;
       if (done.kind === 'waiting') return this.hold(done, call, loop);
       return { ...this.finish(done.result, run), ...originOf(done, loop) };
     } catch (error) {
@@ -105,7 +105,7 @@ export class ToolCallEngine {
 
   private close(loop: CallLoop, call: ToolCall, error: unknown): Ended {
     const { run } = loop;
-    if (isGivenUp(run.signal)) throw run.signal.reason;
+    if (isRelinquished(run.signal)) throw run.signal.reason;
     const failure = toAppError(run.signal.aborted ? run.signal.reason : error);
     const { runId: run_id, sessionId: session_id } = run;
     if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
@@ -129,7 +129,7 @@ function toLoop(
     stateful: new Set(),
     // No model has read anything in this run. Planning applies the lists of the policies.
     isTainted,
-    isReadingStrangers: false,
+    isReadingUntrusted: false,
     deniedTools: new Map(),
     replyPlan: new ReplyPlan(),
     signal: run.signal,
@@ -146,17 +146,17 @@ function toLoop(
 /** The totals that an agent's loop collects from its calls. */
 function originOf(
   { child, usage }: Extract<CallOutcome, { kind: 'result' }>,
-  { isReadingStrangers }: CallLoop,
+  { isReadingUntrusted }: CallLoop,
 ): Pick<Ended, 'usage' | 'childrenUsage' | 'isTainted'> {
   return {
     ...(usage && { usage }),
     ...(child && { childrenUsage: child.usage }),
-    ...(isReadingStrangers && { isTainted: true }),
+    ...(isReadingUntrusted && { isTainted: true }),
   };
 }
 
 function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {
-  run.emitWithEnd({ type: 'tool.completed', iteration: ITERATION, call_id, ...toldResult(result) });
+  run.emitWithEnd({ type: 'tool.completed', iteration: ITERATION, call_id, ...publishedResult(result) });
   return result;
 }
 

@@ -1,9 +1,9 @@
 import { AppError, parseExactJson, type Principal } from '../common/index.js';
 import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
-import type { RunFamily } from './child/run-family.types.js';
-import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
+import type { RunTree } from './child/run-tree.types.js';
+import type { ChildCall, ChildStatus, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
-import { abortLate, fenced, journalUnavailable } from './given-up.policy.js';
+import { abortLate, fenced, journalUnavailable } from './relinquished.policy.js';
 import { RunContext, type StepName } from './run-context.js';
 import { isLive, type RunEvent } from './run-event.types.js';
 import { firstExpiry, withinDeadline } from './decision/waiting-time.policy.js';
@@ -24,7 +24,7 @@ export interface ContextParts {
   /** Set if the journal does not hold the run yet. */
   readonly opening?: RunOpening | undefined;
   /** Starts and joins child runs. */
-  readonly children?: Pick<RunFamily, 'join'> | undefined;
+  readonly children?: Pick<RunTree, 'join'> | undefined;
 }
 
 /** The content of one batch. */
@@ -145,7 +145,7 @@ export class JournaledRunContext extends RunContext {
     this.closing.push(event);
   }
 
-  async join(call: ChildCall): Promise<ChildStanding> {
+  async join(call: ChildCall): Promise<ChildStatus> {
     if (!this.children) throw new AppError('INTERNAL', 'This run cannot call other runs.');
     try {
       const signal = call.signal ? AbortSignal.any([this.signal, call.signal]) : this.signal;

@@ -1,5 +1,5 @@
 import { AppError, newId, type Principal } from '../common/index.js';
-import type { ChildStanding } from './child/child-run.types.js';
+import type { ChildStatus } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { RunContext, type StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
@@ -47,7 +47,7 @@ export class MemoryRunContext extends RunContext {
     return 'claimed';
   }
 
-  async join(): Promise<ChildStanding> {
+  async join(): Promise<ChildStatus> {
     throw new AppError('TOOL_FAILED', 'Only a journaled run can call an agent; this call has no journal.');
   }
 

@@ -1,5 +1,5 @@
 import type { Principal } from '../common/index.js';
-import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
+import type { ChildCall, ChildStatus, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import type { RunEvent } from './run-event.types.js';
 import type { StepOptions } from './step-companion.types.js';
@@ -65,7 +65,7 @@ export abstract class RunContext {
    * or waits for a decision. The child's id must be recorded before.
    * @throws the signal's reason when it is aborted; the maker's error when such a run cannot be created
    */
-  abstract join(call: ChildCall): Promise<ChildStanding>;
+  abstract join(call: ChildCall): Promise<ChildStatus>;
 
   /**
    * Emits an event. A journaled event becomes visible with the next batch, in order. Emit journaled events inside a

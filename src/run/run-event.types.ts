@@ -1,4 +1,4 @@
-import type { ToldImage } from './told-image.types.js';
+import type { PublishedImage } from './published-image.types.js';
 import type { NodeCompleted, NodeStarted } from './node-event.types.js';
 import type { RunFailure } from './run-failure.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
@@ -173,7 +173,7 @@ export interface ToolCompleted {
   /** The original length in bytes (UTF-8); only of a truncated result. */
   readonly result_bytes?: number;
   /** The images of the result. */
-  readonly images?: readonly ToldImage[];
+  readonly images?: readonly PublishedImage[];
   /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   readonly error?: string;

@@ -1,4 +1,4 @@
-import type { JournaledSpending, ModelBudget, ToldUsage } from '../llm/index.js';
+import type { JournaledSpending, ModelBudget, ReportedUsage } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import type { RunBus } from './run-bus.js';
@@ -127,7 +127,7 @@ export class RunOutbox {
 
   private spendingIn(items: readonly RunItem[]): JournaledSpending | null {
     if (!this.budget) return null;
-    const usages: ToldUsage[] = [];
+    const usages: ReportedUsage[] = [];
     let isOver = false;
     for (const { event } of items) {
       if (event.type === 'usage') usages.push({ tokens: event.total_tokens, cost: event.cost ?? 0 });

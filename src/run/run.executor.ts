@@ -2,8 +2,8 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
 import { PrincipalDirectory } from '../security/index.js';
 import { missedDeadline, tookTooLong } from './deadline.error.js';
-import { isGivenUp, isReadableLater, journalUnavailable } from './given-up.policy.js';
-import type { RunFamily } from './child/run-family.types.js';
+import { isRelinquished, isReadableLater, journalUnavailable } from './relinquished.policy.js';
+import type { RunTree } from './child/run-tree.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
@@ -28,7 +28,7 @@ const ABORT_WAIT_MS = 1_000;
 export class RunExecutor {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly executions = new Map<string, Execution>();
-  private family: RunFamily | undefined;
+  private family: RunTree | undefined;
 
   constructor(
     private readonly journal: RunJournal,
@@ -39,7 +39,7 @@ export class RunExecutor {
   ) {}
 
   /** Lets runs call child runs. A setter, as child runs are executed here too (cyclic construction). */
-  useFamily(family: RunFamily): void {
+  useFamily(family: RunTree): void {
     this.family = family;
   }
 
@@ -200,7 +200,7 @@ export class RunExecutor {
     try {
       return await context.conclude(outcome);
     } catch (error) {
-      if (isGivenUp(context.signal)) throw context.signal.reason;
+      if (isRelinquished(context.signal)) throw context.signal.reason;
       return await context.conclude(await this.broken(run, error));
     }
   }
@@ -209,7 +209,7 @@ export class RunExecutor {
     try {
       return await this.handlers.get(run.kind).execute(run, context);
     } catch (error) {
-      if (isGivenUp(context.signal)) throw context.signal.reason;
+      if (isRelinquished(context.signal)) throw context.signal.reason;
       // A later read may succeed.
       if (isReadableLater(error)) throw journalUnavailable(run.id, error);
       return this.broken(run, error);

@@ -7,7 +7,7 @@ import { ChildAnswerService } from './child/child-answer.service.js';
 import { ChildJoinService } from './child/child-join.service.js';
 import { ChildRunStore } from './child/child-run.store.js';
 import { ChildStartService } from './child/child-start.service.js';
-import { RunFamilyService } from './child/run-family.service.js';
+import { RunTreeService } from './child/run-tree.service.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
@@ -61,7 +61,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     ChildStartService,
     ChildJoinService,
     ChildAnswerService,
-    RunFamilyService,
+    RunTreeService,
     RunService,
     RunFollowService,
     WaitingRunStore,

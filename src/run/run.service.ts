@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
-import { RunFamilyService } from './child/run-family.service.js';
+import { RunTreeService } from './child/run-tree.service.js';
 import { START } from './follow/run-place.parser.js';
 import { RunBus, type RunListener } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
@@ -33,7 +33,7 @@ export class RunService {
     private readonly dispatcher: RunDispatcher,
     private readonly starter: RunStartService,
     private readonly follower: RunFollowService,
-    private readonly family: RunFamilyService,
+    private readonly family: RunTreeService,
   ) {}
 
   /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Statement } from '../persistence/index.js';
-import { ToolStateKeeper, type StatesEnd } from '../tool/index.js';
+import { ToolStateAdminService, type StatesEnd } from '../tool/index.js';
 import { SummaryStore } from './memory/summary.store.js';
 import type { SessionKey } from './session.types.js';
 import { TurnStore } from './turns/turn-store.js';
@@ -11,7 +11,7 @@ export class SessionContent {
   constructor(
     private readonly turns: TurnStore,
     private readonly summaries: SummaryStore,
-    private readonly states: ToolStateKeeper,
+    private readonly states: ToolStateAdminService,
   ) {}
 
   /** Deletes the turns up to a number, and all summaries. */

@@ -20,7 +20,7 @@ interface SessionRow {
 }
 
 /** A session created by its first run. */
-export interface BegunSession extends Pick<NewSession, 'owner' | 'now'> {
+export interface StartedSession extends Pick<NewSession, 'owner' | 'now'> {
   /** The parent session, whose agent talks with another agent in this one. */
   readonly parentId?: string | undefined;
 }
@@ -50,7 +50,7 @@ export class SessionStore {
   ) {}
 
   /** Creates the session unless it exists. */
-  begin({ tenant, id }: SessionKey, { owner, parentId, now }: BegunSession): Statement {
+  begin({ tenant, id }: SessionKey, { owner, parentId, now }: StartedSession): Statement {
     return this.database.insertIgnore('session', {
       tenant,
       id,

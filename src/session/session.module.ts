@@ -16,7 +16,7 @@ import { TurnChangeStore } from './projection/turn-change.store.js';
 import { SessionProjectionService } from './projection/session-projection.service.js';
 import { openTurnArchive } from './projection/turn-archive.factory.js';
 import { TurnArchive } from './projection/turn-archive.js';
-import { SessionKeeper } from './session-keeper.service.js';
+import { SessionAdminService } from './session-admin.service.js';
 import { SessionService } from './session.service.js';
 import { SESSION_SEALED_TABLES } from './turn-place.factory.js';
 import { SessionStore } from './session-store.js';
@@ -52,14 +52,14 @@ import { TurnStore } from './turns/turn-store.js';
     SessionMemory,
     WholeTurnMemory,
     SessionContent,
-    SessionKeeper,
+    SessionAdminService,
     TurnErasureService,
     ConversationStore,
     MemoryFactory,
   ],
   exports: [
     SessionService,
-    SessionKeeper,
+    SessionAdminService,
     SessionMemory,
     WholeTurnMemory,
     MemoryPolicyRegistry,

@@ -76,10 +76,10 @@ export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool
 export { ToolExplorer } from './method/tool.explorer.js';
 export { nearNames } from './near-name.mapper.js';
 export { ToolRegistry } from './tool.registry.js';
-export type { ChangedState, KeptState } from './state/stateful-call.executor.js';
+export type { ChangedState, StoredState } from './state/stateful-call.executor.js';
 export type { StatefulOptions, StateManagerName } from './state/stateful-options.types.js';
-export { ToolStateKeeper } from './state/tool-state-keeper.service.js';
-export type { DamagedContext, ShownContext, StateFilter } from './state/tool-state-keeper.service.js';
+export { ToolStateAdminService } from './state/tool-state-admin.service.js';
+export type { DamagedContext, ShownContext, StateFilter } from './state/tool-state-admin.service.js';
 export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './state/tool-state.types.js';
 export { ToolStateBackups } from './state/tool-state-backup.service.js';
 export { ToolStateForks } from './state/tool-state-fork.service.js';
@@ -90,7 +90,7 @@ export { StatefulToolSessions } from './state/stateful-tool-sessions.service.js'
 export type { StatefulToolSession, StatefulToolSessionOptions } from './state/stateful-tool-sessions.service.js';
 export { ToolStateModule } from './state/tool-state.module.js';
 export { ToolStates } from './state/tool-states.service.js';
-export type { StatesEnd } from './state/homes/state-home.js';
+export type { StatesEnd } from './state/backend/state-backend.js';
 export { ToolStateManager } from './state/tool-state-manager.js';
 export { contextIdOf } from './state/context-id.factory.js';
 export { toolResultText } from './tool-result.mapper.js';

@@ -13,7 +13,7 @@ import { decideCall } from './policy/approval.policy.js';
 import { SecurityPolicies } from './policy/security-policies.registry.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
-import type { ChangedState, KeptState, StatefulCall } from './state/stateful-call.executor.js';
+import type { ChangedState, StoredState, StatefulCall } from './state/stateful-call.executor.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { Suspension, UnknownOutcome } from './suspension.factory.js';
 import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
@@ -186,7 +186,7 @@ export class ToolExecutor {
     held: StatefulCall,
     done: Done,
     { site, ...options }: InvokeOptions & { readonly site: CallSite },
-  ): Promise<Done & { readonly kept: KeptState }> {
+  ): Promise<Done & { readonly kept: StoredState }> {
     try {
       return { ...done, kept: await held.keep(toCallEnd(done.result)) };
     } catch (error) {

@@ -7,7 +7,7 @@ import { ToolMetadataAccessor } from './method/tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './method/tool.explorer.js';
 import { ContextClosings } from './state/context-closing.registry.js';
-import { StateHomeRegistry } from './state/state-home.registry.js';
+import { StateBackendRegistry } from './state/state-backend.registry.js';
 import { StatefulToolSessions } from './state/stateful-tool-sessions.service.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { ToolRegistry } from './tool.registry.js';
@@ -22,7 +22,7 @@ import { ToolRegistry } from './tool.registry.js';
     ToolPolicyRegistry,
     ToolExecutor,
     ContextClosings,
-    StateHomeRegistry,
+    StateBackendRegistry,
     ToolStates,
     StatefulToolSessions,
   ],
@@ -33,7 +33,7 @@ import { ToolRegistry } from './tool.registry.js';
     ToolExecutor,
     ToolStates,
     StatefulToolSessions,
-    StateHomeRegistry,
+    StateBackendRegistry,
     ContextClosings,
   ],
 })

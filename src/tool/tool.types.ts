@@ -3,7 +3,7 @@ import type { ChildRunRequest, ModelMeter } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { AgentRules } from './policy/agent-rules.factory.js';
 import type { PolicyNote } from './policy/policy-note.types.js';
-import type { KeptState } from './state/stateful-call.executor.js';
+import type { StoredState } from './state/stateful-call.executor.js';
 import type { StatefulOptions } from './state/stateful-options.types.js';
 import type { ToolState } from './state/tool-state-handle.factory.js';
 
@@ -234,7 +234,7 @@ export type PlannedCall = {
 /** Outcome of an invocation: a result, or a question that a person must answer before the call is repeated. */
 export type Invoked =
   /** `whole` is the full result of a truncated one; the third field is the state change of a stateful tool. */
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: StoredState }
   | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
   /** The tool cannot determine whether the call took effect: a person must settle it. */
   | { readonly kind: 'unknown'; readonly reason: string };
@@ -242,6 +242,6 @@ export type Invoked =
 /** Outcome of a call that was started before a crash, as far as its tool can determine it. */
 export type Reconciled =
   /** See `Invoked`. */
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: StoredState }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };

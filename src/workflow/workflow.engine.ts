@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, toAppError, type JsonValue } from '../common/index.js';
 import {
-  isGivenUp,
+  isRelinquished,
   type RunContext,
   type RunFailure,
   type RunFinishReason,
@@ -262,7 +262,7 @@ class Course {
 
 function close(course: Course, error: unknown): Ended {
   const { signal } = course.run;
-  if (isGivenUp(signal)) throw signal.reason;
+  if (isRelinquished(signal)) throw signal.reason;
   const base = { kind: 'ended', output: null, ...course.sum() } as const;
   if (error instanceof Abandoned && !signal.aborted) return { ...base, finishReason: 'error', failure: error.failure };
   const { code, message, isRetryable: is_retryable } = toAppError(signal.aborted ? signal.reason : error);

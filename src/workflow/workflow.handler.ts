@@ -11,7 +11,7 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../run/index.js';
-import { ToolStateKeeper } from '../tool/index.js';
+import { ToolStateAdminService } from '../tool/index.js';
 import { workflowSchema } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
@@ -44,7 +44,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
   constructor(
     private readonly handlers: RunHandlerRegistry,
     private readonly engine: WorkflowEngine,
-    private readonly keeper: ToolStateKeeper,
+    private readonly keeper: ToolStateAdminService,
   ) {}
 
   onModuleInit(): void {

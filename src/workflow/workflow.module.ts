@@ -1,5 +1,5 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
-import { type Later, provided } from '../common/index.js';
+import { type AsyncOption, provided } from '../common/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule, ToolStateModule } from '../tool/index.js';
@@ -32,7 +32,7 @@ export class WorkflowModule {
     for (const [index, workflow] of workflows.entries()) registry.register(workflow, `workflows[${index}]`);
   }
 
-  static forRoot(declared: DeclaredWorkflows | Later<DeclaredWorkflows>): DynamicModule {
+  static forRoot(declared: DeclaredWorkflows | AsyncOption<DeclaredWorkflows>): DynamicModule {
     return {
       module: WorkflowModule,
       global: true,

@@ -63,8 +63,8 @@ export function isEnded(status: JournalRun['status']): boolean {
 function endFaults(run: JournalRun, outdatedFrom: number): string[] {
   if (!isEnded(run.status)) return [`it is ${run.status} after everybody was waited for`];
   const end = run.events.at(-1);
-  const isGivenUp = isPoisoned(run) || (isOutdated(run) && run.finishedAt! >= outdatedFrom);
-  if (isGivenUp || isAnswered(run) || isCancelled(run)) return [];
+  const isRelinquished = isPoisoned(run) || (isOutdated(run) && run.finishedAt! >= outdatedFrom);
+  if (isRelinquished || isAnswered(run) || isCancelled(run)) return [];
   return [`it ended with ${JSON.stringify(end)}`];
 }
 

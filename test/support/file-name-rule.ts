@@ -36,7 +36,7 @@ const PORTS = [
   'session-store',
   'state-manager',
   'state-store',
-  'state-home',
+  'state-backend',
   'token-counter',
   'tool-pin-store',
   'tool-policy',

@@ -6,7 +6,7 @@ import { ContextConnections } from '../../src/tool/rest/connection/context-conne
 import { RestToolRegistry } from '../../src/tool/rest/rest-tool.registry.js';
 import type { RestToolDeclaration } from '../../src/tool/rest/rest-tool.types.js';
 import { ContextClosings } from '../../src/tool/state/context-closing.registry.js';
-import { StateHomeRegistry } from '../../src/tool/state/state-home.registry.js';
+import { StateBackendRegistry } from '../../src/tool/state/state-backend.registry.js';
 import { ToolStates } from '../../src/tool/state/tool-states.service.js';
 import { ToolExecutor } from '../../src/tool/tool.executor.js';
 import { ToolRegistry } from '../../src/tool/tool.registry.js';
@@ -68,7 +68,7 @@ export class RestWorld {
     this.server.reset();
     this.tools = new ToolRegistry();
     this.closings = new ContextClosings();
-    this.states = new ToolStates(new StateHomeRegistry(this.config, undefined, undefined, this.closings));
+    this.states = new ToolStates(new StateBackendRegistry(this.config, undefined, undefined, this.closings));
     this.connections = new ContextConnections(this.client!, this.closings);
     this.registry = new RestToolRegistry(this.config, this.client!, this.tools, this.connections);
   }

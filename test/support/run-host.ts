@@ -8,7 +8,7 @@ import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type Ru
 import { ChildAnswerService } from '../../src/run/child/child-answer.service.js';
 import { ChildJoinService } from '../../src/run/child/child-join.service.js';
 import { ChildStartService } from '../../src/run/child/child-start.service.js';
-import { RunFamilyService } from '../../src/run/child/run-family.service.js';
+import { RunTreeService } from '../../src/run/child/run-tree.service.js';
 import { ChildRunStore } from '../../src/run/child/child-run.store.js';
 import { RunDecisionService } from '../../src/run/decision/run-decision.service.js';
 import { WaitingRunStore } from '../../src/run/decision/waiting-run.store.js';
@@ -117,7 +117,7 @@ export class RunHost {
     const begins = new ChildStartService(this.journal, this.bus, this.dispatcher, handlers);
     const joins = new ChildJoinService(this.journal, this.bus, this.dispatcher, begins, waiting, cancels);
     this.answers = new ChildAnswerService(this.journal, store, waiting, this.decisions, cancels);
-    const family = new RunFamilyService(this.executor, this.journal, store, joins, this.answers, cancels);
+    const family = new RunTreeService(this.executor, this.journal, store, joins, this.answers, cancels);
     this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower, family);
   }
 

@@ -1,7 +1,7 @@
 import { AgentForkService, AgentService } from '../../src/agent/index.js';
 import { AppError, newId } from '../../src/common/index.js';
 import { RunService } from '../../src/run/index.js';
-import { SessionKeeper, SessionService, type StoredTurn } from '../../src/session/index.js';
+import { SessionAdminService, SessionService, type StoredTurn } from '../../src/session/index.js';
 import { repairTurn } from '../../src/session/memory/history-repair.policy.js';
 import { Tool, type ToolContext } from '../../src/tool/index.js';
 import { FakeLlm } from './fake-llm.js';
@@ -113,10 +113,10 @@ export class TalkWorld {
       case 'fork':
         return this.fork(event.turn, session);
       case 'pin':
-        await unlessGone(this.get(SessionKeeper).pin(WHO, session, event.turn, true));
+        await unlessGone(this.get(SessionAdminService).pin(WHO, session, event.turn, true));
         return session;
       case 'clear':
-        await unlessGone(this.get(SessionKeeper).clear(WHO, session));
+        await unlessGone(this.get(SessionAdminService).clear(WHO, session));
         return session;
       case 'restart':
         await this.jackdaw.stop();
@@ -159,7 +159,7 @@ export class TalkWorld {
   private async import(id: string, turns: NonNullable<Talk['imported']>): Promise<void> {
     const session = { id, owner: WHO.id, created_at: 1, updated_at: 1, metadata: {} };
     const named = turns.map((turn) => ({ ...turn, run_id: `${turn.run_id}-${id}` }));
-    await this.get(SessionKeeper).import(WHO, { version: 1, session, turns: named });
+    await this.get(SessionAdminService).import(WHO, { version: 1, session, turns: named });
   }
 
   private prepare(turn: PlannedTurn): void {

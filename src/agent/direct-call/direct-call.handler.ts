@@ -11,7 +11,7 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../../run/index.js';
-import { failedResult, ToolRegistry, toolResultText, ToolStateKeeper, ToolStates } from '../../tool/index.js';
+import { failedResult, ToolRegistry, toolResultText, ToolStateAdminService, ToolStates } from '../../tool/index.js';
 import type { DirectCallDefinition, DirectCallInput } from './direct-call.types.js';
 
 export const DIRECT_CALL_RUN = 'tool';
@@ -32,7 +32,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     private readonly engine: ToolCallEngine,
     private readonly tools: ToolRegistry,
     private readonly states: ToolStates,
-    private readonly keeper: ToolStateKeeper,
+    private readonly keeper: ToolStateAdminService,
   ) {}
 
   onModuleInit(): void {

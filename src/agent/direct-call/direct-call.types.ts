@@ -5,7 +5,7 @@ import type {
   RunHandle,
   RunListener,
   RunStatus,
-  ToldImage,
+  PublishedImage,
   WaitingRequest,
 } from '../../run/index.js';
 
@@ -45,7 +45,7 @@ export interface DirectCallAnswer {
   readonly success?: boolean;
   readonly result?: JsonValue;
   /** Images of the result; the run's journal has their complete data. */
-  readonly images?: ToldImage[];
+  readonly images?: PublishedImage[];
   /** Number of omitted images: too many, too large, or not a PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   /** Error message, with its code, if the call did not succeed. */

@@ -73,14 +73,14 @@ export interface JournaledSpending {
 export type NewAccount = Pick<CallAccount, 'tenant' | 'runId' | 'sessionId'>;
 
 /** Usage of a call, as the journal records it. */
-export interface ToldUsage {
+export interface ReportedUsage {
   readonly tokens: number;
   /** In the unit of `LLM_PRICES`. */
   readonly cost: number;
 }
 
 /** Usage of a journaled call. Times are epoch ms. */
-export interface JournaledUsage extends ToldUsage {
+export interface JournaledUsage extends ReportedUsage {
   readonly account: CallAccount;
   readonly at: number;
   /** Whether its root run has ended. */
@@ -113,7 +113,7 @@ export abstract class ModelBudget {
    * @param isOver whether the run ends in this batch
    * @returns `null` if no statement is necessary
    */
-  journaled(_runId: string, _took: readonly ToldUsage[], _isOver: boolean): JournaledSpending | null {
+  journaled(_runId: string, _took: readonly ReportedUsage[], _isOver: boolean): JournaledSpending | null {
     return null;
   }
 

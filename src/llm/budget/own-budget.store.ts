@@ -12,7 +12,7 @@ import type { SharedBudgetStore } from './shared-budget.store.js';
 /** Maximum idle totals in memory. */
 const HELD = 1000;
 /** Delay until usage that no journal batch has recorded is written separately, in ms. */
-const TOLD_WITHIN_MS = 10_000;
+const JOURNALED_WITHIN_MS = 10_000;
 const NO_SUMS: readonly BookedSum[] = [];
 const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.tokens, cost = cost + excluded.cost';
 
@@ -209,13 +209,13 @@ export class OwnBudgetStore extends BudgetStore {
   private writeLater(): void {
     this.timer ??= setTimeout(() => {
       this.timer = null;
-      const before = Date.now() - TOLD_WITHIN_MS;
+      const before = Date.now() - JOURNALED_WITHIN_MS;
       const unwritten = this.book.unwritten();
       if (unwritten.length > 0) this.writeLater();
       this.writeAll(unwritten.filter(({ at }) => at <= before)).catch((err: unknown) => {
         if (!isClosed(err)) this.logger.warn({ err }, 'What model calls have used is not written yet');
       });
-    }, TOLD_WITHIN_MS).unref();
+    }, JOURNALED_WITHIN_MS).unref();
   }
 
   /** Retries later after a failure. */

@@ -18,7 +18,7 @@ import {
   type JournaledUsage,
   type NewAccount,
   type PlannedCall,
-  type ToldUsage,
+  type ReportedUsage,
 } from './model-budget.js';
 
 const ATTEMPTS = 50;
@@ -78,7 +78,7 @@ export class StoredModelBudget extends ModelBudget {
     this.store.begun(lastingScopesOf(account, this.serverLimits), Date.now());
   }
 
-  override journaled(runId: string, took: readonly ToldUsage[], isOver: boolean): JournaledSpending | null {
+  override journaled(runId: string, took: readonly ReportedUsage[], isOver: boolean): JournaledSpending | null {
     const amounts = took.map(({ tokens, cost }) => ({ tokens: Math.round(tokens), cost: toUnits(cost) }));
     return this.store.journaled(runId, amounts, isOver);
   }

@@ -16,7 +16,7 @@ import {
   type ChangedState,
   type Invoked,
   type InvokeOptions,
-  type KeptState,
+  type StoredState,
   type PlannedCall,
   type Reconciled,
   type SecurityPolicies,
@@ -26,15 +26,15 @@ import {
 } from '../../tool/index.js';
 import type { CalledRun, CallLoop } from '../reasoning.types.js';
 import { toSite, type CallDecider } from './call-decider.executor.js';
-import { standingOf, type CallStanding } from './call-standing.policy.js';
+import { standingOf, type CallStatus } from './call-status.policy.js';
 import { CallMeter } from './call-meter.builder.js';
 import { childStep, ChildCallExecutor, type JoinedCall } from './child-call.executor.js';
 import type { ChildResult } from './child-result.factory.js';
 import { decidedResult, withReminder } from './decided-result.factory.js';
-import { noteStrangers, readsStrangers } from './stranger.policy.js';
+import { recordUntrusted, readUntrusted } from './untrusted-result.policy.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
 import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
-import { tell } from './told-result.mapper.js';
+import { tell } from './published-result.mapper.js';
 import {
   approvalRequest,
   invocationPlace,
@@ -48,10 +48,10 @@ export type CallOutcome =
   /** A person must decide before the call continues. */
   | { readonly kind: 'waiting'; readonly request: WaitingRequest };
 
-type Ready = Extract<CallStanding, { kind: 'ready' }>;
-type Unknown = Extract<CallStanding, { kind: 'unknown' }>;
+type Ready = Extract<CallStatus, { kind: 'ready' }>;
+type Unknown = Extract<CallStatus, { kind: 'unknown' }>;
 /** A result, its value before truncation, and the child run of the call, if any. */
-type Done = ChildResult & { readonly kept?: KeptState; readonly meter?: CallMeter };
+type Done = ChildResult & { readonly kept?: StoredState; readonly meter?: CallMeter };
 /** One invocation of a call: its place in the run, the answer to the tool's last question and its queue slot. */
 interface Invocation {
   readonly at: string;
@@ -87,7 +87,7 @@ export class CallExecutor {
   async execute(loop: CallLoop, call: ToolCall, at: number, mayWaitMs?: number): Promise<CallOutcome> {
     const placed: PlacedCall = { loop, call, index: at - 1, place: `${loop.iteration}:${at}`, mayWaitMs };
     const { run } = loop;
-    loop.isReadingStrangers ||= readsStrangers(placed);
+    loop.isReadingUntrusted ||= readUntrusted(placed);
     const tool = loop.tools.get(call.name);
     if (tool?.metadata.state) loop.stateful.add(tool);
     if (run.isRecorded(stepOf(placed))) return this.replay(placed);
@@ -248,7 +248,7 @@ export class CallExecutor {
       given,
     );
     const done = loop.failed.has(callKey(call)) ? withReminder(screened) : screened;
-    await noteStrangers(placed, done, { isCalled, child });
+    await recordUntrusted(placed, done, { isCalled, child });
     const state = kept?.changed;
     tell(placed, done, { child, state });
     const usage = meter?.tell();

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../common/index.js';
-import { addUsage, NO_USAGE, type ChildStanding, type RunResult } from '../../run/index.js';
+import { addUsage, NO_USAGE, type ChildStatus, type RunResult } from '../../run/index.js';
 import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/index.js';
 import { useOutcome } from '../incomplete-outcome.policy.js';
 import type { CalledRun } from '../reasoning.types.js';
 
-type Ended = Extract<ChildStanding, { kind: 'ended' }>;
+type Ended = Extract<ChildStatus, { kind: 'ended' }>;
 
 /** The result of a call that is a child run; without `child` if no run was started. */
 export interface ChildResult extends SucceededCall {

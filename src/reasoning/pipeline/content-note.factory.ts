@@ -4,7 +4,7 @@ import type { CallLoop } from '../reasoning.types.js';
 type Applied = Extract<RunEvent, { readonly type: 'policy.decided'; readonly policy: string }>;
 
 /** Emits an event that content was masked or blocked, with the kinds of matches but never the content. */
-export function tellContent(
+export function emitContentDecision(
   { run, iteration }: CallLoop,
   about: Pick<Applied, 'on' | 'call_id' | 'tool'>,
   { kind, names }: { readonly kind: 'masked' | 'blocked'; readonly names: readonly string[] },

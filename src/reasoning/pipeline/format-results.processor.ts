@@ -12,7 +12,7 @@ export class FormatResultsProcessor extends Processor {
   async process(loop: Loop): Promise<void> {
     if (loop.waiting.size > 0) return;
     pairResults(loop, null);
-    loop.isTainted ||= loop.isReadingStrangers;
+    loop.isTainted ||= loop.isReadingUntrusted;
   }
 }
 

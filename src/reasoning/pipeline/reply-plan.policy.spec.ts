@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { MemoryRunContext, NO_USAGE, type ChildCall, type ChildStanding, type StepName } from '../../run/index.js';
+import { MemoryRunContext, NO_USAGE, type ChildCall, type ChildStatus, type StepName } from '../../run/index.js';
 import { ToolExecutor, type Tool } from '../../tool/index.js';
 import { PromptBuilder } from '../prompt.builder.js';
 import { ProtocolRegistry } from '../protocols/protocol.registry.js';
@@ -24,7 +24,7 @@ class RecordedContext extends MemoryRunContext {
     return name !== undefined && Object.hasOwn(this.recorded, this.nameOf(name));
   }
 
-  override async join({ id }: Partial<ChildCall> = {}): Promise<ChildStanding> {
+  override async join({ id }: Partial<ChildCall> = {}): Promise<ChildStatus> {
     this.joined.push(String(id));
     const end = { run_id: String(id), result: `answer of ${id}`, is_complete: true, finish_reason: 'stop', model: 'm' };
     return {

@@ -1,6 +1,6 @@
 import type { ContentFilter } from '../../security/index.js';
 import { failedResult, withValue, type CallSite, type SucceededCall } from '../../tool/index.js';
-import { tellContent } from './content-note.factory.js';
+import { emitContentDecision } from './content-note.factory.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 
 /** Filters a result before the model, the journal and clients receive it; emits an event if the filter matched. */
@@ -13,7 +13,7 @@ export function screenResult(
   const { result, whole } = given;
   const filtered = filter.json(result.success ? (whole ?? result.result) : result.error);
   if (filtered.kind === 'clean') return given;
-  tellContent(loop, { on: 'result', call_id: call.id, tool: call.name }, filtered);
+  emitContentDecision(loop, { on: 'result', call_id: call.id, tool: call.name }, filtered);
   if (filtered.kind === 'blocked') {
     const error = `The call was made, but its result is withheld: it holds ${filtered.names.join(', ')}.`;
     return { result: failedResult(result.tool, 'TOOL_RESULT_BLOCKED', error, result.execution_time_ms) };

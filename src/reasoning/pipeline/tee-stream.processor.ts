@@ -4,7 +4,7 @@ import { addUsage, toRunUsage } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import type { SecurityPolicies } from '../../tool/index.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
-import { tellContent } from './content-note.factory.js';
+import { emitContentDecision } from './content-note.factory.js';
 import { dropEarlierImages } from './image-repair.policy.js';
 import { Processor } from './processor.js';
 import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
@@ -83,7 +83,7 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
     const given = await untilAborted(loop.ask!(toListener(loop, shown), place, { isFresh, accepts }), run.signal);
     const screened = screen ? screenReply(screen, given, protocol.decode(given, context)) : asItCame(given);
     const { kind, reply } = screened;
-    if (kind !== 'clean') tellContent(loop, { on: 'output' }, screened);
+    if (kind !== 'clean') emitContentDecision(loop, { on: 'output' }, screened);
     decode(reply);
     if (kind === 'blocked') shown.replaceBy(reply.message.content);
     else shown.end(loop.decoded!.text);

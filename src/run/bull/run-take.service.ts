@@ -1,5 +1,5 @@
 import { refusalOf } from '../../persistence/index.js';
-import { journalUnavailable } from '../given-up.policy.js';
+import { journalUnavailable } from '../relinquished.policy.js';
 import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
 import { RunAdmissionService } from '../run-admission.service.js';
 import { RunBus } from '../run-bus.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { WaitingRunStore } from '../decision/waiting-run.store.js';
-import { isGivenUp } from '../given-up.policy.js';
+import { isRelinquished } from '../relinquished.policy.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';
@@ -10,7 +10,7 @@ import { isOpen, RunJournal } from '../run-journal.js';
 import type { RunRecord } from '../run.types.js';
 import { ChildNews } from './child-news.factory.js';
 import { ChildStartService } from './child-start.service.js';
-import type { ChildCall, ChildStanding } from './child-run.types.js';
+import type { ChildCall, ChildStatus } from './child-run.types.js';
 
 /** Time for a child run to stop after a cancel, in ms. */
 const STOP_WAIT_MS = 5_000;
@@ -33,7 +33,7 @@ export class ChildJoinService {
    * @throws the signal's reason when the parent's execution is abandoned; the maker's error when the run cannot be
    *   created
    */
-  async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding> {
+  async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStatus> {
     for (;;) {
       const news = new ChildNews(this.bus, call.id);
       try {
@@ -51,8 +51,8 @@ export class ChildJoinService {
   }
 
   /** Cancels the run, and waits up to 5 s for its end. */
-  private async stop(runId: string, signal: AbortSignal): Promise<ChildStanding> {
-    if (isGivenUp(signal)) throw signal.reason;
+  private async stop(runId: string, signal: AbortSignal): Promise<ChildStatus> {
+    if (isRelinquished(signal)) throw signal.reason;
     await this.cancels.cancel(runId);
     for (const by = Date.now() + STOP_WAIT_MS; Date.now() < by;) {
       const news = new ChildNews(this.bus, runId);
@@ -69,7 +69,7 @@ export class ChildJoinService {
     throw signal.reason;
   }
 
-  private async endOf({ id, agent, createdAt, finishedAt }: RunRecord): Promise<ChildStanding> {
+  private async endOf({ id, agent, createdAt, finishedAt }: RunRecord): Promise<ChildStatus> {
     const last = await this.journal.lastEvent(id);
     const [item] = await this.journal.events(id, last - 1);
     if (item && isTerminal(item.event)) {

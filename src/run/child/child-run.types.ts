@@ -50,7 +50,7 @@ export interface ChildCall {
 }
 
 /** The status of a child run. */
-export type ChildStanding =
+export type ChildStatus =
   | { readonly kind: 'ended'; readonly end: TerminalEvent; readonly agent: string; readonly durationMs: number }
   /** A person must decide before it continues. */
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };

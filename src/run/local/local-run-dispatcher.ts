@@ -2,7 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/comm
 import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
-import { journalUnavailable } from '../given-up.policy.js';
+import { journalUnavailable } from '../relinquished.policy.js';
 import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
 import { RunAdmissionService } from '../run-admission.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';

@@ -62,7 +62,7 @@ export class CallResults {
       const json = toJsonResult(value);
       const checked = tool.checkOutput?.(json.value) ?? VALID;
       if (checked.valid)
-        return this.tellLeftOut(
+        return this.warnLeftOut(
           illustrated(succeededCall(name, json, maxBytes, elapsedMs), images, this.maxImageBytes),
         );
       const message = `The tool's result does not match its output schema: ${checked.reason}`;
@@ -73,7 +73,7 @@ export class CallResults {
     }
   }
 
-  private tellLeftOut(call: SucceededCall): SucceededCall {
+  private warnLeftOut(call: SucceededCall): SucceededCall {
     const { result } = call;
     if (!result.success || result.images_left_out === undefined) return call;
     const limits = `a result may have ${MAX_IMAGES}, of ${this.maxImageBytes} bytes together (AGENT_MAX_IMAGE_BYTES), in PNG, JPEG, GIF or WebP`;

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { type Later, provided } from '../../common/index.js';
+import { type AsyncOption, provided } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ApprovalListPolicy } from './approval-list.policy.js';
@@ -22,7 +22,7 @@ export class SecurityPolicyModule {
   }
 
   /** @param given policy in addition to SECURITY_POLICY_FILE */
-  static forRoot(given?: SecurityPolicy | Later<SecurityPolicy | undefined>): DynamicModule {
+  static forRoot(given?: SecurityPolicy | AsyncOption<SecurityPolicy | undefined>): DynamicModule {
     return {
       module: SecurityPolicyModule,
       global: true,

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { Later, provided } from '../../common/index.js';
+import { AsyncOption, provided } from '../../common/index.js';
 import { OutgoingModule } from '../../security/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ContextConnections } from './connection/context-connections.registry.js';
@@ -13,12 +13,12 @@ const toDeclared = (tools: Declared): DeclaredRestTools => ({ tools });
 /** REST endpoints as tools, declared in files or in code. */
 @Module({})
 export class RestToolModule {
-  static forRoot(tools: Declared | Later<Declared> = []): DynamicModule {
+  static forRoot(tools: Declared | AsyncOption<Declared> = []): DynamicModule {
     return {
       module: RestToolModule,
       imports: [ToolModule, OutgoingModule],
       providers: [
-        provided(DeclaredRestTools, tools instanceof Later ? tools.map(toDeclared) : toDeclared(tools)),
+        provided(DeclaredRestTools, tools instanceof AsyncOption ? tools.map(toDeclared) : toDeclared(tools)),
         ContextConnections,
         RestToolRegistry,
         RestToolLoader,

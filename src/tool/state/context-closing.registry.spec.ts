@@ -6,7 +6,7 @@ import { createRegisteredTool } from '../registered-tool.factory.js';
 import type { Tool } from '../tool.types.js';
 import { ContextClosings } from './context-closing.registry.js';
 import { contextIdOf } from './context-id.factory.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StatefulOptions } from './stateful-options.types.js';
 import { ToolStates } from './tool-states.service.js';
 
@@ -19,7 +19,9 @@ function listen() {
   const closings = new ContextClosings();
   const told: string[] = [];
   closings.onClosed((id) => void told.push(id));
-  const states = new ToolStates(new StateHomeRegistry(loadConfig({ env: {} }).config, undefined, undefined, closings));
+  const states = new ToolStates(
+    new StateBackendRegistry(loadConfig({ env: {} }).config, undefined, undefined, closings),
+  );
   return { closings, told, states };
 }
 

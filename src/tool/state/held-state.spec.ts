@@ -3,8 +3,8 @@ import { loadConfig } from '../../config/index.js';
 import { createCallSite } from '../call/tool-request.factory.js';
 import { createRegisteredTool } from '../registered-tool.factory.js';
 import { ContextQueue } from './context-queue.policy.js';
-import { VolatileStateHome } from './homes/volatile-state-home.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import { VolatileStateBackend } from './backend/volatile-state-backend.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StatefulCall } from './stateful-call.executor.js';
 import { MemoryStateStore } from './stores/memory-state-store.js';
 import { ToolStates } from './tool-states.service.js';
@@ -27,10 +27,10 @@ class FullStore extends MemoryStateStore {
   }
 }
 
-class FullHome extends StateHomeRegistry {
-  private readonly full = new VolatileStateHome('memory', new FullStore(), new ContextQueue());
+class FullHome extends StateBackendRegistry {
+  private readonly full = new VolatileStateBackend('memory', new FullStore(), new ContextQueue());
 
-  override async of(): Promise<VolatileStateHome> {
+  override async of(): Promise<VolatileStateBackend> {
     return this.full;
   }
 }

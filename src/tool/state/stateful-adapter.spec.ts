@@ -171,7 +171,7 @@ describe('a stateful tool with instances', () => {
 
   it.each<[Partial<StatefulAdapter<Notebook>>, RegExp]>([
     [{ snapshot: KEEPS.snapshot! }, /it has one of snapshot and restore/],
-    [{ maxInstances: 2 }, /it has maxInstances, and without snapshot/],
+    [{ maxInstances: 2 }, /it has maxInstances, but without snapshot/],
     [{ ...KEEPS, maxInstances: 0 }, /its maxInstances is 0/],
     [{ create: 5, call: null } as never, /it has no create.*it has no call/],
     [{ stateful: { ttlMs: -1 } }, /its stateful.ttlMs is -1/],

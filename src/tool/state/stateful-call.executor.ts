@@ -3,13 +3,13 @@ import type { StepCompanion } from '../../run/index.js';
 import { IllustratedResult } from '../illustrated-result.factory.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { applyChange, type CallEnd, type StateChange } from './state-change.mapper.js';
-import type { StateHome } from './homes/state-home.js';
+import type { StateBackend } from './backend/state-backend.js';
 import { toData } from './state-data.mapper.js';
 import { ToolStateHandle, type WantedChange } from './tool-state-handle.factory.js';
 import type { ContextKey, StateData, StatePolicy } from './tool-state.types.js';
 
 /** State change of a call, for the step that records it. */
-export interface KeptState {
+export interface StoredState {
   readonly companion: StepCompanion;
   /** Only if the business or session state changed. */
   readonly changed?: ChangedState;
@@ -63,7 +63,7 @@ export class StatefulCall {
 
   /** @param home backend of the state */
   constructor(
-    private readonly home: StateHome,
+    private readonly home: StateBackend,
     private readonly policy: StatePolicy,
     private readonly context: FoundContext,
     private readonly site: StatefulCallSite,
@@ -101,7 +101,7 @@ export class StatefulCall {
    * Creates the change of the call.
    * @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call must then fail, recorded by `refuse`
    */
-  async keep(outcome: CallEnd): Promise<KeptState> {
+  async keep(outcome: CallEnd): Promise<StoredState> {
     this.handle.close();
     // With last-write-wins the currently stored state is irrelevant.
     const draft = this.policy.conflict === 'last_write_wins' ? this.context.found() : await this.context.look();
@@ -109,11 +109,11 @@ export class StatefulCall {
   }
 
   /** Records the call without its state changes. */
-  refuse(outcome: CallEnd): KeptState {
+  refuse(outcome: CallEnd): StoredState {
     return this.change(this.context.found(), outcome, { sides: {} });
   }
 
-  private change(draft: ContextDraft, outcome: CallEnd, wanted: WantedChange): KeptState {
+  private change(draft: ContextDraft, outcome: CallEnd, wanted: WantedChange): StoredState {
     const before = draft.versionOf('business');
     const change: StateChange = {
       id: this.site.id,

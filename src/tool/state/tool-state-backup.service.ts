@@ -9,13 +9,13 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { AppError, DAY_MS, messageOf, newId, parseExactJson, RecurringWork } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { Cipher } from '../../security/index.js';
-import type { StateHome } from './homes/state-home.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import type { StateBackend } from './backend/state-backend.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StateManagerName } from './stateful-options.types.js';
 import { parseFileText, toFileText } from './stores/context-file.parser.js';
 import { writesOf, type KeptContext } from './stores/kept-context.mapper.js';
 import { isDamage } from './tool-state.error.js';
-import { UsedStateHomes } from './used-home.service.js';
+import { UsedBackendService } from './used-backend.service.js';
 
 /** One line of a backup: a context. */
 interface Line {
@@ -38,8 +38,8 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
 
   constructor(
     private readonly config: AppConfig,
-    private readonly homes: StateHomeRegistry,
-    private readonly used: UsedStateHomes,
+    private readonly homes: StateBackendRegistry,
+    private readonly used: UsedBackendService,
     private readonly cipher: Cipher,
   ) {
     this.folder = join(config.dataDir, 'backups');
@@ -110,7 +110,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
     }
   }
 
-  private async *linesOf(home: StateHome, tenant: string): AsyncGenerator<string> {
+  private async *linesOf(home: StateBackend, tenant: string): AsyncGenerator<string> {
     for await (const id of home.contextsOf(tenant)) {
       const kept = await this.readable(home, id);
       if (!kept) continue;
@@ -119,7 +119,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
     }
   }
 
-  private async readable(home: StateHome, id: string): Promise<KeptContext | null> {
+  private async readable(home: StateBackend, id: string): Promise<KeptContext | null> {
     try {
       return await keptIn(home, id);
     } catch (error) {
@@ -149,7 +149,7 @@ async function forceToDisk(path: string): Promise<void> {
   }
 }
 
-async function keptIn({ store }: StateHome, id: string): Promise<KeptContext | null> {
+async function keptIn({ store }: StateBackend, id: string): Promise<KeptContext | null> {
   const context = await store.load(id);
   if (!context) return null;
   const [versions, history] = await Promise.all([store.versions(id), store.history(id, WHOLE_HISTORY)]);

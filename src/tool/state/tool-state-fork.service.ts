@@ -4,9 +4,9 @@ import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { ContextDraft, isLive } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
-import { joinCopies, type StatesCopy } from './homes/state-home.js';
+import { joinCopies, type StatesCopy } from './backend/state-backend.js';
 import { asideIn } from './state-entry.mapper.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import type { ChangedState, RecordedState } from './stateful-call.executor.js';
 import type { StateStore, StoredContext, StoredState } from './stores/state-store.js';
 import type { StateData } from './tool-state.types.js';
@@ -33,7 +33,7 @@ export interface ForkedPast {
 @Injectable()
 export class ToolStateForks {
   constructor(
-    private readonly homes: StateHomeRegistry,
+    private readonly homes: StateBackendRegistry,
     private readonly tools: ToolRegistry,
   ) {}
 

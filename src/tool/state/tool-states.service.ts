@@ -6,9 +6,9 @@ import type { ContextListener } from './context-closing.registry.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { ContextQueue } from './context-queue.policy.js';
 import { contextIdOf } from './context-id.factory.js';
-import { StatefulCall, type ChangedState, type KeptState } from './stateful-call.executor.js';
-import { joinEnds, type StatesEnd } from './homes/state-home.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import { StatefulCall, type ChangedState, type StoredState } from './stateful-call.executor.js';
+import { joinEnds, type StatesEnd } from './backend/state-backend.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import { toData } from './state-data.mapper.js';
 import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
@@ -28,11 +28,11 @@ export class ToolStates {
   /** Serialises calls outside of runs, so that each one finds the changes of the previous one. */
   private readonly calls = new ContextQueue();
 
-  constructor(private readonly homes: StateHomeRegistry) {}
+  constructor(private readonly homes: StateBackendRegistry) {}
 
   /** For use without an application: states in memory, with default settings. */
   static inMemory(): ToolStates {
-    return new ToolStates(new StateHomeRegistry(loadConfig({ env: {} }).config));
+    return new ToolStates(new StateBackendRegistry(loadConfig({ env: {} }).config));
   }
 
   /**
@@ -104,7 +104,7 @@ export class ToolStates {
     const started = performance.now();
     const elapsed = () => ({ elapsed_ms: Math.round(performance.now() - started) });
     // Without a session, do not store: a crash before the cleanup would leave an unreachable context.
-    const store = async ({ companion }: KeptState) => (site.sessionId === null ? undefined : companion.alone());
+    const store = async ({ companion }: StoredState) => (site.sessionId === null ? undefined : companion.alone());
     try {
       const result = held.withoutState(await make(held));
       await store(await held.keep({ kind: 'success', detail: elapsed() }));

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AGENT_RUN, type AgentDefinitionInput, type AskedQuestion } from '../../agent/index.js';
 import { newId, type JsonValue } from '../../common/index.js';
-import { addUsage, NO_USAGE, type ChildStanding, type NodeKind, type RunUsage } from '../../run/index.js';
+import { addUsage, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
 import { answeredNode, failedNode, type NodeAnswer } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';
 
-type Ended = Extract<ChildStanding, { kind: 'ended' }>;
+type Ended = Extract<ChildStatus, { kind: 'ended' }>;
 
 /** A question to an agent in a child run. */
 export interface AskedAgent extends Omit<NodeAnswer, 'finish_reason'> {

@@ -2,7 +2,7 @@ import type { Principal } from '../../common/index.js';
 import {
   RunContext,
   type ChildCall,
-  type ChildStanding,
+  type ChildStatus,
   type Decision,
   type RunEvent,
   type RunLineage,
@@ -68,7 +68,7 @@ export class NodeRunContext extends RunContext {
     return this.run.claim(this.at(place), this.placed(announcement));
   }
 
-  join(call: ChildCall): Promise<ChildStanding> {
+  join(call: ChildCall): Promise<ChildStatus> {
     const signal = call.signal ? AbortSignal.any([this.signal, call.signal]) : this.signal;
     const request = async () => ({ ...(await call.request()), isSeparate: true });
     return this.run.join({ ...call, signal, ...(this.hasOwnSession && { request }) });

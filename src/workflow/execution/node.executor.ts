@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../common/index.js';
-import { isGivenUp, unreachable, type StepName } from '../../run/index.js';
+import { isRelinquished, unreachable, type StepName } from '../../run/index.js';
 import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
 import { AgentNodeExecutor } from './agent-node.executor.js';
 import { HumanNodeExecutor } from './human-node.executor.js';
@@ -141,7 +141,7 @@ export class NodeExecutor {
       if (outcome.status === 'failed') signal.throwIfAborted();
       return outcome;
     } catch (error) {
-      if (isGivenUp(task.run.signal)) throw task.run.signal.reason;
+      if (isRelinquished(task.run.signal)) throw task.run.signal.reason;
       signal.throwIfAborted();
       if (error instanceof AppError && OF_THE_RUN.has(error.code)) throw error;
       return this.failed(task, error);

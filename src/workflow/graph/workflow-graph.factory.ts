@@ -5,7 +5,7 @@ import type { NodeDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
 import { compileTemplate } from '../template/template.parser.js';
 import { rootsOf } from './node-reference.mapper.js';
-import { ownSessionsOf, soloistsOf } from './soloist.policy.js';
+import { ownSessionsOf, exclusiveStreamsOf } from './exclusive-stream.policy.js';
 import type { Edge, GraphNode, WorkflowGraph } from './workflow-graph.types.js';
 
 /**
@@ -31,7 +31,7 @@ export function createGraph(definition: WorkflowDefinition): WorkflowGraph {
     order.map((id) => [id, new Set(order.filter((other) => ancestors.get(other)!.has(id)))] as const),
   );
   const ordered = { nodes, order, ancestors };
-  const [soloists, ownSessions] = [soloistsOf(ordered), ownSessionsOf(ordered)];
+  const [soloists, ownSessions] = [exclusiveStreamsOf(ordered), ownSessionsOf(ordered)];
   return { definition, nodes, edges, descendants, soloists, ownSessions };
 }
 

@@ -145,7 +145,7 @@ const TOLD: readonly (readonly [request: string, part: string])[] = [
   ['明天星期几', '没有听懂'],
   ['昨天北京几点', '没有听懂'],
   ['reverse it', 'I did not understand'],
-  ['times 3', 'none in this session yet'],
+  ['times 3', 'no result yet'],
   ['再乘以 3', '还没有结果'],
   ['What is the length of the Nile?', 'I did not understand'],
   ['How do I reverse a linked list in C?', 'I did not understand'],

@@ -79,7 +79,7 @@ const LABELS_BEHIND_THOUGHTS = new RegExp(`(?<=</think(?:ing)?>)${IN_TEXT}`, 'gi
 const THOUGHT_END = /<\/think/i;
 const BEFORE_ONLY = new RegExp(`^${BEFORE}`);
 const NUMBER_BEGUN = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
-const AFTER_BEGUN = new RegExp(
+const AFTER_START = new RegExp(
   `^(?:${NAMES})[ \\t]{0,2}(?:#?\\d{0,3})[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\)?)?[ \\t]{0,2}[\\])】）*_\`"']{0,4}[ \\t]{0,2}\\r?$`,
   'i',
 );
@@ -112,7 +112,7 @@ export function mayBecomeLabel(beginning: string): boolean {
   if (!mayBegin(beginning) || beginning.length >= MAX_LABEL) return false;
   if (NUMBER_BEGUN.test(beginning)) return true;
   const rest = beginning.slice(BEFORE_ONLY.exec(beginning)![0].length);
-  return BEGINNINGS.has(toKey(rest)) || AFTER_BEGUN.test(rest);
+  return BEGINNINGS.has(toKey(rest)) || AFTER_START.test(rest);
 }
 
 /** Whether the closing marks of a bold label may still follow this text. */

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { ToolRegistry } from '../tool.registry.js';
-import type { StateHome } from './homes/state-home.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import type { StateBackend } from './backend/state-backend.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StateManagerName } from './stateful-options.types.js';
 
 /** The backends in use by registered tools, whether or not a tool was called in this process. */
 @Injectable()
-export class UsedStateHomes {
+export class UsedBackendService {
   constructor(
-    private readonly homes: StateHomeRegistry,
+    private readonly homes: StateBackendRegistry,
     private readonly tools: ToolRegistry,
   ) {}
 
@@ -17,13 +17,13 @@ export class UsedStateHomes {
     return new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
   }
 
-  /** @throws AppError as `StateHomeRegistry.of` */
-  open(): Promise<StateHome[]> {
+  /** @throws AppError as `StateBackendRegistry.of` */
+  open(): Promise<StateBackend[]> {
     return Promise.all([...this.names()].map((name) => this.homes.of(name)));
   }
 
   /** Includes backends of tools that are no longer registered. @throws AppError as `open` */
-  async all(): Promise<StateHome[]> {
+  async all(): Promise<StateBackend[]> {
     await this.open();
     return this.homes.opened();
   }

@@ -1,5 +1,5 @@
 import { parseImage } from '../../common/index.js';
-import type { ToldImage, ToolCompleted } from '../../run/index.js';
+import type { PublishedImage, ToolCompleted } from '../../run/index.js';
 import type { ChangedState, ToolResult } from '../../tool/index.js';
 import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';
 import type { PlacedCall } from './waiting-request.factory.js';
@@ -7,13 +7,13 @@ import type { PlacedCall } from './waiting-request.factory.js';
 type Told = Omit<ToolCompleted, 'type' | 'iteration' | 'call_id'>;
 
 /** A result as published in events: image data is replaced by its media type and size. */
-export function toldResult(result: ToolResult): Told {
+export function publishedResult(result: ToolResult): Told {
   if (!result.success) return result;
   const { images, ...told } = result;
-  return { ...told, ...(images && { images: images.map(toldImage) }) };
+  return { ...told, ...(images && { images: images.map(publishedImage) }) };
 }
 
-function toldImage(url: string): ToldImage {
+function publishedImage(url: string): PublishedImage {
   const image = parseImage(url);
   if (typeof image === 'string' || image.kind === 'url') return { url };
   return { media_type: image.mediaType, bytes: image.bytes };
@@ -29,7 +29,7 @@ export function tell(
   loop.run.emit({
     type: 'tool.completed',
     ...about,
-    ...toldResult(done),
+    ...publishedResult(done),
     ...(child && { child_run_id: child.run_id }),
   });
   if (child?.answer) tellAnswer(loop, child.run_id, child.answer);

@@ -3,11 +3,11 @@ import { AppError, messageOf, RecurringWork } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { Database } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
-import type { StateHome } from './homes/state-home.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import type { StateBackend } from './backend/state-backend.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import { StateChangeStore } from './stores/state-change.store.js';
 import { isDamage } from './tool-state.error.js';
-import { UsedStateHomes } from './used-home.service.js';
+import { UsedBackendService } from './used-backend.service.js';
 
 const AT_ONCE = 200;
 /** Minimum age of a pending change, in ms: the call itself applies younger ones. */
@@ -15,15 +15,15 @@ const YOUNG_MS = 5_000;
 
 /** Background maintenance of states: deletes expired contexts and applies pending changes. */
 @Injectable()
-export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
+export class ToolStateMaintenanceService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('ToolState');
   private readonly changes: StateChangeStore;
   private readonly works: RecurringWork[] = [];
 
   constructor(
     private readonly config: AppConfig,
-    private readonly homes: StateHomeRegistry,
-    private readonly used: UsedStateHomes,
+    private readonly homes: StateBackendRegistry,
+    private readonly used: UsedBackendService,
     database: Database,
     cipher: Cipher,
   ) {
@@ -47,7 +47,7 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
     return swept;
   }
 
-  private async sweepHome(home: StateHome): Promise<number> {
+  private async sweepHome(home: StateBackend): Promise<number> {
     for (let swept = 0; ;) {
       const ids = await home.store.expired(Date.now(), AT_ONCE);
       for (const id of ids) swept += (await home.removeExpired(id)) ? 1 : 0;

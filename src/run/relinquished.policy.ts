@@ -7,7 +7,7 @@ import type { RunRecord } from './run.types.js';
 const REASONS: readonly ErrorCode[] = ['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE'];
 
 /** True if the execution was aborted for a reason that leaves the run unfinished. */
-export function isGivenUp({ aborted, reason }: AbortSignal): boolean {
+export function isRelinquished({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof AppError && REASONS.includes(reason.code);
 }
 

@@ -9,13 +9,13 @@ import type { CountedChange, OutgoingChange, StateChangeStore } from '../stores/
 import type { StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import type { StateManagerName } from '../stateful-options.types.js';
-import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
+import { StateBackend, type StatesCopy, type StatesEnd } from './state-backend.js';
 
 /**
  * Backend outside of the journal's database. A change is committed to the journal's outbox with its step. It is applied
  * to the store afterwards: immediately, at the next access to its context, or by the next sync.
  */
-export class ProjectedStateHome extends StateHome {
+export class ProjectedStateBackend extends StateBackend {
   readonly isVolatile = false;
 
   /**
@@ -94,10 +94,10 @@ export class ProjectedStateHome extends StateHome {
   }
 
   private async carryOver(contextId: string): Promise<void> {
-    await this.catchUp(contextId).catch((error: unknown) => this.tellLate(contextId, error));
+    await this.catchUp(contextId).catch((error: unknown) => this.warnLate(contextId, error));
   }
 
-  private tellLate(contextId: string, error: unknown): void {
+  private warnLate(contextId: string, error: unknown): void {
     this.logger.warn(
       `A change of tool state ${contextId} cannot be stored now, it is tried again: ${messageOf(error)}`,
     );

@@ -8,7 +8,7 @@ import type { StateChange } from '../state-change.mapper.js';
 import { MemoryStateStore } from '../stores/memory-state-store.js';
 import { StateChangeStore } from '../stores/state-change.store.js';
 import type { StatePolicy } from '../tool-state.types.js';
-import { ProjectedStateHome } from './projected-state-home.js';
+import { ProjectedStateBackend } from './projected-state-backend.js';
 
 const KEY = { tenant: 'a', session: 's', tool: 'count' };
 const ID = contextIdOf(KEY);
@@ -59,8 +59,8 @@ it('a late catch-up does not apply changes again that another process has applie
   const store = new MemoryStateStore();
   const changes = new StateChangeStore(opened.database, PLAIN_CIPHER);
   const slow = new FrozenChanges(opened.database, PLAIN_CIPHER);
-  const home = new ProjectedStateHome('distributed', store, new ContextQueue(), changes, false);
-  const other = new ProjectedStateHome('distributed', store, new ContextQueue(), slow, false);
+  const home = new ProjectedStateBackend('distributed', store, new ContextQueue(), changes, false);
+  const other = new ProjectedStateBackend('distributed', store, new ContextQueue(), slow, false);
   const journal = async (n: number) => {
     const draft = await home.manager(POLICY).open(ID, change(n));
     await opened.database.commit([...home.companion(change(n), POLICY, draft).statements()]);

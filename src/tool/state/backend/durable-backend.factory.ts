@@ -9,9 +9,9 @@ import { openRedisStateStore, openSqliteStateStore } from '../stores/state-store
 import { StateChangeStore } from '../stores/state-change.store.js';
 import { StateCodec } from '../stores/state-codec.mapper.js';
 import type { StateStore } from '../stores/state-store.js';
-import { JournalStateHome } from './journal-state-home.js';
-import { ProjectedStateHome } from './projected-state-home.js';
-import type { StateHome } from './state-home.js';
+import { JournalStateBackend } from './journal-state-backend.js';
+import { ProjectedStateBackend } from './projected-state-backend.js';
+import type { StateBackend } from './state-backend.js';
 
 interface Means {
   readonly config: AppConfig;
@@ -20,18 +20,18 @@ interface Means {
 }
 
 /** Opens the configured backend of a durable manager; loads its driver on demand. */
-export async function openDurableHome(name: 'persistent' | 'distributed', means: Means): Promise<StateHome> {
+export async function openDurableBackend(name: 'persistent' | 'distributed', means: Means): Promise<StateBackend> {
   const { config, database, cipher } = means;
   const { isCompressed, sync } = config.toolState;
   const queue = new ContextQueue();
   const store = await (name === 'persistent' ? openPersistent(means) : openShared(means));
   if (!store)
-    return new JournalStateHome(
+    return new JournalStateBackend(
       name,
       new DatabaseStateStore(database, new StateCodec({ cipher, isCompressed })),
       queue,
     );
-  return new ProjectedStateHome(name, store, queue, new StateChangeStore(database, cipher), sync.isOnChange);
+  return new ProjectedStateBackend(name, store, queue, new StateChangeStore(database, cipher), sync.isOnChange);
 }
 
 /** `null` for the journal's database. */

@@ -37,7 +37,7 @@ type SeenSession = SessionKey & Pick<SessionRecord, 'lastTurn'>;
 
 /** Administration of sessions. Sessions of other tenants are invisible. */
 @Injectable()
-export class SessionKeeper {
+export class SessionAdminService {
   constructor(
     private readonly database: Database,
     private readonly sessions: SessionService,

@@ -4,14 +4,14 @@ import { Database } from '../../persistence/index.js';
 import type { RunRecord } from '../../run/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import { contextIdOf } from './context-id.factory.js';
-import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js';
+import { joinEnds, type StateBackend, type StatesEnd } from './backend/state-backend.js';
 import { asideIn } from './state-entry.mapper.js';
-import { StateHomeRegistry } from './state-home.registry.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import { contextNotFound, isDamage } from './tool-state.error.js';
-import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
-import { UsedStateHomes } from './used-home.service.js';
+import { ToolStateMaintenanceService } from './tool-state-maintenance.service.js';
+import { UsedBackendService } from './used-backend.service.js';
 import {
   STATE_TYPES,
   type ContextFilter,
@@ -44,15 +44,15 @@ type EndingRun = Pick<RunRecord, 'id' | 'tenant' | 'sessionId'>;
 
 /** Administration of tool states, for all state managers. Contexts of other tenants are reported as not found. */
 @Injectable()
-export class ToolStateKeeper {
+export class ToolStateAdminService {
   private readonly logger = new Logger('ToolState');
 
   constructor(
-    private readonly homes: StateHomeRegistry,
+    private readonly homes: StateBackendRegistry,
     private readonly tools: ToolRegistry,
     private readonly database: Database,
-    private readonly upkeep: ToolStateUpkeep,
-    private readonly used: UsedStateHomes,
+    private readonly upkeep: ToolStateMaintenanceService,
+    private readonly used: UsedBackendService,
   ) {}
 
   /**
@@ -159,7 +159,7 @@ export class ToolStateKeeper {
     for (const home of await this.used.all()) await home.purge();
   }
 
-  private async endingIn(home: StateHome, run: EndingRun): Promise<StatesEnd> {
+  private async endingIn(home: StateBackend, run: EndingRun): Promise<StatesEnd> {
     const { id, tenant, sessionId } = run;
     const session = sessionId ?? `run:${id}`;
     const goes = ({ cleanupAfterRun }: StatefulOptions) => sessionId === null || cleanupAfterRun === true;
@@ -178,7 +178,7 @@ export class ToolStateKeeper {
 
   /** Ids of contexts that pending changes may create. @param isMeant filter on the tool's options */
   private possible(
-    home: StateHome,
+    home: StateBackend,
     tenant: string,
     session: string,
     isMeant: (options: StatefulOptions) => boolean = () => true,
@@ -204,7 +204,10 @@ export class ToolStateKeeper {
     throw contextNotFound(id);
   }
 
-  private async keyIn(home: StateHome, id: string): Promise<ContextInfo | (ContextKey & { error: AppError }) | null> {
+  private async keyIn(
+    home: StateBackend,
+    id: string,
+  ): Promise<ContextInfo | (ContextKey & { error: AppError }) | null> {
     try {
       await home.catchUp(id);
       return await this.managerOf(home).getContextInfo(id);
@@ -216,7 +219,7 @@ export class ToolStateKeeper {
   }
 
   /** @param tool tool whose limits apply to writes, if it is registered */
-  private managerOf(home: StateHome, tool = ''): StoredStateManager {
+  private managerOf(home: StateBackend, tool = ''): StoredStateManager {
     const own = this.tools.has(tool) ? this.tools.get(tool).metadata.state : undefined;
     return home.manager(this.homes.policyOf({ ...own, manager: home.name }));
   }
@@ -249,18 +252,18 @@ async function infoOf(manager: StoredStateManager, id: string): Promise<ContextI
 }
 
 /** The run-scoped contexts of a session. */
-async function madeByRuns({ store }: StateHome, tenant: string, session: string): Promise<string[]> {
+async function madeByRuns({ store }: StateBackend, tenant: string, session: string): Promise<string[]> {
   const ids = await store.list({ tenant, session });
   const contexts = await Promise.all(ids.map((id) => store.load(id)));
   return contexts.flatMap((context) => (context?.isOfRun ? [context.id] : []));
 }
 
-async function hasPart({ store }: StateHome, id: string, user: string): Promise<boolean> {
+async function hasPart({ store }: StateBackend, id: string, user: string): Promise<boolean> {
   const connection = (await store.load(id))?.states.connection;
   return connection !== undefined && asideIn(connection).users.includes(user);
 }
 
-async function isTouched({ store }: StateHome, id: string, runs: ReadonlySet<string>): Promise<boolean> {
+async function isTouched({ store }: StateBackend, id: string, runs: ReadonlySet<string>): Promise<boolean> {
   const made = [...(await store.versions(id)), ...(await store.history(id, WHOLE_HISTORY))];
   return made.some(({ by }) => by !== null && runs.has(by.split(':')[0]!));
 }

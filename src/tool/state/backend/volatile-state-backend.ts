@@ -3,10 +3,10 @@ import { contextIdOf } from '../context-id.factory.js';
 import type { StateChange } from '../state-change.mapper.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextWrite } from '../stores/state-store.js';
-import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
+import { StateBackend, type StatesCopy, type StatesEnd } from './state-backend.js';
 
 /** Backend in memory: changes are applied after their step is durable. */
-export class VolatileStateHome extends StateHome {
+export class VolatileStateBackend extends StateBackend {
   readonly isVolatile = true;
   /** Contexts to create after the commit of their batch. */
   private readonly coming = new Map<string, ContextWrite>();

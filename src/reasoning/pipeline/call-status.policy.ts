@@ -8,7 +8,7 @@ interface Given {
 }
 
 /** Status of a call by the records of earlier executions. `at` is the place of its last invocation. */
-export type CallStanding =
+export type CallStatus =
   /** Ready for its n-th invocation, with the answer to its last question, if any. */
   | (Given & { readonly kind: 'ready'; readonly n: number })
   /** Suspended with a question that has no answer yet. */
@@ -19,7 +19,7 @@ export type CallStanding =
   | { readonly kind: 'decided'; readonly about: 'input' | 'outcome_unknown'; readonly decision: Decision };
 
 /** Follows a call's invocations from the first to the last one. */
-export async function standingOf(placed: PlacedCall): Promise<CallStanding> {
+export async function standingOf(placed: PlacedCall): Promise<CallStatus> {
   let given: Given = {};
   for (let n = 1; ; n++) {
     const standing = await standingAt(placed, n, given);
@@ -29,7 +29,7 @@ export async function standingOf(placed: PlacedCall): Promise<CallStanding> {
 }
 
 /** Status by the n-th invocation; without `kind`, the next invocation follows, with this answer. */
-async function standingAt(placed: PlacedCall, n: number, given: Given): Promise<CallStanding | Given> {
+async function standingAt(placed: PlacedCall, n: number, given: Given): Promise<CallStatus | Given> {
   const { place } = placed;
   const { run } = placed.loop;
   const at = invocationPlace(place, n);
@@ -40,7 +40,7 @@ async function standingAt(placed: PlacedCall, n: number, given: Given): Promise<
   return wasBegun(run, invocationPlace(place, n + 1)) ? given : { ...given, kind: 'unknown', at, n };
 }
 
-async function answered(placed: PlacedCall, at: string): Promise<CallStanding | Given> {
+async function answered(placed: PlacedCall, at: string): Promise<CallStatus | Given> {
   const { run } = placed.loop;
   const decision = run.answer(requestId('input', at));
   if (!decision) return { kind: 'asked', at };

@@ -7,10 +7,10 @@ import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextDraft } from '../context-draft.builder.js';
 import type { StateManagerName } from '../stateful-options.types.js';
 import type { ContextWrite } from '../stores/state-store.js';
-import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
+import { StateBackend, type StatesCopy, type StatesEnd } from './state-backend.js';
 
 /** Backend in the journal's database: the batch that records a step includes its change. */
-export class JournalStateHome extends StateHome {
+export class JournalStateBackend extends StateBackend {
   readonly isVolatile = false;
 
   constructor(

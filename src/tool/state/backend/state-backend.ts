@@ -27,7 +27,7 @@ export interface StatesCopy extends StatesEnd {
 }
 
 /** Port to a backend: how the state changes of calls reach their store. */
-export abstract class StateHome {
+export abstract class StateBackend {
   /** Whether its data end with the process, so that a resumed run must replay its changes. */
   abstract readonly isVolatile: boolean;
   protected readonly logger = new Logger('ToolState');

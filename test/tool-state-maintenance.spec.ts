@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { contextIdOf } from '../src/tool/index.js';
-import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
-import { ToolStateUpkeep } from '../src/tool/state/tool-state-upkeep.service.js';
+import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
+import { ToolStateMaintenanceService } from '../src/tool/state/tool-state-maintenance.service.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -30,7 +30,7 @@ async function count(): Promise<unknown> {
 
 /** Whether the context is where its manager stores it, whatever the journal has. */
 async function isStored(manager: 'memory' | 'persistent' | 'distributed'): Promise<boolean> {
-  const home = await jackdaw.app.get(StateHomeRegistry).of(manager);
+  const home = await jackdaw.app.get(StateBackendRegistry).of(manager);
   return (await home.store.load(ID)) !== null;
 }
 
@@ -67,7 +67,7 @@ describe('expired states', () => {
     }
     const folder = join(jackdaw.dataDir, 'tool-states');
     writeFileSync(join(folder, `${ID}.json`), '{');
-    expect(await jackdaw.app.get(ToolStateUpkeep, { strict: false }).sweep()).toBe(3);
+    expect(await jackdaw.app.get(ToolStateMaintenanceService, { strict: false }).sweep()).toBe(3);
     expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('changes', () => {
 });
 
 it('refuse managers of one process if many processes share the database', async () => {
-  const registry = new StateHomeRegistry(
+  const registry = new StateBackendRegistry(
     (await import('../src/config/index.js')).loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } }).config,
   );
   await expect(registry.of('memory')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });

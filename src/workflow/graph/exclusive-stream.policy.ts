@@ -14,7 +14,7 @@ type Choices = ReadonlyMap<string, string>;
  * The llm nodes with an exclusive stream: no other model node can execute at the same time, because a run streams one
  * message at a time. Of any two, one comes after the other, or a branch leads to only one of them.
  */
-export function soloistsOf(graph: Ordered): Set<string> {
+export function exclusiveStreamsOf(graph: Ordered): Set<string> {
   const { nodes, order } = graph;
   const isApart = apartIn(graph);
   const speakers = order.filter((id) => speaks(nodes.get(id)!));

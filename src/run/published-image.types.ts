@@ -1,5 +1,5 @@
 /** An image of a tool result as shown in events: its address or its metadata, not its data; wire form. */
-export interface ToldImage {
+export interface PublishedImage {
   /** Of inline data; so is `bytes`. */
   readonly media_type?: string;
   readonly bytes?: number;

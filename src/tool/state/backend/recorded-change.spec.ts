@@ -8,9 +8,9 @@ import type { StateChange } from '../state-change.mapper.js';
 import { MemoryStateStore } from '../stores/memory-state-store.js';
 import { StateChangeStore } from '../stores/state-change.store.js';
 import type { StateData, StatePolicy } from '../tool-state.types.js';
-import { ProjectedStateHome } from './projected-state-home.js';
-import type { StateHome } from './state-home.js';
-import { VolatileStateHome } from './volatile-state-home.js';
+import { ProjectedStateBackend } from './projected-state-backend.js';
+import type { StateBackend } from './state-backend.js';
+import { VolatileStateBackend } from './volatile-state-backend.js';
 
 Logger.overrideLogger(false);
 const KEY = { tenant: 'a', session: 's', tool: 'count' };
@@ -46,7 +46,12 @@ function changeTo(data: StateData, n = 1): StateChange {
 }
 
 /** Records a change as a run does. @param meanwhile state written concurrently, before the commit */
-async function record(home: StateHome, change: StateChange, policy: StatePolicy, meanwhile: StateData): Promise<void> {
+async function record(
+  home: StateBackend,
+  change: StateChange,
+  policy: StatePolicy,
+  meanwhile: StateData,
+): Promise<void> {
   const manager = home.manager(POLICY);
   const companion = home.companion(change, policy, await manager.open(ID, change));
   await manager.createContext(KEY);
@@ -56,13 +61,13 @@ async function record(home: StateHome, change: StateChange, policy: StatePolicy,
   await companion.committed();
 }
 
-const homes: readonly (readonly [string, () => StateHome])[] = [
-  ['in memory', () => new VolatileStateHome('memory', new MemoryStateStore(), new ContextQueue())],
+const homes: readonly (readonly [string, () => StateBackend])[] = [
+  ['in memory', () => new VolatileStateBackend('memory', new MemoryStateStore(), new ContextQueue())],
   [
     'beside the journal',
     () => {
       const changes = new StateChangeStore(opened.database, PLAIN_CIPHER);
-      return new ProjectedStateHome('persistent', new MemoryStateStore(), new ContextQueue(), changes, true);
+      return new ProjectedStateBackend('persistent', new MemoryStateStore(), new ContextQueue(), changes, true);
     },
   ],
 ];

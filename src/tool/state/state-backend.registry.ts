@@ -5,8 +5,8 @@ import { Database } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
 import { ContextClosings } from './context-closing.registry.js';
 import { ContextQueue } from './context-queue.policy.js';
-import type { StateHome } from './homes/state-home.js';
-import { VolatileStateHome } from './homes/volatile-state-home.js';
+import type { StateBackend } from './backend/state-backend.js';
+import { VolatileStateBackend } from './backend/volatile-state-backend.js';
 import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
 import { MemoryStateStore } from './stores/memory-state-store.js';
 import type { StatePolicy } from './tool-state.types.js';
@@ -15,8 +15,8 @@ import type { StatePolicy } from './tool-state.types.js';
  * Backends of the state managers, each opened at its first use; resolves a tool's options against the configuration.
  */
 @Injectable()
-export class StateHomeRegistry implements OnApplicationShutdown {
-  private readonly homes = new Map<StateManagerName, Promise<StateHome>>();
+export class StateBackendRegistry implements OnApplicationShutdown {
+  private readonly homes = new Map<StateManagerName, Promise<StateBackend>>();
 
   /**
    * @param database by default only in-memory managers are available
@@ -37,7 +37,7 @@ export class StateHomeRegistry implements OnApplicationShutdown {
    * @throws AppError `TOOL_STATE_UNAVAILABLE` if the store is unavailable, `CONFIG_INVALID` for an impossible
    * configuration
    */
-  async of(name: StateManagerName): Promise<StateHome> {
+  async of(name: StateManagerName): Promise<StateBackend> {
     let home = this.homes.get(name);
     if (!home) {
       home = this.open(name).then((opened) => opened.telling(this.closings));
@@ -48,7 +48,7 @@ export class StateHomeRegistry implements OnApplicationShutdown {
   }
 
   /** Backends that are open. */
-  async opened(): Promise<StateHome[]> {
+  async opened(): Promise<StateBackend[]> {
     return Promise.all(this.homes.values());
   }
 
@@ -75,19 +75,19 @@ export class StateHomeRegistry implements OnApplicationShutdown {
     await Promise.allSettled([...this.homes.values()].map(async (home) => (await home).store.close()));
   }
 
-  private async open(name: StateManagerName): Promise<StateHome> {
+  private async open(name: StateManagerName): Promise<StateBackend> {
     const { cluster } = this.config;
     const isOfProcess = name !== 'distributed';
     if (isOfProcess && cluster.isEnabled) throw ofOneProcess(name);
     switch (name) {
       case 'memory':
       case 'session':
-        return new VolatileStateHome(name, new MemoryStateStore(), new ContextQueue());
+        return new VolatileStateBackend(name, new MemoryStateStore(), new ContextQueue());
       case 'persistent':
       case 'distributed': {
         if (!this.database) throw withoutDatabase(name);
-        const { openDurableHome } = await import('./homes/durable-home.factory.js');
-        return openDurableHome(name, { config: this.config, database: this.database, cipher: this.cipher });
+        const { openDurableBackend } = await import('./backend/durable-backend.factory.js');
+        return openDurableBackend(name, { config: this.config, database: this.database, cipher: this.cipher });
       }
     }
   }

@@ -6,7 +6,7 @@ const Unwrapped = Transform(({ obj, key }) => RawValue.unwrapped((obj as Record<
 });
 
 /** A field with the user's own JSON. The validation pipe passes its value unchanged. */
-export const AsItCame = (): PropertyDecorator => (prototype, field) => {
+export const RawJson = (): PropertyDecorator => (prototype, field) => {
   markRaw(prototype, field);
   Unwrapped(prototype, field);
 };

@@ -25,7 +25,7 @@ export interface ResultOrigin {
 }
 
 /** Records in the journal that a call's result is untrusted: a replay does not depend on the current tool. */
-export async function noteStrangers(
+export async function recordUntrusted(
   placed: PlacedCall,
   result: ToolResult,
   { isCalled = false, child }: ResultOrigin,
@@ -34,19 +34,19 @@ export async function noteStrangers(
   const isOurs = !result.success && OURS.has(result.code) && !(isCalled && result.code === 'TOOL_DENIED');
   const isForeign = loop.tools.get(call.name)?.metadata.untrusted === true && !isOurs;
   if (!isForeign && !child?.is_tainted) return;
-  loop.isReadingStrangers = true;
+  loop.isReadingUntrusted = true;
   await loop.run.value(noteOf(place), () => true);
 }
 
 /** Whether an untrusted source describes a tool of the run, now or in an earlier execution; records it. */
-export async function isToldByStrangers(run: RunContext, tools: readonly Tool[]): Promise<boolean> {
+export async function hasUntrustedTool(run: RunContext, tools: readonly Tool[]): Promise<boolean> {
   const isTold = tools.some(({ metadata }) => metadata.untrustedDefinition) || isNoted(run, DESCRIPTIONS);
   // Runs without such a tool record nothing.
   return isTold && run.value(noteOf(DESCRIPTIONS), () => true);
 }
 
 /** Whether an earlier execution recorded an untrusted result for this call. */
-export function readsStrangers({ loop, place }: PlacedCall): boolean {
+export function readUntrusted({ loop, place }: PlacedCall): boolean {
   return isNoted(loop.run, place);
 }
 

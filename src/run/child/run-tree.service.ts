@@ -5,16 +5,16 @@ import { isOpen, RunJournal } from '../run-journal.js';
 import type { RunRecord, RunStatus } from '../run.types.js';
 import { ChildAnswerService } from './child-answer.service.js';
 import { ChildJoinService } from './child-join.service.js';
-import type { ChildCall, ChildStanding } from './child-run.types.js';
+import type { ChildCall, ChildStatus } from './child-run.types.js';
 import { ChildRunStore } from './child-run.store.js';
-import type { RunFamily } from './run-family.types.js';
+import type { RunTree } from './run-tree.types.js';
 
 /**
  * The relations between runs of a tree. A parent waits for a running child on its own node. When the child waits for a
  * decision, the parent changes to `waiting` too, without a process, and resumes when the child has ended.
  */
 @Injectable()
-export class RunFamilyService implements RunFamily {
+export class RunTreeService implements RunTree {
   /** Runs executed here that have started child runs. */
   private readonly parents = new Set<string>();
 
@@ -29,7 +29,7 @@ export class RunFamilyService implements RunFamily {
     executor.useFamily(this);
   }
 
-  join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding> {
+  join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStatus> {
     this.parents.add(parent.id);
     return this.joins.join(parent, call, signal);
   }
