@@ -1,6 +1,6 @@
 /**
  * The layers of src/, top first. A module may import only from lines below its own; modules on one line never import
- * each other. Composition (src/*.ts) stands on top of all: it imports any module and nobody imports it.
+ * each other. Composition (src/*.ts) stands on top of all: it imports any module and no module imports it.
  */
 const LAYERS = [
   ['api', 'mcp-server', 'health', 'console'],
@@ -18,7 +18,7 @@ const LAYERS = [
   ['common'],
 ];
 
-/** Packages that only some folders may import: what they bring stays behind that folder's face. */
+/** Packages that only some folders may import: their types stay behind that folder's index. */
 const SDKS = [
   { name: 'openai', packages: ['openai'], folders: ['^src/llm/'] },
   { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
@@ -112,14 +112,14 @@ export default {
       to: { circular: true },
     },
     {
-      name: 'public-face',
-      comment: "Another module is imported only by its index.ts; what is not exported there is that module's own.",
+      name: 'public-index',
+      comment: 'Another module is imported only by its index.ts; everything else is internal.',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
       to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
     },
     {
-      name: 'public-face-composition',
+      name: 'public-index-composition',
       comment: 'Composition, too, sees a module only by its index.ts. Generated OpenAPI metadata names DTO files.',
       severity: 'error',
       from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/openapi-metadata\\.ts$' },
@@ -154,8 +154,8 @@ export default {
       to: { path: '(^|node_modules/)@modelcontextprotocol/', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'examples-use-the-face',
-      comment: 'An example is an application of somebody else: it knows the package by its name.',
+      name: 'examples-use-the-package',
+      comment: 'An example is an application of a user: it imports the package by its name.',
       severity: 'error',
       from: { path: '^examples/([^/]+)/' },
       to: { path: '^(src|test|examples)/', pathNot: ['^src/index\\.ts$', '^examples/$1/'] },

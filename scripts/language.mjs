@@ -70,12 +70,16 @@ function readableText(path) {
 function findings(text) {
   // A phrase may be broken over lines of a comment or paragraph.
   const flat = text.replace(/\n[ \t]*(?:\*|\/\/|#)?[ \t]*/g, (gap) => `\n${' '.repeat(gap.length - 1)}`);
+  // `begun:${place}` is a name in stored journals, which cannot change.
+  const isStoredName = ({ index, 0: phrase }) => flat.startsWith(':${', index + phrase.length);
   return PHRASES.flatMap(({ pattern, instead }) =>
-    Array.from(flat.matchAll(pattern), ({ index, 0: phrase }) => ({
-      line: text.slice(0, index).split('\n').length,
-      phrase: phrase.replace(/\s+/g, ' '),
-      instead,
-    })),
+    Array.from(flat.matchAll(pattern))
+      .filter((match) => !isStoredName(match))
+      .map(({ index, 0: phrase }) => ({
+        line: text.slice(0, index).split('\n').length,
+        phrase: phrase.replace(/\s+/g, ' '),
+        instead,
+      })),
   ).toSorted((a, b) => a.line - b.line);
 }
 

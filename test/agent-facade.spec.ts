@@ -181,7 +181,7 @@ describe('an agent that cannot be created', () => {
     ['AGENT_INVALID', { llm: { apiType: 'openai', apiKey: '' } }],
     ['AGENT_INVALID', { llm: { apiType: 'ollama' }, model: { name: 'x' } }],
     ['AGENT_INVALID', { llm: { apiType: 'ollama' }, chatModel: new ScriptedChatModel([]) }],
-    ['CONFIG_INVALID', { llm: { apiType: 'nobody' } }],
+    ['CONFIG_INVALID', { llm: { apiType: 'unknown' } }],
     ['MCP_SERVER_INVALID', { mcp: { enabled: true, name: '' } }],
     ['MCP_SERVER_NOT_FOUND', { mcp: { enabled: true, name: 'unheard' } }],
   ])('is refused with %s for %j', async (code, options) => {

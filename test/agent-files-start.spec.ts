@@ -49,8 +49,8 @@ describe('agents in files at the start', () => {
     folder.write('b.json', '{\n  "name": "b"\n  "model": 1}');
     folder.write('c.xml', agent('c', '<tools><tool name="calculater"/><tool name="nothing"/></tools>'));
     folder.write('d.xml', agent('c', '\n<mcp-server name="web"/>'));
-    folder.write('e.xml', agent('e', '\n<sub-agent name="nobody"/>\n<mcp-server name="web"/>'));
-    folder.write('f.xml', agent('f').replace('offline', 'nobody'));
+    folder.write('e.xml', agent('e', '\n<sub-agent name="unknown"/>\n<mcp-server name="web"/>'));
+    folder.write('f.xml', agent('f').replace('offline', 'unknown'));
     const { code, message } = await refusal();
     const lines = message.replaceAll(`${folder.path}/`, '').split('\n');
     expect([code, lines]).toEqual([
@@ -64,8 +64,8 @@ describe('agents in files at the start', () => {
         '  c.xml:1:80: There is no tool "nothing".',
         '  d.xml:1:8: there are two agents named "c", here and in c.xml:1:8: rename one',
         '  e.xml:3:1: There is no MCP server "web".',
-        expect.stringMatching(/^ {2}e\.xml:2:12: There is no agent "nobody"; there is: default, c, e, f\./),
-        expect.stringMatching(/^ {2}f\.xml:1:17: There is no model provider "nobody"/),
+        expect.stringMatching(/^ {2}e\.xml:2:12: There is no agent "unknown"; there is: default, c, e, f\./),
+        expect.stringMatching(/^ {2}f\.xml:1:17: There is no model provider "unknown"/),
       ],
     ]);
     folder.remove('a.xml');

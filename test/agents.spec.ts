@@ -80,7 +80,7 @@ describe('agents over REST', () => {
   });
 
   it('are answered with 404 for an unknown name', async () => {
-    const { status, body } = await jackdaw.get('/api/agents/nobody');
+    const { status, body } = await jackdaw.get('/api/agents/unknown');
     expect([status, body['code']]).toEqual([404, 'AGENT_NOT_FOUND']);
   });
 
@@ -104,7 +104,7 @@ describe('agents over REST', () => {
   );
 
   it('are answered with 404 for an unknown agent of a request', async () => {
-    const { status, body } = await jackdaw.post('/api/agent/chat', { query: 'x', agent: 'nobody' });
+    const { status, body } = await jackdaw.post('/api/agent/chat', { query: 'x', agent: 'unknown' });
     expect([status, body['code']]).toEqual([404, 'AGENT_NOT_FOUND']);
     expect(llm.requests).toHaveLength(0);
   });

@@ -42,9 +42,9 @@ describe('every rule', () => {
     ['layer-health', 'src/health/up.ts', 'src/api/index.ts'],
     ['layer-agent', 'src/agent/up.ts', 'src/composition.ts'],
     ['llm-and-tool-never-meet', 'src/tool/up.ts', 'src/llm/index.ts'],
-    ['public-face', 'src/agent/faults.ts', 'src/common/hidden.ts'],
+    ['public-index', 'src/agent/faults.ts', 'src/common/hidden.ts'],
     ['no-own-index', 'src/agent/faults.ts', 'src/agent/index.ts'],
-    ['examples-use-the-face', 'examples/shop/src/main.ts', 'src/common/hidden.ts'],
+    ['examples-use-the-package', 'examples/shop/src/main.ts', 'src/common/hidden.ts'],
   ])('%s names the import %s → %s', (rule, from, to) => {
     expect(broken.violations).toContainEqual({ rule, from, to });
   });

@@ -84,7 +84,7 @@ describe('a custom authenticator', () => {
     ['an expired token', token({ ...ANN, exp: Date.now() / 1000 - 1 })],
     ['a token without an expiry', token({ ...ANN, exp: undefined })],
     ['a token with the claims of another one', { authorization: mixed() }],
-    ['an unknown key', { 'x-api-key': 'nobody' }],
+    ['an unknown key', { 'x-api-key': 'unknown' }],
     ['a request without credentials', {}],
   ])('refuses %s', async (_case, headers: Record<string, string>) => {
     const { status, body } = await jackdaw.get('/api/runs', headers);

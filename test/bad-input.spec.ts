@@ -230,16 +230,16 @@ describe('bad input', () => {
   });
 
   it('is answered with 404 and the existing agents for an unknown agent', async () => {
-    const answer = await jackdaw.chat({ query: 'x', agent: 'nobody' });
+    const answer = await jackdaw.chat({ query: 'x', agent: 'unknown' });
     expectProblem(answer, 404, 'AGENT_NOT_FOUND');
-    expect(answer.body['detail']).toBe('There is no agent "nobody"; there is: default.');
+    expect(answer.body['detail']).toBe('There is no agent "unknown"; there is: default.');
   });
 
   it('is answered with 404 for an unknown run', async () => {
     for (const answer of [
-      await jackdaw.get('/api/runs/nobody'),
-      await jackdaw.get('/api/runs/nobody/events'),
-      await jackdaw.post('/api/runs/nobody/cancel'),
+      await jackdaw.get('/api/runs/unknown'),
+      await jackdaw.get('/api/runs/unknown/events'),
+      await jackdaw.post('/api/runs/unknown/cancel'),
     ]) {
       expectProblem(answer, 404, 'RUN_NOT_FOUND');
     }

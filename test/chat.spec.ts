@@ -242,8 +242,8 @@ describe('a chat', () => {
         expect([query, status, body['code']]).toEqual([query, 400, 'VALIDATION_FAILED']);
       }
       for (const path of [
-        '/api/sessions/nobody',
-        '/api/sessions/nobody/messages',
+        '/api/sessions/unknown',
+        '/api/sessions/unknown/messages',
         `/api/sessions/${'x'.repeat(129)}`,
       ]) {
         const { status, body } = await jackdaw.get(path);

@@ -24,7 +24,7 @@ describeClusters('a request to two processes', await clusterStores(), (store) =>
     'is one run for 50 simultaneous duplicates sent to both: %s',
     async (path) => {
       world.llm.always({ text: 'once' });
-      const key = { 'idempotency-key': `twins-${path.slice(-4)}` };
+      const key = { 'idempotency-key': `replays-${path.slice(-4)}` };
       const ask = (query: string, i: number) => (i % 2 ? a : b).post(path, { query }, key);
       const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ask('only once', i)));
       expect(new Set(answers.map(({ status }) => status)).size).toBe(1);

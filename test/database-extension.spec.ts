@@ -65,7 +65,7 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
         [1, 2, -5, null],
         [2, 3, 3, ''],
       ]);
-      expect(await query("SELECT id FROM customer WHERE name = 'nobody'")).toEqual({ columns: ['id'], rows: [] });
+      expect(await query("SELECT id FROM customer WHERE name = 'unknown'")).toEqual({ columns: ['id'], rows: [] });
       expect((await query(`SELECT id FROM customer WHERE name = ${one}`, ["x' OR '1'='1"])).rows).toEqual([]);
     });
 
@@ -133,7 +133,7 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
         maxRows: 2,
         maxCellLength: 20,
         tables: ['customer'],
-        about: 'what we sell',
+        about: 'our products',
       });
       const ours = small.get(ToolRegistry);
       expect(await ours.call('shop_query', { sql: 'SELECT id FROM purchase ORDER BY id' })).toEqual({
@@ -144,7 +144,7 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
       const long = (await ours.call('shop_query', { sql: `SELECT '${'x'.repeat(30)}' AS x` })) as Result;
       expect(long.rows).toEqual([['xxxxxxxxxxxxxxxxxxxx… [cut: 20 of 30 characters shown]']]);
       expect(await ours.call('shop_schema')).toMatchObject({ tables: [{ name: 'customer' }] });
-      expect(ours.get('shop_query').definition.description).toContain('what we sell');
+      expect(ours.get('shop_query').definition.description).toContain('our products');
       await small.close();
     });
   }),

@@ -43,7 +43,7 @@ describe('the usage of embeddings', () => {
     await jackdaw.stop();
     await llm.close();
   });
-  const chat = (more = {}) => jackdaw.chat({ query: 'go on', includeDetails: true, ...more }, ANN.headers);
+  const chat = (more = {}) => jackdaw.chat({ query: 'continue', includeDetails: true, ...more }, ANN.headers);
   const spentOn = async (scope: string) => {
     const rows = await jackdaw.app
       .get(Database)

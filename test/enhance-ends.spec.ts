@@ -115,7 +115,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     const model = enhance(modelOf(registry, llm), tools);
     llm.reply(CALL, { text: 'No leave.' }, { calls: [{ name: 'choose', arguments: {} }] }, { text: 'No choice.' });
     expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No leave.' } } });
-    expect(lastResult()).toMatch(/^Error: Not executed: a person must agree to it first .* nobody can be asked/);
+    expect(lastResult()).toMatch(/^Error: Not executed: a person must agree to it first .* no person can be asked/);
     expect(called).toBe(0);
     expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No choice.' } } });
     expect(lastResult()).toMatch(/^Error: The tool asks a person "Which one\?", and no person can be asked here/);

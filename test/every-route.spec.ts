@@ -19,7 +19,7 @@ const BOB = keyHolder('bob', 'b', 'admin|operator');
 const STRANGERS: readonly Readonly<Record<string, string>>[] = [
   {},
   { authorization: `Bearer jd_${'x'.repeat(43)}` },
-  { 'x-api-key': 'nobody' },
+  { 'x-api-key': 'unknown' },
 ];
 /** Texts that only tenant a may read. */
 const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', 'ann'];

@@ -117,7 +117,7 @@ describe('the support desk', () => {
   });
 
   it('refuses an unknown user and an empty question', async () => {
-    expect(await ask('nobody', 'Hello?')).toMatchObject({ status: 401 });
+    expect(await ask('unknown', 'Hello?')).toMatchObject({ status: 401 });
     expect(await ask('ann', '')).toMatchObject({ status: 400 });
   });
 });

@@ -184,8 +184,8 @@ describe('extensions', () => {
     ],
     [
       'with a missing dependency',
-      (notes) => [new NotingExtension('lone', ['nobody'], notes)],
-      'The extension "lone" 1.0.0 (NotingExtension) requires the extension "nobody", which is missing: add it.',
+      (notes) => [new NotingExtension('lone', ['unknown'], notes)],
+      'The extension "lone" 1.0.0 (NotingExtension) requires the extension "unknown", which is missing: add it.',
     ],
   ])('refuse the start with the name of one %s', async (_title, extensions, message) => {
     const notes: string[] = [];

@@ -152,9 +152,9 @@ describe('an invalid fork', () => {
     ['a tool result for a model step', { fromStep: 'model:2', edit: { toolResult: 1 } }, 'edit.toolResult', /tool:1:1/],
     [
       'an unknown provider',
-      { fromStep: 'model:1', edit: { model: { provider: 'nobody' } } },
+      { fromStep: 'model:1', edit: { model: { provider: 'unknown' } } },
       'edit.model.provider',
-      /nobody/,
+      /unknown/,
     ],
     [
       'a provider without a key',
@@ -212,11 +212,11 @@ describe('an invalid fork', () => {
   });
 
   it('is refused if the run or the agent does not exist', async () => {
-    expect((await world.forks.post('nobody', { fromStep: 'model:1' })).body).toMatchObject({
+    expect((await world.forks.post('unknown', { fromStep: 'model:1' })).body).toMatchObject({
       status: 404,
       code: 'RUN_NOT_FOUND',
     });
-    const answer = await world.forks.post(runId, { fromStep: 'model:1', edit: { agent: 'nobody' } });
+    const answer = await world.forks.post(runId, { fromStep: 'model:1', edit: { agent: 'unknown' } });
     expect(answer.body).toMatchObject({ status: 404, code: 'AGENT_NOT_FOUND' });
   });
 

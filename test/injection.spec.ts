@@ -42,7 +42,7 @@ describe.each<ProtocolName>(['native', 'react', 'xml'])('a model that follows ev
     for (const [at, { tasks, session = 'talk', query }] of turns.entries()) {
       model.tasks = [...tasks];
       model.isAwake = at + 1 >= wakesAt;
-      const request = { query: query ?? 'go on', sessionId: `${session}-${talk}`, isTainted: query !== undefined };
+      const request = { query: query ?? 'continue', sessionId: `${session}-${talk}`, isTainted: query !== undefined };
       statuses.push((await jackdaw.app.get(AgentService).chat(LOCAL, request)).status);
     }
     return { effects: [...tools.effects], statuses };

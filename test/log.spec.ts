@@ -99,7 +99,7 @@ describe('the log', () => {
   });
 
   it('reports an unreachable model in warnings without a stack', async () => {
-    next = new AppError('MODEL_UNREACHABLE', 'Nobody answers.', { cause: new Error('ECONNREFUSED') });
+    next = new AppError('MODEL_UNREACHABLE', 'The model does not answer.', { cause: new Error('ECONNREFUSED') });
     const { status, body } = await jackdaw.chat({ query: 'x' });
     expect(status).toBe(502);
     const told = await lines(1);

@@ -34,7 +34,7 @@ describe('an agent with a long-term memory', () => {
   /** Executes one tool call of the model and returns the result that the model receives. */
   async function call(name: string, args: unknown, user: User, sessionId?: string): Promise<string> {
     llm.reply({ calls: [{ name, arguments: args as Record<string, unknown> }] }).reply({ text: 'done' });
-    const { status } = await jackdaw.chat({ query: 'go on', ...(sessionId && { sessionId }) }, bearer(user));
+    const { status } = await jackdaw.chat({ query: 'continue', ...(sessionId && { sessionId }) }, bearer(user));
     expect(status).toBe(200);
     return String(llm.lastRequest.messages.at(-1)!.content);
   }

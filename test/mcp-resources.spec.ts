@@ -92,7 +92,7 @@ describeClients(
       expect(greeting.messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Greet Ann.' } }]);
       const { messages } = await client().getPrompt({ name: 'ask_clerk', arguments: { message: 'Where?' } });
       expect(JSON.stringify(messages)).toMatch(/ask_clerk.*Knows|Knows.*ask_clerk/);
-      for (const wrong of [{ name: 'greet' }, { name: 'nobody' }]) {
+      for (const wrong of [{ name: 'greet' }, { name: 'unknown' }]) {
         await expect(client().getPrompt(wrong)).rejects.toMatchObject({ code: -32_602 });
       }
       const ref = { type: 'ref/prompt' as const, name: 'greet' };

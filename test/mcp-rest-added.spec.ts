@@ -111,9 +111,9 @@ describe('a server that is added over REST', () => {
     for (const name of ['peer', 'file']) {
       expect(await add(declaration(name))).toMatchObject({ status: 409, body: { code: 'MCP_SERVER_DUPLICATE' } });
     }
-    const both = await Promise.all([add(declaration('twin')), add(declaration('twin'))]);
+    const both = await Promise.all([add(declaration('double')), add(declaration('double'))]);
     expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
-    expect((await remove('twin')).status).toBe(204);
+    expect((await remove('double')).status).toBe(204);
   });
 
   it('is not connected with the value of an environment variable', async () => {
@@ -222,7 +222,7 @@ describeDatabases('several nodes', POSTGRES, (created) => {
     const first = await start();
     const second = await start();
     const sync = async () => second.app.get(McpServerService).sync();
-    await first.post(SERVERS, { ...declaration(), headers: { 'x-api-key': 'nobody' } }, OPERATOR.headers);
+    await first.post(SERVERS, { ...declaration(), headers: { 'x-api-key': 'unknown' } }, OPERATOR.headers);
     await sync();
     await untilStatus(second, 'peer', 'failed');
     await first.send(`${SERVERS}/peer`, { method: 'DELETE', headers: OPERATOR.headers });

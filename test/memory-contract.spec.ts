@@ -251,7 +251,7 @@ describeDatabases('the session memory', servers, (created) => {
     const call = { id: 'c', name: 'add', arguments: '{}' };
     const messages: Turn['messages'] = [
       { role: 'user', content: '1.0' },
-      { role: 'tool', toolCallId: 'nobody', name: 'add', content: '3' },
+      { role: 'tool', toolCallId: 'unknown', name: 'add', content: '3' },
       { role: 'assistant', content: '', toolCalls: [call, call] },
       { role: 'assistant', content: 'three' },
     ];

@@ -146,7 +146,7 @@ describe('a fallback model', () => {
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('DEEPSEEK_API_KEY'),
     });
-    await expect(start({ LLM_FALLBACK: 'nobody:x' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect(start({ LLM_FALLBACK: 'unknown:x' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   it('does not receive a request that the first model refused', async () => {

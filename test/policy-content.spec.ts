@@ -142,7 +142,7 @@ describe.each(PROTOCOLS)('model output (%s)', (protocol) => {
 
   it('is withheld as a whole: no part was streamed, and the run reports the reason', async () => {
     await rule({ cards: { output: 'block' } });
-    llm.reply(writer.answer(`A long beginning that is harmless by itself. ${CARD}`));
+    llm.reply(writer.answer(`A long start that is harmless by itself. ${CARD}`));
     const stream = await jackdaw.stream({ query: 'go', agent: protocol, sessionId: `s${++sessions}` });
     const events = await stream.all();
     const notice = 'The answer is withheld: it holds cards.';

@@ -198,7 +198,7 @@ describe('GET /api/runs/:id/journal', () => {
   });
 
   it('answers 404 for an unknown run', async () => {
-    expect((await jackdaw.get('/api/runs/nobody/journal')).body).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+    expect((await jackdaw.get('/api/runs/unknown/journal')).body).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 });
 

@@ -87,7 +87,7 @@ describe('run events for @OnEvent methods', () => {
     const [ear, later, nuisance] = [new Ear(), new Ear(), new Nuisance()];
     llm.reply({ calls: [callOf('pay', { to: 'bob', amount: 5 })] }).reply({ text: 'the end' });
     const first = await start(ear, nuisance);
-    const run = await WaitingRun.begin(first, 'told');
+    const run = await WaitingRun.begin(first, 'shown');
     await first.stop();
     const second = await start(later, nuisance);
     await run.on(second).after('approve');
@@ -98,7 +98,7 @@ describe('run events for @OnEvent methods', () => {
     expect(notices.map(({ event }) => event)).toEqual(journaled);
     expect(journaled).toContainEqual(expect.objectContaining({ type: 'tool.completed', result: 'paid 5 to bob' }));
     for (const { runId, tenant, sessionId, agent } of notices) {
-      expect([runId, tenant, sessionId, agent]).toEqual([run.id, 'default', 'told', 'default']);
+      expect([runId, tenant, sessionId, agent]).toEqual([run.id, 'default', 'shown', 'default']);
     }
     expect(ear.heard.at(-1)?.event.type).toBe('run.waiting');
     expect(later.heard[0]?.event.type).toBe('policy.decided');

@@ -7,7 +7,7 @@ import { says, ScriptedChatModel } from './support/scripted-chat-model.js';
 
 const visit = z
   .object({ day: z.string(), guests: z.number() })
-  .refine(({ guests }) => guests > 0, { message: 'somebody must come', path: ['guests'] })
+  .refine(({ guests }) => guests > 0, { message: 'a guest must come', path: ['guests'] })
   .transform(({ day, guests }) => ({ day: new Date(`${day}T00:00:00Z`), guests: BigInt(guests) }));
 const FINE = '{"day": "2027-01-31", "guests": 3}';
 const NOBODY = '{"day": "2027-01-31", "guests": 0}';
@@ -34,7 +34,7 @@ it('a violation that only the schema detects is reported with its position, with
   const asked = model.requests.length;
   await expect(agent.chat('when?')).rejects.toMatchObject({
     code: 'OUTPUT_INVALID',
-    details: { problem: '"output.guests": somebody must come' },
+    details: { problem: '"output.guests": a guest must come' },
   });
   expect(model.requests).toHaveLength(asked + 1);
 });

@@ -103,7 +103,7 @@ describe('the examples', () => {
       }
       @Tool({ name: 'set_time', description: 'Sets the time.' })
       set(): string {
-        throw new Error('nobody can');
+        throw new Error('not possible');
       }
     }
     const agent = await start();
@@ -113,14 +113,14 @@ describe('the examples', () => {
     expect(await session.chat('What time is it?')).toMatchObject({ content: 'It is noon.', finishReason: 'stop' });
     llm.reply({ calls: [{ name: 'set_time', arguments: {} }] }, { text: 'I cannot.' });
     await agent.session('talk').chat('Make it one.');
-    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: 'Error: nobody can' });
+    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: 'Error: not possible' });
     expect(llm.lastRequest.messages).toContainEqual({ role: 'user', content: 'What time is it?' });
   });
 
   it('run limits: an iteration limit, and a policy that denies tools', async () => {
     const agent = await start({ builtinTools: true, limits: { maxIterations: 2 } });
     llm.always({ calls: [{ name: 'calculator', arguments: { expression: '1 + 1' } }] });
-    expect(await agent.chat('Go on.')).toMatchObject({ finishReason: 'iteration_limit', isComplete: false });
+    expect(await agent.chat('Continue.')).toMatchObject({ finishReason: 'iteration_limit', isComplete: false });
     await agent.setSecurityPolicy({ tools: [{ deny: ['calculator'] }] });
     await expect(agent.callTool('calculator', { expression: '1 + 1' })).rejects.toMatchObject({ code: 'TOOL_DENIED' });
   });

@@ -66,7 +66,7 @@ it('changes of a session have one order: each batch that changes turns locks the
   const memory = await jackdaw.app.get(MemoryFactory).create({ id: 'ann', tenant: 'a', roles: [] });
   for (const content of ['first', 'second']) {
     await memory.addMessage({ role: 'user', content });
-    await memory.persist('kept');
+    await memory.persist('stored');
   }
   await send('DELETE', 'sessions/s/messages');
   await send('DELETE', 'sessions/s');

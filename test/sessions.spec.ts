@@ -136,7 +136,7 @@ describe('a session', () => {
   });
 
   it('is not imported when two turns are of one run', async () => {
-    const about = { id: 'twins', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
+    const about = { id: 'replays', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
     const turn = { run_id: 'same', status: 'completed', created_at: 1, messages: [{ role: 'user', content: 'x' }] };
     const { body } = await send('POST', 'sessions/import', {
       session: { version: 1, session: about, turns: [turn, turn] },

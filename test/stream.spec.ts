@@ -238,13 +238,13 @@ describe('a stream', () => {
       const open = gate();
       llm
         .reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 1 } }] })
-        .reply({ gate: open.opened, text: 'kept' });
-      const asking = ask({ query: 'go', sessionId: 'kept' });
+        .reply({ gate: open.opened, text: 'stored' });
+      const asking = ask({ query: 'go', sessionId: 'stored' });
       await llm.waitForRequest(2);
       asking.destroy();
       const stream = await jackdaw.follow(tools.runId);
       open.open();
-      expect((await stream.all()).at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'kept' } });
+      expect((await stream.all()).at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'stored' } });
     });
   });
 

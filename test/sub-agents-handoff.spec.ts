@@ -53,11 +53,11 @@ describe('an agent that hands over', () => {
 
   it('continues itself when the other agent fails', async () => {
     family.say({
-      desk: callsThen([transfer('billing')], () => 'Nobody is there now.'),
+      desk: callsThen([transfer('billing')], () => 'The desk is closed now.'),
       billing: () => ({ status: 400, body: {} }),
     });
     const { body } = await family.jackdaw.chat({ query: 'hello?' });
-    expect(body).toMatchObject({ result: 'Nobody is there now.', is_complete: true });
+    expect(body).toMatchObject({ result: 'The desk is closed now.', is_complete: true });
     expect(body['answered_by']).toBeUndefined();
   });
 

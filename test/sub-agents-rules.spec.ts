@@ -130,7 +130,7 @@ describe('the rules of an agent', () => {
       },
       scout: callsThen([{ name: 'read', arguments: {} }], (results) => results.join('')),
     });
-    const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'strangers' });
+    const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'untrusted' });
     expect([status, body['waiting']]).toMatchObject([202, [{ kind: 'approval', tool: 'mail' }]]);
     expect(web.sent).toEqual([]);
     await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/cancel`);
@@ -177,9 +177,9 @@ describe('the rules of an agent', () => {
   });
 
   it('allow a person to ask it through its tool', async () => {
-    family.say({ scout: () => ({ text: 'Nobody knows.' }) });
+    family.say({ scout: () => ({ text: 'It is unknown.' }) });
     const { status, body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
-    expect([status, body]).toMatchObject([200, { tool: 'wonder', success: true, result: 'Nobody knows.' }]);
+    expect([status, body]).toMatchObject([200, { tool: 'wonder', success: true, result: 'It is unknown.' }]);
     const [childId] = (await family.run(String(body['run_id'])))['child_run_ids'] as unknown as string[];
     expect(await family.run(childId!)).toMatchObject({ agent: 'scout', parent_run_id: body['run_id'] });
   });

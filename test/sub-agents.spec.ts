@@ -205,7 +205,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     ['fails', () => ({ status: 400, body: { error: { message: 'no' } } }), /agent "scout" failed \(MODEL_/],
     [
       'comes to no answer',
-      () => ({ calls: [ask('nobody', 'x')] }),
+      () => ({ calls: [ask('unknown', 'x')] }),
       /agent "scout" gave no whole answer \(iteration_limit\)/,
     ],
   ] satisfies [string, Voice, RegExp][])('receives an error when the sub-agent %s', async (_case, scout, error) => {

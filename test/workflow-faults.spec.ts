@@ -136,7 +136,7 @@ describe('a node that fails', () => {
 
   it('answers an invalid request with an error', async () => {
     const wrong = [
-      await world.jackdaw.post('/api/workflows/nobody/runs', {}),
+      await world.jackdaw.post('/api/workflows/unknown/runs', {}),
       await world.jackdaw.post('/api/workflows/side/runs', { input: [] }),
       await world.jackdaw.post('/api/workflows/side/runs', { wait: 'yes' }),
       await world.jackdaw.post('/api/workflows/side/runs', { more: 1 }),

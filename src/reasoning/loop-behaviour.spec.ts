@@ -49,14 +49,14 @@ describe('a model that repeats a failing call', () => {
       calls(['fails', { a: 1 }]),
       calls(['fails', { a: 2 }]),
       calls(['fails', { a: 1 }]),
-      says('I give up.'),
+      says('I stop here.'),
     ];
     const { outcome } = await play(script);
-    if (outcome.kind !== 'ended') throw new Error('It waits for nobody.');
+    if (outcome.kind !== 'ended') throw new Error('It does not wait.');
     const results = outcome.messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
     expect(results.slice(0, 2)).toEqual(['Error: broken', 'Error: broken']);
     expect(results[2]).toMatch(/^Error: broken You made the same call before and it failed/);
-    expect(outcome.text).toBe('I give up.');
+    expect(outcome.text).toBe('I stop here.');
   });
 });
 

@@ -169,7 +169,7 @@ describe('a turn with any replies and any stop', () => {
           const rejection = outcome.kind === 'rejected' ? outcome.error.code : null;
           expect([null, requestsAtAbort === null ? null : abort!.code]).toContain(rejection);
           if (rejection !== null) return;
-          if (outcome.kind !== 'ended') throw new Error('Nothing here waits for anybody.');
+          if (outcome.kind !== 'ended') throw new Error('No run waits here.');
           expectPairSafe(outcome.messages, INPUT);
           expect(outcome.iterations).toBe(model.requests.length);
           // The loop does not wait for an answer that arrives together with the abort.

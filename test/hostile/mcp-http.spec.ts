@@ -26,7 +26,7 @@ const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] =
   ['notifications', 'TOOL_TIMEOUT', /./],
   ['requests', 'TOOL_TIMEOUT', /./],
   ['junk', 'TOOL_TIMEOUT', /./],
-  ['strangers', 'TOOL_TIMEOUT', /./],
+  ['foreign', 'TOOL_TIMEOUT', /./],
   ['wrong-ids', 'TOOL_TIMEOUT', /./],
   ['bad-json', 'TOOL_FAILED', /JSON/],
   ['drip', 'TOOL_TIMEOUT', /./],

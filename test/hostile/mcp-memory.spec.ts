@@ -24,7 +24,7 @@ const CALLS = {
     'notifications',
     'requests',
     'junk',
-    'strangers',
+    'foreign',
     'stderr-flood',
   ],
   http: [

@@ -25,7 +25,7 @@ const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] =
   ['notifications', 'TOOL_TIMEOUT', /./],
   ['requests', 'TOOL_TIMEOUT', /./],
   ['junk', 'TOOL_TIMEOUT', /./],
-  ['strangers', 'TOOL_TIMEOUT', /./],
+  ['foreign', 'TOOL_TIMEOUT', /./],
   ['wrong-ids', 'TOOL_TIMEOUT', /./],
   ['nonsense', 'TOOL_FAILED', /Invalid result/],
   ['deep', 'TOOL_TIMEOUT', /./],

@@ -63,7 +63,7 @@ it('settles a stream that is read to its end, and one that is not', async () => 
 });
 
 it('reserves nothing for a call without account, an aborted call, or a cached reply', async () => {
-  const { budget, model } = budgeted([says('free'), says('kept')]);
+  const { budget, model } = budgeted([says('free'), says('stored')]);
   await model.generate(REQUEST);
   await expect(model.generate(REQUEST, { account, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
     'gone',
@@ -72,7 +72,7 @@ it('reserves nothing for a call without account, an aborted call, or a cached re
   const caching = new CachingModel(model, new MemoryCache(60_000, 1_000_000));
   const request = { ...REQUEST, parameters: { temperature: 0 } };
   for (let call = 0; call < 2; call++) await caching.generate(request, { account, tenant: 't' });
-  expect(budget.noted).toEqual(['r:model:1', 'kept']);
+  expect(budget.noted).toEqual(['r:model:1', 'stored']);
 });
 
 it.each<[string, Error, string]>([

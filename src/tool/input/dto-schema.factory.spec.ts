@@ -74,7 +74,7 @@ class Trip {
   @IsEnum(Level)
   level: Level = Level.low;
 
-  @JSONSchema({ description: 'Who is told.', default: 'a@b.test' })
+  @JSONSchema({ description: 'The recipient.', default: 'a@b.test' })
   @IsEmail()
   mail!: string;
 
@@ -137,7 +137,7 @@ describe('the schema of a DTO class', () => {
         stops: { type: 'array', maxItems: 3, items: { $ref: '#/$defs/Place' } },
         back: { $ref: '#' },
         level: { type: 'number', enum: [1, 2], default: 1 },
-        mail: { type: 'string', format: 'email', description: 'Who is told.', default: 'a@b.test' },
+        mail: { type: 'string', format: 'email', description: 'The recipient.', default: 'a@b.test' },
         animal: {
           oneOf: [
             { $ref: '#/$defs/Cat', properties: { kind: { const: 'cat' } }, required: ['kind'] },

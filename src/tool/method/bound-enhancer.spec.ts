@@ -142,6 +142,6 @@ describe('a tool with enhancers at every level', () => {
   );
 
   it('fails with an error that no filter handles', async () => {
-    await expect(app.get(ToolRegistry).call('bound', { of: 'nobody' })).rejects.toMatchObject({ code: 'TOOL_FAILED' });
+    await expect(app.get(ToolRegistry).call('bound', { of: 'unknown' })).rejects.toMatchObject({ code: 'TOOL_FAILED' });
   });
 });

@@ -47,8 +47,8 @@ describe('createGraph', () => {
     ],
     [
       'a branch to an unknown node',
-      [branch('r', 'nobody', 'r2'), llm('r2', 'x')],
-      'cases[0].to: there is no node "nobody"',
+      [branch('r', 'unknown', 'r2'), llm('r2', 'x')],
+      'cases[0].to: there is no node "unknown"',
     ],
     ['a fallback to an unknown node', [llm('a', 'x', { onError: { fallback: 'b' } })], 'onError.fallback'],
     ['an invalid reference', [llm('a', 'x {{1 + 1}}')], 'which is no place'],

@@ -85,8 +85,8 @@ export function floodLine(kind, request) {
       return line({ id: 'again', method: 'ping' });
     case 'junk':
       return 'this is {no JSON}\n';
-    case 'strangers':
-      return line({ id: 999_999, result: text('for nobody') });
+    case 'foreign':
+      return line({ id: 999_999, result: text('for no request') });
     default:
       return undefined;
   }
