@@ -16,17 +16,7 @@ const FLOOD_TIMEOUT_MS = IS_WHOLE ? 3000 : 1500;
 const world = ProcessWorld.prepare();
 
 const CALLS = {
-  stdio: [
-    'dense',
-    'huge',
-    'endless-line',
-    'progress',
-    'notifications',
-    'requests',
-    'junk',
-    'foreign',
-    'stderr-flood',
-  ],
+  stdio: ['dense', 'huge', 'endless-line', 'progress', 'notifications', 'requests', 'junk', 'foreign', 'stderr-flood'],
   http: [
     'dense',
     'huge',
