@@ -92,7 +92,7 @@ describe('a call that was cut off and must not be repeated', () => {
         call_id: 'seen',
         tool: 'send',
         arguments: '{"text":"seen"}',
-        reason: expect.stringMatching(/cut off/),
+        reason: expect.stringMatching(/outcome was not recorded/),
         expires_at: expect.any(Number),
       },
     ]);
