@@ -71,6 +71,7 @@ describeDatabases('the rate limiter in the database', servers, (created) => {
     for (const one of opened) await one.close();
   });
   holdsToLimits(() => limiters);
+  const rowsOf = ({ key }: RateLimit) => opened[0]!.database.query('SELECT id FROM call_rate WHERE id = ?', [key]);
 
   it('counts the first call in the window that it starts, also when its clock is behind', async () => {
     const limit = limitOf(1);
@@ -97,8 +98,18 @@ describeDatabases('the rate limiter in the database', servers, (created) => {
     expect([await admits(HOUR_MS - 1), await admits(HOUR_MS)]).toEqual(['limited', 'admitted']);
     clock.mockReturnValue(from + 3 * HOUR_MS);
     await limiters[0]!.admit([limitOf(1)]);
-    const rows = await opened[0]!.database.query('SELECT id FROM call_rate WHERE id = ?', [limit.key]);
-    expect(rows).toEqual([]);
+    expect(await rowsOf(limit)).toEqual([]);
+  });
+
+  it('deletes the row of a window that no call has started', async () => {
+    const [used, refused] = [limitOf(1), limitOf(1)].toSorted((a, b) => (a.key < b.key ? 1 : -1));
+    const from = Date.now();
+    expect((await limiters[0]!.admit([used!])).kind).toBe('admitted');
+    expect((await limiters[0]!.admit([used!, refused!])).kind).toBe('limited');
+    expect(await rowsOf(refused!)).toHaveLength(1);
+    jest.spyOn(Date, 'now').mockReturnValue(from + 2 * HOUR_MS);
+    await limiters[0]!.admit([limitOf(1)]);
+    expect(await rowsOf(refused!)).toEqual([]);
   });
 });
 

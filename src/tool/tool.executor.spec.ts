@@ -149,8 +149,8 @@ describe('reconcile', () => {
     ['succeeded', { kind: 'unknown' }],
     [null, { kind: 'unknown' }],
     [() => Promise.reject(new Error('away')), { kind: 'unknown' }],
-  ])('converts %p to %p', async (told, expected) => {
-    expect(await reconciled(told)).toMatchObject(expected as object);
+  ])('converts %p to %p', async (reported, expected) => {
+    expect(await reconciled(reported)).toMatchObject(expected as object);
   });
 
   it('ends at the timeout of the tool, and passes the key', async () => {

@@ -8,19 +8,19 @@ export class Variables {
 
   /**
    * @param names variables that the text declares
-   * @param tell receives mistakes
+   * @param report receives mistakes
    */
   static declared(
     names: readonly string[],
     env: Readonly<Record<string, string | undefined>>,
-    tell: (mistake: string) => void,
+    report: (mistake: string) => void,
   ): Variables {
     const values = new Map<string, string>();
     for (const name of names) {
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
-      if (!NAME.test(name)) tell(`${JSON.stringify(name)} is no name of a variable`);
+      if (!NAME.test(name)) report(`${JSON.stringify(name)} is no name of a variable`);
       else if (value === undefined)
-        tell(`the variable ${name} is not given: give its value; keys and passwords are never given`);
+        report(`the variable ${name} is not given: give its value; keys and passwords are never given`);
       // Defined despite the mistake, so that uses of the variable cause no further mistakes.
       values.set(name, value ?? '');
     }
@@ -28,11 +28,12 @@ export class Variables {
   }
 
   /** Replaces `${NAME}` by its value and `$${NAME}` by `${NAME}`. */
-  fill(text: string, tell: (mistake: string) => void): string {
+  fill(text: string, report: (mistake: string) => void): string {
     return text.replaceAll(REFERENCE, (whole, escape: string, name: string) => {
       if (escape) return whole.slice(1);
       const value = this.values.get(name);
-      if (value === undefined) tell(`${whole} is not declared: name it in env, or write $${whole} for the text itself`);
+      if (value === undefined)
+        report(`${whole} is not declared: name it in env, or write $${whole} for the text itself`);
       return value ?? whole;
     });
   }

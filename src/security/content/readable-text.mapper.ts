@@ -10,10 +10,10 @@ export interface ReadableText {
 }
 
 /** A text without a match is already normalised. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- the range is all of ASCII
 const FOREIGN = /[^\x00-\x7f]|\\(?:u[0-9a-fA-F]{4}|\/)/;
 /** A character that may represent another one: a JSON escape, or a character with combining marks. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- the range is all of ASCII
 const PIECE = /\\+(?:u[0-9a-fA-F]{4}|\/)|[^\x00-\x7f]\p{M}{0,8}|[\x00-\x7f]\p{M}{1,8}/gu;
 const ESCAPE = /^\\+(?:u([0-9a-fA-F]{4})|\/)$/;
 /** The most frequent characters that represent only themselves. */

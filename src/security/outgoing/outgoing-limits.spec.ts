@@ -31,12 +31,12 @@ describe('the limits of outgoing calls', () => {
   const get = (path: string, more: Partial<OutgoingRequest> = {}) =>
     client.send({ url: `${server.url}${path}`, method: 'GET', ...more });
 
-  const told = (reply: ServerResponse) => void reply.writeHead(200, { 'content-length': '5000' }).write('x');
+  const announced = (reply: ServerResponse) => void reply.writeHead(200, { 'content-length': '5000' }).write('x');
   const bomb = (reply: ServerResponse) =>
     void reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000)));
 
   it.each([
-    ['announced as too long', told],
+    ['announced as too long', announced],
     ['endless', endless],
     ['a decompression bomb', bomb],
   ])('reject a body that is %s', async (_name, answer) => {

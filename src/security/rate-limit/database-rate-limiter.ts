@@ -10,6 +10,11 @@ interface CountRow {
 const SWEPT = 100;
 /** Maximum attempts when another process creates or deletes a window's row at the same time. */
 const MAX_ATTEMPTS = 5;
+/** Age after which a row without a counted call is deleted, in ms. */
+const UNUSED_MS = 3_600_000;
+
+/** Windows that have ended, and rows whose calls were all rejected by another limit. */
+const EXPIRED = 'resets_at < ? AND (calls > 0 OR resets_at > ?)';
 
 /** Counts calls in the journal's database, for a cluster without Redis. */
 export class DatabaseRateLimiter extends RateLimiter {
@@ -57,9 +62,10 @@ export class DatabaseRateLimiter extends RateLimiter {
 
   private async open(limits: readonly RateLimit[], now: number): Promise<void> {
     await this.database.commit([
-      this.database.limitedDelete('call_rate', ['id'], 'calls > 0 AND resets_at < ?', [now], SWEPT),
-      // The first call that is counted starts the window, whatever the clocks of other processes say.
-      ...limits.map(({ key }) => this.database.insertIgnore('call_rate', { id: key, calls: 0, resets_at: 0 })),
+      this.database.limitedDelete('call_rate', ['id'], EXPIRED, [now, UNUSED_MS - now], SWEPT),
+      // The first counted call starts the window, whatever the clocks of other processes say: until then the row has the
+      // negated time of its creation.
+      ...limits.map(({ key }) => this.database.insertIgnore('call_rate', { id: key, calls: 0, resets_at: -now })),
     ]);
   }
 }

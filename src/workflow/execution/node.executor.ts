@@ -69,9 +69,9 @@ export class NodeExecutor {
 
   /** Reports that a node was stopped because its result is no longer needed. */
   async reportStopped({ type: kind }: WorkDefinition, { run, node, number }: NodeTask, message: string): Promise<void> {
-    const told = { type: 'node.completed', node, kind, iteration: number, status: 'failed' } as const;
+    const event = { type: 'node.completed', node, kind, iteration: number, status: 'failed' } as const;
     const error = { code: 'RUN_CANCELLED', message, is_retryable: false };
-    await run.value(`stopped:${number}/${node}`, () => run.emit({ ...told, error }));
+    await run.value(`stopped:${number}/${node}`, () => run.emit({ ...event, error }));
   }
 
   /** Records that no path leads to the node. */
@@ -161,9 +161,9 @@ export class NodeExecutor {
     done: Exclude<NodeOutcome, { status: 'waiting' }>,
   ): Promise<NodeOutcome> {
     return run.step(stepOf(node, kind), async () => {
-      const told = { type: 'node.completed', node, kind, iteration } as const;
-      if (done.status === 'failed') run.emit({ ...told, status: 'failed', error: done.error });
-      else run.emit({ ...told, status: 'completed', output: done.output, ...(done.next && { next: done.next }) });
+      const event = { type: 'node.completed', node, kind, iteration } as const;
+      if (done.status === 'failed') run.emit({ ...event, status: 'failed', error: done.error });
+      else run.emit({ ...event, status: 'completed', output: done.output, ...(done.next && { next: done.next }) });
       return done;
     });
   }
