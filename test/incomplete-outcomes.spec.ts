@@ -156,7 +156,7 @@ describe('an incomplete answer', () => {
       world.say({ [reason]: byAgent(reason, 'ask_kid', { query: reason }) });
       const { body } = await world.jackdaw.chat({ query: reason, agent: 'asker', includeDetails: true });
       expect(body).toMatchObject({ result: 'end', is_complete: true, tool_results: [{ success: false }] });
-      expect(JSON.stringify(body['tool_results'])).toContain(`gave no whole answer (${reason})`);
+      expect(JSON.stringify(body['tool_results'])).toContain(`gave an incomplete answer (${reason})`);
     },
   );
 

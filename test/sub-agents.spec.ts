@@ -206,7 +206,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     [
       'comes to no answer',
       () => ({ calls: [ask('unknown', 'x')] }),
-      /agent "scout" gave no whole answer \(iteration_limit\)/,
+      /agent "scout" gave an incomplete answer \(iteration_limit\)/,
     ],
   ] satisfies [string, Voice, RegExp][])('receives an error when the sub-agent %s', async (_case, scout, error) => {
     family.say({ boss: callsThen([ask('scout', 'q')]), scout });

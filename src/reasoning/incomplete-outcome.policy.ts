@@ -39,7 +39,7 @@ export function useOutcome(outcome: ConsumedOutcome, onIncomplete: OnIncomplete)
   if (finish_reason === 'stop') return { kind: 'whole' };
   if (onIncomplete === 'accept') return { kind: 'marked', finish_reason };
   const remedy = remedies?.[finish_reason];
-  const message = `${subject} gave no whole answer (${finish_reason}): ${CAUSES[finish_reason]}.${remedy === undefined ? '' : ` To change this, ${remedy}.`}`;
+  const message = `${subject} gave an incomplete answer (${finish_reason}): ${CAUSES[finish_reason]}.${remedy === undefined ? '' : ` To change this, ${remedy}.`}`;
   return {
     kind: 'failed',
     failure: { code: 'ANSWER_INCOMPLETE', message, is_retryable: false, details: { finish_reason } },

@@ -28,7 +28,7 @@ export function childResult(tool: string, ended: Ended, isHandoff: boolean, maxB
       if (use.kind === 'failed')
         return { result: failed(tool, `${use.failure.message}${reached(end)}`, maxBytes, durationMs), child };
       if (isHandoff) {
-        const said = use.kind === 'whole' ? 'has answered' : `gave no whole answer (${use.finish_reason})`;
+        const said = use.kind === 'whole' ? 'has answered' : `gave an incomplete answer (${use.finish_reason})`;
         return {
           ...called(tool, `The agent "${agent}" ${said}.`, maxBytes, durationMs),
           child: handed(child, ended),
