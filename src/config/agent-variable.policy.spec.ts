@@ -11,7 +11,7 @@ describe('agentVariables', () => {
       TOOL_SECRETS: 'CRM_TOKEN',
       CRM_TOKEN: 'crm-token',
     };
-    const { variables } = loadConfig({ env, envFile: 'REGION=north' }).config.agentFiles;
+    const { variables } = loadConfig({ env, envFile: 'REGION=north' }).config.definitionFiles;
     expect(variables).toEqual({ AUDIENCE: 'engineers', PORT: '0', REGION: 'north', TOOL_SECRETS: 'CRM_TOKEN' });
   });
 });

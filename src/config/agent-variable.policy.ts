@@ -1,4 +1,4 @@
-import { ENV_NAMES, ENV_SCHEMA } from './env.schema.js';
+import { ENV_NAMES, isSecret } from './env.schema.js';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -9,8 +9,4 @@ type Variables = Readonly<Record<string, string>>;
 export function agentVariables(given: Variables, toolSecrets: Variables): Variables {
   const secrets = new Set([...ENV_NAMES.filter(isSecret), ...Object.keys(toolSecrets)] as string[]);
   return Object.fromEntries(Object.entries(given).filter(([name]) => !secrets.has(name)));
-}
-
-function isSecret(name: (typeof ENV_NAMES)[number]): boolean {
-  return ENV_SCHEMA.shape[name].meta()?.['isSecret'] === true;
 }

@@ -1,11 +1,11 @@
-import { AppError } from '../common/index.js';
-import { ENV_SCHEMA, type EnvName } from './env.schema.js';
+import { AppError } from '../errors/index.js';
+import { isSecret, type EnvName } from './env.schema.js';
 
 const LONGEST_SHOWN = 80;
 
 /** A value for a message: without secrets, without the password and query of a URL, truncated. */
 function shown(name: EnvName, text: string): string {
-  if (ENV_SCHEMA.shape[name].meta()?.['isSecret']) return 'its value';
+  if (isSecret(name)) return 'its value';
   const safe = text.replace(/\/\/[^/@]*@/, '//***@').replace(/(:\/\/[^?]*\?).*/s, '$1***');
   return JSON.stringify(safe.length > LONGEST_SHOWN ? `${safe.slice(0, LONGEST_SHOWN)}…` : safe);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { loadConfig, readConfig, type EnvRecord } from './config.loader.js';
 
 const HASH = 'a'.repeat(64);
@@ -125,7 +125,7 @@ describe('files named by the configuration', () => {
 describe('the .env file', () => {
   it('may start with a byte order mark', () => {
     const { config } = loadConfig({ env: {}, envFile: `\uFEFFAPI_KEYS=ci:acme:user:${HASH}\r\nPORT=1234\r\n` });
-    expect([config.auth.apiKeys.length, config.http.port]).toEqual([1, 1234]);
+    expect([config.security.apiKeys.length, config.server.port]).toEqual([1, 1234]);
   });
 
   it('reports each line that is no assignment, together with all other errors', () => {
@@ -137,7 +137,7 @@ describe('the .env file', () => {
   });
 
   it('has no byte order mark at the first name when another program has loaded it', () => {
-    expect(loadConfig({ env: { '\uFEFFPORT': '1234' } }).config.http.port).toBe(1234);
+    expect(loadConfig({ env: { '\uFEFFPORT': '1234' } }).config.server.port).toBe(1234);
   });
 
   it('is refused by name when it is UTF-16', () => {
@@ -147,7 +147,7 @@ describe('the .env file', () => {
       writeFileSync('.env', Buffer.from('\uFEFFAPI_KEYS=x', 'utf16le'));
       expect(() => readConfig()).toThrow(/^\.env cannot be read \(it is UTF-16, .*save it as UTF-8\)/);
       writeFileSync('.env', '\uFEFFPORT=1234');
-      expect(readConfig({ PORT: undefined }).config.http.port).toBe(1234);
+      expect(readConfig({ PORT: undefined }).config.server.port).toBe(1234);
     } finally {
       process.chdir(before);
     }

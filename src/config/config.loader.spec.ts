@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { loadConfig, readConfig, type EnvRecord } from './config.loader.js';
-
 const HASH = 'a'.repeat(64);
 
 function mistakes(env: EnvRecord, envFile?: string): string[] {
@@ -19,14 +18,23 @@ describe('loadConfig', () => {
     const { config, warnings } = loadConfig({ env: {} });
     expect(warnings).toEqual([]);
     expect(Object.fromEntries(Object.entries(config))).toEqual({
-      http: { port: 3000, host: '127.0.0.1' },
-      dataDir: './data',
-      database: { kind: 'sqlite' },
-      redis: {},
-      auth: { apiKeys: [] },
-      agentFiles: { variables: {} },
-      workflows: {},
-      tools: { restFiles: [], secrets: {} },
+      server: expect.objectContaining({
+        port: 3000,
+        host: '127.0.0.1',
+        corsOrigins: [],
+        trustProxy: false,
+        hasDocs: true,
+      }),
+      database: { dataDir: './data', kind: 'sqlite', isShared: false, sharedSettings: expect.any(Object) },
+      security: {
+        apiKeys: [],
+        encryption: { keys: [], isStrict: false },
+        accessLog: { isEnabled: false, keptDays: 365 },
+        outgoing: { allow: [], ports: [] },
+        ownership: 'principal',
+      },
+      definitionFiles: { variables: {} },
+      tool: { restFiles: [], secrets: {}, taintRule: 'facts' },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
       mcp: {
         file: { path: 'config/mcp-servers.json', servers: {} },
@@ -35,8 +43,6 @@ describe('loadConfig', () => {
         isRestOpen: false,
       },
       mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
-      outgoing: { allow: [], ports: [] },
-      log: { level: 'info' },
       llm: {
         provider: 'offline',
         protocol: 'auto',
@@ -73,6 +79,7 @@ describe('loadConfig', () => {
         runTimeoutMs: 300_000,
         maxResultBytes: 65_536,
         maxDepth: 3,
+        maxFileBytes: 5_242_880,
         maxImageBytes: 5_242_880,
         memory: {
           enabled: true,
@@ -82,8 +89,6 @@ describe('loadConfig', () => {
         },
       },
       cache: { kind: 'off', ttlSeconds: 3600, maxBytes: 67_108_864 },
-      longTermMemory: { isEnabled: false },
-      cluster: { isEnabled: false, leaseMs: 10_000, checkMs: 2000 },
       run: {
         concurrency: 500,
         tenantConcurrency: 0,
@@ -92,14 +97,11 @@ describe('loadConfig', () => {
         sessionBusy: 'queue',
         tenantQueueLimit: 0,
         tenantRatePerMinute: 0,
+        cluster: { leaseMs: 10_000, checkMs: 2000 },
+        retention: { completedDays: 90, failedDays: 90, usageDays: 400 },
+        shutdownTimeoutMs: 8000,
       },
-      session: { store: { kind: 'own' }, ttlSeconds: 86_400 },
-      retention: { completedDays: 90, failedDays: 90, usageDays: 400 },
-      encryption: { keys: [], isStrict: false },
-      accessLog: { isEnabled: false, keptDays: 365 },
-      security: {},
-      docs: { enabled: true },
-      shutdownTimeoutMs: 8000,
+      session: { store: { kind: 'own' }, ttlSeconds: 86_400, hasLongTermMemory: false },
     });
   });
 
@@ -108,9 +110,9 @@ describe('loadConfig', () => {
       env: { PORT: '4000', LLM_MODEL: '', LOG_LEVEL: undefined },
       envFile: 'PORT=5000\nLLM_MODEL=m\nHOST="localhost" # here\nLOG_LEVEL=debug',
     });
-    expect(config.http).toEqual({ port: 4000, host: 'localhost' });
+    expect(config.server).toMatchObject({ port: 4000, host: 'localhost' });
     expect(config.llm.model).toBeUndefined();
-    expect(config.log.level).toBe('debug');
+    expect(config.server.logLevel).toBe('debug');
   });
 
   it.each([
@@ -120,13 +122,13 @@ describe('loadConfig', () => {
     [{ DATABASE_URL: 'mariadb://db/x' }, false],
     [{ DATABASE_URL: 'MYSQL://db/x', REDIS_URL: 'redis://cache' }, true],
   ])('enables the cluster for a database that several processes can share: %j', (env, isEnabled) => {
-    expect(loadConfig({ env }).config.cluster.isEnabled).toBe(isEnabled);
+    expect(loadConfig({ env }).config.database.isShared).toBe(isEnabled);
   });
 
   it('deeply freezes the configuration', () => {
     const { config } = loadConfig({ env: { API_KEYS: `ci:acme:user:${HASH}` } });
-    expect(() => Object.assign(config.http, { port: 1 })).toThrow(TypeError);
-    expect(() => Object.assign(config.auth.apiKeys[0]?.roles ?? {}, { 0: 'admin' })).toThrow(TypeError);
+    expect(() => Object.assign(config.server, { port: 1 })).toThrow(TypeError);
+    expect(() => Object.assign(config.security.apiKeys[0]?.roles ?? {}, { 0: 'admin' })).toThrow(TypeError);
   });
 
   it('lists all errors at once, with the allowed values', () => {
@@ -135,8 +137,8 @@ describe('loadConfig', () => {
     ).toEqual([
       'PORT: "65536" is not allowed: give an integer from 0 to 65535',
       'LOG_LEVEL: "loud" is not allowed: give one of fatal, error, warn, info, debug, trace, silent',
-      'LLM_TEMPERATURE: "2.1" is not allowed: give a number from 0 to 2',
       'DOCS_ENABLED: "maybe" is not allowed: give true or false',
+      'LLM_TEMPERATURE: "2.1" is not allowed: give a number from 0 to 2',
       'HOST: "0.0.0.0" is reachable from other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1',
     ]);
   });
@@ -194,7 +196,7 @@ describe('loadConfig', () => {
     ['mysql://u:p@db/x', 'mariadb'],
     ['mariadb://u:p@db:3307/x-y?sslmode=verify-full&sslrootcert=/ca.pem', 'mariadb'],
   ])('accepts %s as a database: %s', (url, kind) => {
-    expect(loadConfig({ env: { DATABASE_URL: url } }).config.database).toEqual({ kind, url });
+    expect(loadConfig({ env: { DATABASE_URL: url } }).config.database).toMatchObject({ kind, url });
   });
 
   it.each([
@@ -218,7 +220,7 @@ describe('loadConfig', () => {
   });
 
   it.each(['redis://cache', 'redis://:hunter2@cache:6380/2', 'rediss://u:p@cache/'])('accepts %s as a Redis', (url) => {
-    expect(loadConfig({ env: { REDIS_URL: url } }).config.redis).toEqual({ url });
+    expect(loadConfig({ env: { REDIS_URL: url } }).config.database.redisUrl).toBe(url);
   });
 
   it.each(['cache:6379', 'redis:///0', 'http://hunter2@cache', 'redis://:hun#ter2@cache', 'redis://cache/hunter2'])(
@@ -234,8 +236,8 @@ describe('loadConfig', () => {
     const { config } = loadConfig({
       env: { HOST: '0.0.0.0', API_KEYS: `ci:acme:user|admin:${HASH}, b:acme:user:${'b'.repeat(64)}` },
     });
-    expect(config.auth.apiKeys[0]).toEqual({ id: 'ci', tenant: 'acme', roles: ['user', 'admin'], sha256: HASH });
-    expect(config.auth.apiKeys).toHaveLength(2);
+    expect(config.security.apiKeys[0]).toEqual({ id: 'ci', tenant: 'acme', roles: ['user', 'admin'], sha256: HASH });
+    expect(config.security.apiKeys).toHaveLength(2);
   });
 
   it('names an invalid API key entry by its number, never by its text', () => {
@@ -253,7 +255,7 @@ describe('loadConfig', () => {
 
   it('accepts a second key of a principal only with the same roles, in any order', () => {
     const other = 'b'.repeat(64);
-    const keys = (text: string) => loadConfig({ env: { API_KEYS: text } }).config.auth.apiKeys;
+    const keys = (text: string) => loadConfig({ env: { API_KEYS: text } }).config.security.apiKeys;
     expect(keys(`ci:acme:user|admin:${HASH},ci:acme:admin|user:${other}`)).toHaveLength(2);
     expect(keys(`ci:acme:user:${HASH},ci:other:admin:${other}`)).toHaveLength(2);
     expect(mistakes({ API_KEYS: `ci:acme:user:${HASH},ci:acme:admin:${other}` })).toEqual([
@@ -277,7 +279,7 @@ describe('loadConfig', () => {
     [{ API_KEYS: `ci:acme:user:${HASH}`, DOCS_ENABLED: 'true' }, true],
     [{ DOCS_ENABLED: 'false' }, false],
   ])('serves the OpenAPI documents without API keys, or when enabled: %j', (env, enabled) => {
-    expect(loadConfig({ env }).config.docs.enabled).toBe(enabled);
+    expect(loadConfig({ env }).config.server.hasDocs).toBe(enabled);
   });
 
   it('warns about misspelt variables and about variables without effect', () => {
@@ -292,7 +294,7 @@ describe('loadConfig', () => {
 describe('readConfig', () => {
   it('prefers overrides over the process environment and does not write to it', () => {
     const before = { ...process.env };
-    expect(readConfig({ PORT: '4321', LLM_MODEL: undefined }).config.http.port).toBe(4321);
+    expect(readConfig({ PORT: '4321', LLM_MODEL: undefined }).config.server.port).toBe(4321);
     expect(process.env).toEqual(before);
   });
 });

@@ -1,12 +1,18 @@
-import { AppError, messageOf, readText, withoutMark } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
+import { readText, withoutMark } from '../kernel/index.js';
 import { agentVariables } from './agent-variable.policy.js';
-import { createAppConfig } from './app-config.factory.js';
-import type { AppConfig } from './app-config.types.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { parseEnvFile } from './env-file.parser.js';
 import { mistakesBetween } from './env-rules.policy.js';
-import { ENV_NAMES, ENV_SCHEMA, type EnvName, type EnvValues } from './env.schema.js';
-import { withKeys } from './key-file.loader.js';
+import {
+  createConfiguration,
+  ENV_NAMES,
+  schemaOf,
+  type Configuration,
+  type EnvName,
+  type EnvValues,
+} from './env.schema.js';
+import { withHeaders, withKeys } from './key-file.loader.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
 import { nearMisses } from './near-miss.policy.js';
@@ -27,28 +33,34 @@ export interface ConfigSources {
 }
 
 export interface LoadedConfig {
-  readonly config: AppConfig;
+  readonly config: Configuration;
   /** One line each, for the log. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Validates the variables and builds the configuration. Empty values count as not set.
+ * Validates the variables and builds the values of all namespaces. Empty values count as not set.
  * @throws AppError `CONFIG_INVALID` that lists all errors
  */
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const file = parseEnvFile(withoutMark(envFile));
   const variables = withoutEmpty({ ...file.values, ...withoutUndefined(env) });
-  const { given, mistakes: ofFiles } = withKeys(variables);
+  const headers = withHeaders(variables);
+  const { given, mistakes: ofFiles } = withKeys(headers.given);
   const { values, mistakes } = readValues(given, variables);
   const mcp = readMcpServers(given);
   mistakes.unshift(...file.faults.map((fault) => `.env: ${fault}`));
-  mistakes.push(...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
+  mistakes.push(...headers.mistakes, ...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
   const secrets = toolSecrets(given, values.TOOL_SECRETS);
-  const named = { toolSecrets: secrets, mcpServers: mcp.file, agentVariables: agentVariables(given, secrets) };
   return {
-    config: createAppConfig(values as EnvValues, hasAuthenticator, named),
+    config: createConfiguration(values as EnvValues, {
+      hasAuthenticator,
+      values,
+      toolSecrets: secrets,
+      mcpServers: mcp.file,
+      agentVariables: agentVariables(given, secrets),
+    }),
     warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],
   };
 }
@@ -114,7 +126,7 @@ function readValues(
       mistakes.push(mistakeLine(name, variables[name]!, QUOTED));
       continue;
     }
-    const read = ENV_SCHEMA.shape[name].safeParse(given[name]);
+    const read = schemaOf(name).safeParse(given[name]);
     if (read.success) values[name] = read.data;
     else mistakes.push(...read.error.issues.map(({ message }) => mistakeLine(name, given[name] ?? '', message)));
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { loadConfig } from './config.loader.js';
 
 const [one, two] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64url')];
@@ -21,7 +21,7 @@ describe('ENCRYPTION_KEYS', () => {
       { id: 'a', key: one },
       { id: 'b-2', key: two },
     ];
-    expect(config.encryption).toEqual({ keys, isStrict: true });
+    expect(config.security.encryption).toEqual({ keys, isStrict: true });
   });
 
   it.each([

@@ -1,5 +1,11 @@
-import { z } from 'zod';
-import type { EncryptionKey } from './app-config.types.js';
+import { entries } from './env-value.schema.js';
+
+/** One entry of `ENCRYPTION_KEYS`. */
+export interface EncryptionKey {
+  readonly id: string;
+  /** 32 bytes in base64. */
+  readonly key: string;
+}
 
 const ID = /^[A-Za-z0-9_-]{1,16}$/;
 const KEY_BYTES = 32;
@@ -8,7 +14,7 @@ const KEY = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /** The entry, or its error; messages never contain the text of a key. */
 function parseEntry(text: string): EncryptionKey | string {
-  const [id = '', key, ...rest] = text.trim().split(':');
+  const [id = '', key, ...rest] = text.split(':');
   if (key === undefined || rest.length > 0) return 'needs the two parts id:key';
   if (!ID.test(id)) return 'has an id that is not 1 to 16 of A-Z a-z 0-9 _ -';
   if (!KEY.test(key) || Buffer.from(key, 'base64').length !== KEY_BYTES)
@@ -16,21 +22,9 @@ function parseEntry(text: string): EncryptionKey | string {
   return { id, key };
 }
 
-/** `ENCRYPTION_KEYS`: entries `id:base64`, comma-separated. Errors name an entry by its number, from 1. */
+/** `ENCRYPTION_KEYS`: entries `id:base64`, comma-separated. */
 export function encryptionKeys() {
-  return z.string().transform((text, context) => {
-    const entries: EncryptionKey[] = [];
-    for (const [index, part] of text.split(',').entries()) {
-      const entry = parseEntry(part);
-      const fault = typeof entry === 'string' ? entry : faultBeside(entry, entries);
-      if (fault) {
-        const message = `is not allowed: entry ${index + 1} ${fault} (\`openssl rand -base64 32\` makes a key)`;
-        context.addIssue({ code: 'custom', message });
-      }
-      if (typeof entry !== 'string') entries.push(entry);
-    }
-    return entries;
-  });
+  return entries(parseEntry, faultBeside, '`openssl rand -base64 32` makes a key');
 }
 
 function faultBeside({ id, key }: EncryptionKey, others: readonly EncryptionKey[]): string | undefined {

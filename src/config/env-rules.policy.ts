@@ -1,20 +1,16 @@
-import type { EnvName, EnvValues } from './env.schema.js';
 import { mistakeLine } from './config-invalid.error.js';
-import { isCluster } from './cluster.policy.js';
-import { isLoopback } from './loopback.policy.js';
-import { chosenProvider, missingForProvider, strayKey } from './provider.policy.js';
-import { toolStateMistakes } from './tool-state-rules.policy.js';
+import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
+import { isCluster } from './namespaces/database.config.js';
+import { isLoopback } from './namespaces/server.config.js';
+import { chosenProvider, variablesOf } from './provider.policy.js';
 import { secretMistakes } from './tool-secret.policy.js';
 
-export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
+type Values = Readonly<Partial<EnvValues>>;
+type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
 /** Errors between several variables. `values` lacks variables that are invalid by themselves. */
-export function mistakesBetween(
-  values: Readonly<Partial<EnvValues>>,
-  given: GivenEnv,
-  hasAuthenticator: boolean,
-): string[] {
-  const hostFaults = hasAuthenticator ? [] : hostMistakes(values, given);
+export function mistakesBetween(values: Values, given: GivenEnv, hasAuthenticator: boolean): string[] {
+  const hostFaults = hasAuthenticator || given.API_KEYS ? [] : openServerMistakes(values, given);
   return [
     ...hostFaults,
     ...strictMistakes(values, given),
@@ -23,22 +19,22 @@ export function mistakesBetween(
     ...cacheMistakes(values),
     ...budgetMistakes(values, given),
     ...secretMistakes(given, values.TOOL_SECRETS),
-    ...toolStateMistakes(values, given),
+    ...idleMistakes(values, given),
+    ...toolStateMistakes(values),
   ];
 }
 
-function storeMistakes(values: Readonly<Partial<EnvValues>>): string[] {
-  const { SESSION_STORE: store, DATABASE_URL, REDIS_URL } = values;
+function storeMistakes(values: Values): string[] {
+  const { SESSION_STORE: store, REDIS_URL } = values;
   const mistake = (fault: string) => [mistakeLine('SESSION_STORE', store!, fault)];
   if (store === 'redis' && REDIS_URL === undefined) return mistake('needs REDIS_URL, or give the Redis’ own URL');
   if (values.ENCRYPTION_KEYS && store !== 'database')
     return mistake('stores messages unencrypted, and ENCRYPTION_KEYS is set: use `database`');
-  const isShared = isCluster({ DATABASE_URL, REDIS_URL });
-  if ((store !== 'file' && store !== 'memory') || !isShared) return [];
+  if ((store !== 'file' && store !== 'memory') || !isShared(values)) return [];
   return mistake('serves one process only, and DATABASE_URL is shared by many: use `database`, `redis` or a URL');
 }
 
-function cacheMistakes({ LLM_CACHE, REDIS_URL, ENCRYPTION_KEYS }: Readonly<Partial<EnvValues>>): string[] {
+function cacheMistakes({ LLM_CACHE, REDIS_URL, ENCRYPTION_KEYS }: Values): string[] {
   if (LLM_CACHE !== 'redis') return [];
   if (REDIS_URL === undefined) return [mistakeLine('LLM_CACHE', LLM_CACHE, 'needs REDIS_URL: set it, or use `memory`')];
   if (!ENCRYPTION_KEYS) return [];
@@ -48,7 +44,7 @@ function cacheMistakes({ LLM_CACHE, REDIS_URL, ENCRYPTION_KEYS }: Readonly<Parti
 
 const BUDGETS = ['BUDGET_RUN', 'BUDGET_SESSION', 'BUDGET_TENANT_DAY', 'BUDGET_DAY'] as const;
 
-function budgetMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
+function budgetMistakes(values: Values, given: GivenEnv): string[] {
   if (given.LLM_PRICES) return [];
   const priced = BUDGETS.filter((name) => values[name]?.cost !== undefined);
   return priced.map((name) =>
@@ -60,23 +56,105 @@ function budgetMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): 
   );
 }
 
-function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
-  if (!HOST || isLoopback(HOST) || given.API_KEYS) return [];
-  const fault =
-    'is reachable from other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1';
-  return [mistakeLine('HOST', HOST, fault)];
+/** Errors of a server without keys, to which each caller is an admin. */
+function openServerMistakes({ HOST, TRUST_PROXY }: Values, given: GivenEnv): string[] {
+  const remedy = 'API_KEYS is not set: set API_KEYS (`npm run key` makes an entry)';
+  const isOpen = HOST !== undefined && !isLoopback(HOST);
+  return [
+    ...(isOpen ? [mistakeLine('HOST', HOST, `is reachable from other machines, and ${remedy} or use 127.0.0.1`)] : []),
+    ...(!TRUST_PROXY
+      ? []
+      : [mistakeLine('TRUST_PROXY', given.TRUST_PROXY!, `serves other machines through a proxy, and ${remedy}`)]),
+  ];
 }
 
-function strictMistakes({ ENCRYPTION_STRICT }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
+function strictMistakes({ ENCRYPTION_STRICT }: Values, given: GivenEnv): string[] {
   if (!ENCRYPTION_STRICT || given.ENCRYPTION_KEYS) return [];
   return [
     mistakeLine('ENCRYPTION_STRICT', given.ENCRYPTION_STRICT ?? '', 'needs ENCRYPTION_KEYS: set them, or leave it out'),
   ];
 }
 
-function providerMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
+function providerMistakes(values: Values, given: GivenEnv): string[] {
   const isProviderWrong = given.LLM_PROVIDER && !values.LLM_PROVIDER;
   if (isProviderWrong) return [];
   const provider = chosenProvider(given);
   return [...missingForProvider(provider, given), ...strayKey(provider, given)];
+}
+
+/** An error for a provider's own key that would be sent to `LLM_BASE_URL`. */
+function strayKey(provider: string, given: GivenEnv): string[] {
+  const { key, baseUrl } = variablesOf(provider);
+  const { LLM_BASE_URL, LLM_API_KEY } = given;
+  if (!key || !baseUrl || !given[key] || given[baseUrl] || !LLM_BASE_URL || LLM_API_KEY) return [];
+  const fault = `accepts only LLM_API_KEY, not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
+  return [mistakeLine('LLM_BASE_URL', LLM_BASE_URL, fault)];
+}
+
+/** An error for every required variable of the provider that is not set. */
+function missingForProvider(provider: string, given: GivenEnv): string[] {
+  const { required, key, baseUrl } = variablesOf(provider);
+  return required
+    .filter((name) => !given[name] && !(name === key && given.LLM_API_KEY) && !(name === baseUrl && given.LLM_BASE_URL))
+    .map(
+      (name) => `${name}: is not set, and the provider ${provider} needs it: set it, or choose another LLM_PROVIDER`,
+    );
+}
+
+/** Variables without effect under a condition, and the error. */
+const IDLE: readonly (readonly [names: readonly EnvName[], isIdle: (values: Values) => boolean, why: string])[] = [
+  [
+    ['TOOL_STATE_CLEANUP_INTERVAL_MS'],
+    ({ TOOL_STATE_CLEANUP }) => TOOL_STATE_CLEANUP === false,
+    without('TOOL_STATE_CLEANUP'),
+  ],
+  [
+    ['TOOL_STATE_BACKUP_INTERVAL_MS', 'TOOL_STATE_BACKUP_RETENTION_DAYS'],
+    ({ TOOL_STATE_BACKUP }) => TOOL_STATE_BACKUP !== true,
+    without('TOOL_STATE_BACKUP=true'),
+  ],
+  [['TOOL_STATE_REDIS_PREFIX', 'TOOL_STATE_REDIS_DB'], hasNoRedis, without('TOOL_STATE_REDIS_URL')],
+  [
+    ['TOOL_STATE_FORMAT', 'TOOL_STATE_PATH', 'TOOL_STATE_MAX_PER_SESSION', 'TOOL_STATE_SESSION_TIMEOUT_MS'],
+    isShared,
+    'has no effect where processes share DATABASE_URL: only `distributed` stores states there; leave this out',
+  ],
+  [
+    ['TOOL_STATE_SYNC_ON_CHANGE', 'TOOL_STATE_SYNC_INTERVAL_MS'],
+    (values) => isShared(values) && hasNoRedis(values),
+    without('TOOL_STATE_REDIS_URL'),
+  ],
+  [
+    ['LLM_QUIRKS'],
+    ({ LLM_UNSUPPORTED_PARAMETERS }) => LLM_UNSUPPORTED_PARAMETERS === 'drop',
+    'has no effect with LLM_UNSUPPORTED_PARAMETERS=drop, which permits every parameter: leave one of them out',
+  ],
+];
+
+/** An error for each variable without effect. */
+function idleMistakes(values: Values, given: GivenEnv): string[] {
+  return IDLE.filter(([, isIdle]) => isIdle(values)).flatMap(([names, , why]) =>
+    names
+      .filter((name) => given[name] && given[name] !== defaultOf(name))
+      .map((name) => mistakeLine(name, given[name]!, why)),
+  );
+}
+
+function toolStateMistakes(values: Values): string[] {
+  const { TOOL_STATE_MANAGER: manager } = values;
+  if (manager === undefined || manager === 'distributed' || !isShared(values)) return [];
+  const fault = 'serves one process only, and DATABASE_URL is shared by many: use `distributed`, or leave it out';
+  return [mistakeLine('TOOL_STATE_MANAGER', manager, fault)];
+}
+
+function isShared({ DATABASE_URL, REDIS_URL }: Values): boolean {
+  return isCluster({ DATABASE_URL, REDIS_URL });
+}
+
+function hasNoRedis({ TOOL_STATE_REDIS_URL }: Values): boolean {
+  return TOOL_STATE_REDIS_URL === undefined;
+}
+
+function without(condition: string): string {
+  return `has no effect without ${condition}: set that, or leave this out`;
 }

@@ -1,18 +1,51 @@
+import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { LLM_PROVIDERS } from './app-config.types.js';
 import { parseKeys } from './key-text.parser.js';
 
 /**
  * A schema that parses a variable's text. `read` returns undefined for an invalid text; `allowed` describes valid texts
- * and follows "give" in the message.
+ * and follows "give" in the message; docs/configuration.md shows it too.
  */
-function checked<T>(read: (text: string) => T | undefined, allowed: string) {
-  return z.string().transform((text, context) => {
+export function checked<T>(read: (text: string) => T | undefined, allowed: string) {
+  const schema = z.string().transform((text, context) => {
     const value = read(text);
     if (value !== undefined) return value;
     context.addIssue({ code: 'custom', message: `is not allowed: give ${allowed}` });
     return z.NEVER;
+  });
+  return schema.meta({ allowed });
+}
+
+/** A comma-separated list. `read` parses one trimmed element, and returns undefined for an invalid one. */
+export function list<T>(read: (element: string) => T | undefined, allowed: string) {
+  return checked((text): readonly T[] | undefined => {
+    const elements = text.split(',').map((part) => read(part.trim()));
+    return elements.every((one) => one !== undefined) ? elements : undefined;
+  }, allowed);
+}
+
+/**
+ * Comma-separated entries with secrets: errors name an entry by its number, from 1, never by its text.
+ * @param parse returns the entry, or its error
+ * @param faultBeside the error of an entry beside the earlier ones
+ */
+export function entries<T extends object>(
+  parse: (text: string) => T | string,
+  faultBeside: (entry: T, earlier: readonly T[]) => string | undefined,
+  remedy: string,
+) {
+  return z.string().transform((text, context) => {
+    const read: T[] = [];
+    for (const [index, part] of text.split(',').entries()) {
+      const entry = parse(part.trim());
+      const fault = typeof entry === 'string' ? entry : faultBeside(entry, read);
+      if (fault) {
+        context.addIssue({ code: 'custom', message: `is not allowed: entry ${index + 1} ${fault} (${remedy})` });
+      }
+      if (typeof entry !== 'string') read.push(entry);
+    }
+    return read;
   });
 }
 
@@ -68,13 +101,29 @@ export function endpointIn(text = ''): string | undefined {
 
 /** Origins of web pages, comma-separated, as browsers write them. */
 export function originList() {
-  return checked((text) => {
-    const origins = text.split(',').map((part) => {
-      const url = URL.parse(part.trim());
-      return url && url.origin !== 'null' && url.href === `${url.origin}/` ? url.origin : undefined;
-    });
-    return origins.every((origin) => origin !== undefined) ? origins : undefined;
+  return list((element) => {
+    const url = URL.parse(element);
+    return url && url.origin !== 'null' && url.href === `${url.origin}/` ? url.origin : undefined;
   }, 'origins without a path, comma-separated, such as https://app.example');
+}
+
+const PROXY_NETWORKS: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** The proxies to trust, as Fastify's `trustProxy` expects them. */
+export function proxyTrust() {
+  return checked((text): boolean | number | string[] | undefined => {
+    if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+    if (/^[1-9]$/.test(text)) return Number(text);
+    const proxies = text.split(',').map((part) => part.trim());
+    return proxies.every((proxy) => PROXY_NETWORKS.includes(proxy) || isNetwork(proxy)) ? proxies : undefined;
+  }, 'the number of proxies (1 to 9), or their addresses and ranges, comma-separated, such as 10.0.0.0/8 or loopback');
+}
+
+/** Whether a text is an address or a CIDR range. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...rest] = text.split('/');
+  const maxBits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
 }
 
 /** API keys of a provider, comma-separated. */
@@ -82,45 +131,20 @@ export function keyList() {
   return z.string().transform((text) => parseKeys(text));
 }
 
-/** Models as `provider:model`, comma-separated; a provider alone means its default model. */
-export function modelList() {
-  return checked(
-    (text) => {
-      const models = text.split(',').map((part) => {
-        const [provider = '', ...name] = part.trim().split(':');
-        const known = LLM_PROVIDERS.find((one) => one === provider);
-        const isNameless = name.length > 0 && name.join(':').trim() === '';
-        if (isNameless) return undefined;
-        return known && { provider: known, ...(name.length > 0 && { model: name.join(':') }) };
-      });
-      return models.every((one) => one !== undefined) ? models : undefined;
-    },
-    `models as provider:model, comma-separated, of the providers ${LLM_PROVIDERS.join(', ')}`,
-  );
-}
-
 /** Paths, comma-separated. */
 export function pathList() {
-  return checked((text) => {
-    const paths = text.split(',').map((part) => part.trim());
-    return paths.every((path) => /^[^~]/.test(path)) ? paths : undefined;
-  }, 'paths, comma-separated, without ~, which only a shell expands');
+  const allowed = 'paths, comma-separated, without ~, which only a shell expands';
+  return list((path) => (/^[^~]/.test(path) ? path : undefined), allowed);
 }
 
 /** Absolute paths, comma-separated. */
 export function absolutePathList() {
-  return checked((text) => {
-    const paths = text.split(',').map((part) => part.trim());
-    return paths.every((path) => isAbsolute(path)) ? paths : undefined;
-  }, 'absolute paths, comma-separated');
+  return list((path) => (isAbsolute(path) ? path : undefined), 'absolute paths, comma-separated');
 }
 
 /** Names of variables, comma-separated. */
 export function variableNames() {
-  return checked((text) => {
-    const names = text.split(',').map((part) => part.trim());
-    return names.every((name) => /^[A-Za-z_]\w{0,127}$/.test(name)) ? [...new Set(names)] : undefined;
-  }, 'names of variables, comma-separated');
+  return list((name) => (/^[A-Za-z_]\w{0,127}$/.test(name) ? name : undefined), 'names of variables, comma-separated');
 }
 
 /** One of several words. */

@@ -1,4 +1,5 @@
-import { messageOf, readText } from '../common/index.js';
+import { messageOf } from '../errors/index.js';
+import { readText } from '../kernel/index.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES, type EnvName } from './env.schema.js';
 import { hasQuote, parseKeys } from './key-text.parser.js';
@@ -6,6 +7,9 @@ import { hasQuote, parseKeys } from './key-text.parser.js';
 type Given = Readonly<Record<string, string>>;
 type KeyFileName = EnvName & `${string}_API_KEY_FILE`;
 
+type HeaderFileName = EnvName & `${string}_HEADERS_FILE`;
+
+const HEADER_FILES = ENV_NAMES.filter((name): name is HeaderFileName => name.endsWith('_HEADERS_FILE'));
 const KEY_FILES = ENV_NAMES.filter((name): name is KeyFileName => name.endsWith('_API_KEY_FILE'));
 
 /**
@@ -28,6 +32,24 @@ export function withKeys(given: Given): { given: Given; mistakes: string[] } {
     if (first === undefined) continue;
     all[single] = first;
     if (all[`${single}S`] !== undefined || path !== undefined) all[`${single}S`] = keys.join(',');
+  }
+  return { given: all, mistakes };
+}
+
+/** Adds the texts of header files to the variables. */
+export function withHeaders(given: Given): { given: Given; mistakes: string[] } {
+  const all: Record<string, string> = { ...given };
+  const mistakes: string[] = [];
+  for (const file of HEADER_FILES) {
+    const path = given[file];
+    const name = file.slice(0, -'_FILE'.length);
+    if (path === undefined) continue;
+    try {
+      if (all[name] !== undefined) throw new Error(`${name} is set too: give one of them`);
+      all[name] = readText(path).trim();
+    } catch (error) {
+      mistakes.push(mistakeLine(file, path, `cannot be used: ${messageOf(error)}`));
+    }
   }
   return { given: all, mistakes };
 }

@@ -1,5 +1,12 @@
-import { messageOf, parseJson, readText } from '../common/index.js';
-import type { McpServersFile } from './mcp-config.types.js';
+import { messageOf } from '../errors/index.js';
+import { parseJson, readText } from '../kernel/index.js';
+
+/** The content of the MCP servers file. */
+export interface McpServersFile {
+  readonly path: string;
+  /** By name, as declared, with variables substituted. */
+  readonly servers: Readonly<Record<string, unknown>>;
+}
 
 type Given = Readonly<Record<string, string | undefined>>;
 

@@ -1,15 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ENV_NAMES } from './env.schema.js';
-import { distance, nearMisses } from './near-miss.policy.js';
-
-describe('distance', () => {
-  it.each([
-    ['', 'abc', 3],
-    ['kitten', 'sitting', 3],
-    ['PROVDIER', 'PROVIDER', 1],
-    ['abc', 'abc', 0],
-  ])('of %s and %s is %d', (a, b, expected) => expect(distance(a, b)).toBe(expected));
-});
+import { nearMisses } from './near-miss.policy.js';
 
 describe('nearMisses', () => {
   it.each([

@@ -1,6 +1,14 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { OutgoingTarget } from './app-config.types.js';
+import { list } from './env-value.schema.js';
+
+/**
+ * One entry of `OUTGOING_ALLOW`: a name (`*.` before it matches any further labels) or an address range, on one port or
+ * on all.
+ */
+export type OutgoingTarget =
+  | { readonly kind: 'name'; readonly name: string; readonly port?: number }
+  | { readonly kind: 'range'; readonly address: string; readonly prefix: number; readonly port?: number };
 
 const NAME = /^(\*\.)?([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 const PARTS = /^(?:\[([^\]]+)\]|([^[\]]*?))(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/;
@@ -21,12 +29,7 @@ export function outgoingTargets() {
 
 /** TCP ports, comma-separated. */
 export function portList() {
-  return z.string().transform((text, context): readonly number[] => {
-    const ports = text.split(',').map((part) => toPort(part.trim()));
-    if (ports.every((port) => port !== undefined)) return ports;
-    context.addIssue({ code: 'custom', message: 'is not allowed: give ports from 1 to 65535, comma-separated' });
-    return z.NEVER;
-  });
+  return list(toPort, 'ports from 1 to 65535, comma-separated');
 }
 
 function parseTarget(entry: string): OutgoingTarget | undefined {

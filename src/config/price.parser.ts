@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { messageOf, readText } from '../common/index.js';
-import type { ModelPrice } from './app-config.types.js';
+import { messageOf } from '../errors/index.js';
+import { readText } from '../kernel/index.js';
+
+/** Prices per million tokens, in any unit that is the same for all models. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Price of input tokens from the provider's cache; by default as `input`. */
+  readonly cachedInput?: number;
+}
 
 const MOST = 1_000_000;
 const price = z.number().min(0).max(MOST);

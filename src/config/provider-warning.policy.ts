@@ -1,7 +1,6 @@
-import { LLM_PROVIDERS } from './app-config.types.js';
 import { endpointIn } from './env-value.schema.js';
-import type { EnvName } from './env.schema.js';
-import { chosenProvider, firstOwn, type Given, variablesOf } from './provider.policy.js';
+import { LLM_PROVIDERS } from './model-option.parser.js';
+import { chosenProvider, firstOwn, type Given, type ProviderVariable, variablesOf } from './provider.policy.js';
 
 /** Warnings: provider variables without effect, and a surprising choice of provider. */
 export function providerWarnings(given: Given): string[] {
@@ -43,20 +42,21 @@ function endpoints(given: Given): string[] {
 
 /** The general variables that the provider's own variables override. */
 function overruled(chosen: string, given: Given): string[] {
-  const { key, baseUrl } = variablesOf(chosen);
+  const { key, baseUrl, headers } = variablesOf(chosen);
   const url = overruling('LLM_BASE_URL', baseUrl, given);
   const isKeyOfUrl = given.LLM_BASE_URL && url.length === 0;
-  return [...url, ...(isKeyOfUrl ? [] : overruling('LLM_API_KEY', key, given))];
+  if (isKeyOfUrl) return url;
+  return [...url, ...overruling('LLM_API_KEY', key, given), ...overruling('LLM_HEADERS', headers, given)];
 }
 
-function overruling(general: EnvName, own: EnvName | undefined, given: Given): string[] {
+function overruling(general: ProviderVariable, own: ProviderVariable | undefined, given: Given): string[] {
   return given[general] && own && given[own] ? [`${general} does nothing: ${own} is set`] : [];
 }
 
 /** General variables without a provider. */
 function ownerless(given: Given): string[] {
   if (given.LLM_PROVIDER) return [];
-  return (['LLM_API_KEY', 'LLM_MODEL'] as const)
+  return (['LLM_API_KEY', 'LLM_HEADERS', 'LLM_MODEL'] as const)
     .filter((name) => given[name])
     .map((name) => `${name} does nothing with the offline model; set LLM_PROVIDER to its provider`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { loadConfig, type EnvRecord } from './config.loader.js';
 
 const llm = (env: EnvRecord) => loadConfig({ env }).config.llm;

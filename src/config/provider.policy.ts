@@ -1,27 +1,51 @@
-import type { LlmProvider } from './app-config.types.js';
-import { mistakeLine } from './config-invalid.error.js';
-import type { EnvName, EnvValues } from './env.schema.js';
+import type { RequestHeaders } from './header.parser.js';
+import type { LlmProvider } from './model-option.parser.js';
+import { compact } from './namespace.factory.js';
+import type { ProviderValues } from './provider-variable.schema.js';
 
-type KeyName = EnvName & `${string}_API_KEY`;
+export type ProviderVariable = keyof ProviderValues;
+type KeyName = ProviderVariable & `${string}_API_KEY`;
 
 interface ProviderVariables {
   readonly key?: KeyName;
-  readonly baseUrl?: EnvName & (`${string}_BASE_URL` | `${string}_ENDPOINT`);
-  readonly required: readonly EnvName[];
+  readonly baseUrl?: ProviderVariable & (`${string}_BASE_URL` | `${string}_ENDPOINT`);
+  readonly headers?: ProviderVariable & `${string}_HEADERS`;
+  readonly required: readonly ProviderVariable[];
 }
 
 /** The variables of each provider. For the chosen one, `LLM_API_KEY` and `LLM_BASE_URL` replace absent variables. */
 const VARIABLES: Record<LlmProvider, ProviderVariables> = {
-  openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', required: ['OPENAI_API_KEY'] },
-  anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL', required: ['ANTHROPIC_API_KEY'] },
+  openai: {
+    key: 'OPENAI_API_KEY',
+    baseUrl: 'OPENAI_BASE_URL',
+    headers: 'OPENAI_HEADERS',
+    required: ['OPENAI_API_KEY'],
+  },
+  anthropic: {
+    key: 'ANTHROPIC_API_KEY',
+    baseUrl: 'ANTHROPIC_BASE_URL',
+    headers: 'ANTHROPIC_HEADERS',
+    required: ['ANTHROPIC_API_KEY'],
+  },
   azure: {
     key: 'AZURE_OPENAI_API_KEY',
     baseUrl: 'AZURE_OPENAI_ENDPOINT',
+    headers: 'AZURE_OPENAI_HEADERS',
     required: ['AZURE_OPENAI_API_KEY', 'AZURE_OPENAI_ENDPOINT', 'LLM_MODEL'],
   },
-  deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'DEEPSEEK_BASE_URL', required: ['DEEPSEEK_API_KEY'] },
-  glm: { key: 'GLM_API_KEY', baseUrl: 'GLM_BASE_URL', required: ['GLM_API_KEY'] },
-  ollama: { baseUrl: 'OLLAMA_BASE_URL', required: [] },
+  deepseek: {
+    key: 'DEEPSEEK_API_KEY',
+    baseUrl: 'DEEPSEEK_BASE_URL',
+    headers: 'DEEPSEEK_HEADERS',
+    required: ['DEEPSEEK_API_KEY'],
+  },
+  glm: {
+    key: 'GLM_API_KEY',
+    baseUrl: 'GLM_BASE_URL',
+    headers: 'GLM_HEADERS',
+    required: ['GLM_API_KEY'],
+  },
+  ollama: { baseUrl: 'OLLAMA_BASE_URL', headers: 'OLLAMA_HEADERS', required: [] },
   'openai-compatible': { required: ['LLM_BASE_URL', 'LLM_MODEL'] },
   offline: { required: [] },
 };
@@ -31,15 +55,20 @@ export function variablesOf(provider: string): ProviderVariables {
   return Object.hasOwn(VARIABLES, provider) ? VARIABLES[provider as LlmProvider] : { required: [] };
 }
 
-export type Given = Partial<Record<EnvName, unknown>>;
+export type Given = Partial<Record<ProviderVariable, unknown>>;
 
-/** The access data from the variables; unset fields are undefined. */
-interface GivenAccess {
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string | undefined;
-  readonly apiVersion?: string;
+/** The access data of a provider; an absent field means the provider's default. */
+export interface ProviderAccess {
+  readonly apiKey?: string;
+  /** All keys if there are several, including `apiKey`. */
   readonly apiKeys?: readonly string[];
+  /** The file of the keys, which is reloaded when it changes. */
   readonly apiKeyFile?: string;
+  readonly baseUrl?: string;
+  /** Further headers of requests, by lower-case names. */
+  readonly headers?: RequestHeaders;
+  /** API version of Azure: `v1`, or a date. */
+  readonly apiVersion?: string;
 }
 
 /** The provider of `LLM_PROVIDER`, else that of `LLM_BASE_URL`, else the first one with a key or URL. */
@@ -64,13 +93,17 @@ interface ProviderChoice {
   readonly apiKey?: string;
   readonly model?: string;
   readonly baseUrl?: string;
+  readonly headers?: RequestHeaders;
 }
 
 /**
  * The variables that choose a provider in code, with a key for it alone. Overrides the environment's other keys and
  * URLs that would apply to this provider.
  */
-export function providerEnv(provider: string, { apiKey, model, baseUrl }: ProviderChoice): Record<string, string> {
+export function providerEnv(
+  provider: string,
+  { apiKey, model, baseUrl, headers }: ProviderChoice,
+): Record<string, string> {
   const own = variablesOf(provider);
   const [keyName, urlName] = [own.key ?? 'LLM_API_KEY', own.baseUrl ?? 'LLM_BASE_URL'];
   const key = apiKey !== undefined && { [`${keyName}S`]: '', [`${keyName}_FILE`]: '', [keyName]: apiKey };
@@ -81,19 +114,35 @@ export function providerEnv(provider: string, { apiKey, model, baseUrl }: Provid
     ...general,
     ...key,
     ...(baseUrl !== undefined && { [urlName]: baseUrl }),
+    ...headerEnv(own, headers, baseUrl !== undefined),
   };
+}
+
+/** The headers of a provider. Those of the environment are not used at another address: they may belong to another party. */
+function headerEnv(
+  own: ProviderVariables,
+  headers: RequestHeaders | undefined,
+  hasAddress: boolean,
+): Record<string, string> {
+  const name = own.headers ?? 'LLM_HEADERS';
+  const replaced = [
+    ...(own.baseUrl ? ['LLM_HEADERS'] : []),
+    ...(headers !== undefined || hasAddress ? ['LLM_HEADERS', name] : []),
+  ];
+  const empty = Object.fromEntries(replaced.flatMap((one) => [one, `${one}_FILE`]).map((one) => [one, '']));
+  return { ...empty, ...(headers && { [name]: JSON.stringify(headers) }) };
 }
 
 /**
  * Key and base URL of a provider: its own, else for the chosen one the general ones. `LLM_BASE_URL` is used with
  * `LLM_API_KEY` only: a provider's own key is never sent to an address that may belong to another party.
  */
-export function providerAccess(provider: string, values: EnvValues): GivenAccess {
-  const given = keyAndUrl(provider, values);
+export function providerAccess(provider: string, values: ProviderValues): ProviderAccess {
+  const given = compact({ ...keyAndUrl(provider, values), headers: headersOf(provider, values) });
   return provider === 'azure' ? { ...given, apiVersion: values.AZURE_OPENAI_API_VERSION } : given;
 }
 
-function keyAndUrl(provider: string, values: EnvValues): GivenAccess {
+function keyAndUrl(provider: string, values: ProviderValues): ProviderAccess {
   const { key, baseUrl } = variablesOf(provider);
   const own = { ...keysBy(key, values), baseUrl: baseUrl && values[baseUrl] };
   if (provider === 'offline' || provider !== chosenProvider(values)) return own;
@@ -102,27 +151,16 @@ function keyAndUrl(provider: string, values: EnvValues): GivenAccess {
   return own.apiKey === undefined ? { ...general, baseUrl: own.baseUrl } : own;
 }
 
-function keysBy(name: KeyName | undefined, values: EnvValues): Omit<GivenAccess, 'baseUrl'> {
-  if (name === undefined) return { apiKey: undefined };
-  const [apiKeys, apiKeyFile] = [values[`${name}S`], values[`${name}_FILE`]];
-  return { apiKey: values[name], ...(apiKeys && { apiKeys }), ...(apiKeyFile !== undefined && { apiKeyFile }) };
+/** As keys: a provider's own headers are never sent to the address of `LLM_BASE_URL`. */
+function headersOf(provider: string, values: ProviderValues): RequestHeaders | undefined {
+  const { headers, baseUrl } = variablesOf(provider);
+  const own = headers && values[headers];
+  if (provider === 'offline' || provider !== chosenProvider(values)) return own;
+  const isGeneral = values.LLM_BASE_URL !== undefined && !(baseUrl && values[baseUrl]);
+  return isGeneral ? values.LLM_HEADERS : (own ?? values.LLM_HEADERS);
 }
 
-/** An error for a provider's own key that would be sent to `LLM_BASE_URL`. */
-export function strayKey(provider: string, given: Partial<Record<EnvName, string>>): string[] {
-  const { key, baseUrl } = variablesOf(provider);
-  const { LLM_BASE_URL, LLM_API_KEY } = given;
-  if (!key || !baseUrl || !given[key] || given[baseUrl] || !LLM_BASE_URL || LLM_API_KEY) return [];
-  const fault = `accepts only LLM_API_KEY, not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
-  return [mistakeLine('LLM_BASE_URL', LLM_BASE_URL, fault)];
-}
-
-/** An error for every required variable of the provider that is not set. */
-export function missingForProvider(provider: string, given: Given): string[] {
-  const { required, key, baseUrl } = variablesOf(provider);
-  return required
-    .filter((name) => !given[name] && !(name === key && given.LLM_API_KEY) && !(name === baseUrl && given.LLM_BASE_URL))
-    .map(
-      (name) => `${name}: is not set, and the provider ${provider} needs it: set it, or choose another LLM_PROVIDER`,
-    );
+function keysBy(name: KeyName | undefined, values: ProviderValues): ProviderAccess {
+  if (name === undefined) return {};
+  return { apiKey: values[name], apiKeys: values[`${name}S`], apiKeyFile: values[`${name}_FILE`] };
 }

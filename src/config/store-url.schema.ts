@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import type { DatabaseKind, SessionStoreChoice } from './app-config.types.js';
+
+export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
+
+/** The store of sessions' turns; `own` is the journal's database. */
+type SessionStoreChoice =
+  { readonly kind: 'own' | 'memory' | 'file' } | { readonly kind: 'redis' | 'database'; readonly url: string };
 
 const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.~].*)$/;
 const SERVER_KINDS: Readonly<Record<string, DatabaseKind>> = {

@@ -7,7 +7,7 @@ describe('TOOL_SECRETS', () => {
   it('provides the values of the named variables only', () => {
     const env = { TOOL_SECRETS: 'CRM_TOKEN, CRM_TOKEN,github_token', CRM_TOKEN: 'crm-token', OTHER: 'other-secret' };
     const { config } = loadConfig({ env, envFile: 'github_token=gh-token-1' });
-    expect(config.tools.secrets).toEqual({ CRM_TOKEN: 'crm-token', github_token: 'gh-token-1' });
+    expect(config.tool.secrets).toEqual({ CRM_TOKEN: 'crm-token', github_token: 'gh-token-1' });
   });
 
   it.each([

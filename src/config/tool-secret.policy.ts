@@ -15,7 +15,7 @@ export function toolSecrets(given: Given, names: readonly string[] = []): Record
 /** Errors of the named variables; messages never contain a value. */
 export function secretMistakes(given: Given, names: readonly string[] = []): string[] {
   const own = new Set<string>(ENV_NAMES);
-  return names.flatMap((name) => {
+  return [...new Set(names)].flatMap((name) => {
     const fault = faultOf(given[name], own.has(name));
     return fault ? [mistakeLine('TOOL_SECRETS', name, fault)] : [];
   });

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { flag, integer, pattern } from '../env-value.schema.js';
+import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
+
+const DAY_MS = 86_400_000;
+
+/** The default agent, and limits of all agents. */
+export const agentConfig = namespace(
+  'jackdaw.agent',
+  'Agents',
+  {
+    AGENT_NAME: pattern(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z a-z 0-9 _ -')
+      .default('default')
+      .describe('Name of the default agent'),
+    AGENT_INSTRUCTIONS: z.string().optional().describe('System prompt of the default agent'),
+    AGENT_MAX_ITERATIONS: integer(1, 1000).default(10).describe('Maximum model calls per run'),
+    AGENT_RUN_TIMEOUT_MS: integer(1, DAY_MS, 'ms').default(300_000).describe('Time limit of a run, in ms'),
+    AGENT_MAX_DEPTH: integer(0, 16)
+      .default(3)
+      .describe('Maximum depth of nested agent calls of the default agent; 0 disables them'),
+    AGENT_MAX_RESULT_BYTES: integer(256, 16_777_216, 'bytes')
+      .default(65_536)
+      .describe('Maximum size of a tool result for the model, in bytes'),
+    AGENT_MAX_IMAGE_BYTES: integer(0, 50_331_648, 'bytes')
+      .default(5_242_880)
+      .describe('Maximum total size of the data-URI images of one request, and of one tool result, in bytes'),
+    AGENT_MAX_FILE_BYTES: integer(0, 50_331_648, 'bytes')
+      .default(5_242_880)
+      .describe(
+        'Maximum total size of the files (binary content) of one tool result, in bytes, or `AGENT_MAX_IMAGE_BYTES` if that is larger; those of a run may have 20 times as much. Larger content is left out, with a note',
+      ),
+    AGENT_MEMORY_ENABLED: flag().default(true).describe('Whether a run receives earlier turns of its session'),
+    AGENT_MEMORY_POLICY: z
+      .string()
+      .default('sliding_window')
+      .describe('Selection of earlier turns: `sliding_window`, `fixed_window`, `lru`, `token_budget` or `summary`'),
+    AGENT_MEMORY_MAX_MESSAGES: integer(0, 1_000_000)
+      .optional()
+      .describe('Maximum earlier messages for the model; by default 200'),
+    AGENT_MEMORY_MAX_CONTEXT_TOKENS: integer(0, 100_000_000)
+      .optional()
+      .describe(
+        'Maximum tokens of earlier messages for the model; by default a quarter of its context window, at most 16,000, or 8,000 if the window is unknown',
+      ),
+    AGENT_MEMORY_INCLUDE_TOOL_CALLS: flag()
+      .default(true)
+      .describe('Whether the model receives earlier tool calls and results'),
+    AGENT_MEMORY_KEEP_FIRST: integer(0, 10_000)
+      .default(10)
+      .describe('Number of first messages that `fixed_window` always includes'),
+  },
+  (env) => ({
+    name: env.AGENT_NAME,
+    ...compact({ instructions: env.AGENT_INSTRUCTIONS }),
+    maxIterations: env.AGENT_MAX_ITERATIONS,
+    runTimeoutMs: env.AGENT_RUN_TIMEOUT_MS,
+    maxResultBytes: env.AGENT_MAX_RESULT_BYTES,
+    maxDepth: env.AGENT_MAX_DEPTH,
+    maxImageBytes: env.AGENT_MAX_IMAGE_BYTES,
+    /** At least that of images: every image that a model may see is a file too. */
+    maxFileBytes: Math.max(env.AGENT_MAX_FILE_BYTES, env.AGENT_MAX_IMAGE_BYTES),
+    memory: {
+      enabled: env.AGENT_MEMORY_ENABLED,
+      policy: env.AGENT_MEMORY_POLICY,
+      includeToolCalls: env.AGENT_MEMORY_INCLUDE_TOOL_CALLS,
+      keepFirst: env.AGENT_MEMORY_KEEP_FIRST,
+      ...compact({
+        maxMessages: env.AGENT_MEMORY_MAX_MESSAGES,
+        maxContextTokens: env.AGENT_MEMORY_MAX_CONTEXT_TOKENS,
+      }),
+    },
+  }),
+);
+export type AgentConfig = NamespaceConfig<typeof agentConfig>;

@@ -1,0 +1,190 @@
+import { choice, decimal, integer, pattern } from '../env-value.schema.js';
+import { budget } from '../budget.parser.js';
+import { encryptionKeys } from '../encryption-key.parser.js';
+import {
+  capabilities,
+  LLM_PROVIDERS,
+  modelList,
+  modelPatterns,
+  QUIRK_PARAMETERS,
+  quirks,
+  stops,
+} from '../model-option.parser.js';
+import { compact, namespace, type NamespaceConfig, type ValuesOf } from '../namespace.factory.js';
+import { prices } from '../price.parser.js';
+import { chosenProvider, providerAccess } from '../provider.policy.js';
+import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';
+
+const HOUR_MS = 3_600_000;
+/** Upper limit for a provider's `Retry-After`. */
+const MAX_RETRY_DELAY_MS = 60_000;
+
+const MODEL_VARIABLES = {
+  ...PROVIDER_VARIABLES,
+  LLM_PROTOCOL: choice(['auto', 'native', 'react', 'xml'])
+    .default('auto')
+    .describe(
+      'Format of tools for the model: `native` function calling, `react` or `xml` text; `auto` is native if the model supports it, else react',
+    ),
+  LLM_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
+    .default(30_000)
+    .describe('Longest silence of the model, in ms: until the reply starts, then between two parts of it'),
+  LLM_IDLE_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
+    .optional()
+    .describe('Longest silence between two parts of a reply, in ms; by default as `LLM_TIMEOUT_MS`'),
+  LLM_TOTAL_TIMEOUT_MS: integer(0, 24 * HOUR_MS, 'ms')
+    .default(0)
+    .describe('Time limit of a whole model call, in ms; 0 means only the run’s limit'),
+  LLM_CONNECT_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
+    .default(10_000)
+    .describe('Time limit of a connection to a provider, TLS included, in ms; checked about once per second'),
+  LLM_MAX_ATTEMPTS: integer(1, 20)
+    .default(3)
+    .describe('Maximum attempts of a model call after transient failures; 1 disables retries'),
+  LLM_RETRY_DELAY_MS: integer(0, 60_000, 'ms')
+    .default(500)
+    .describe(
+      'Maximum delay before the second attempt, in ms; it doubles with each further one, with random jitter. A provider’s `Retry-After` takes precedence; 60 s at most',
+    ),
+  LLM_BREAKER_FAILURES: integer(0, 1000)
+    .default(5)
+    .describe('Consecutive failures that open the circuit breaker of a model; 0 disables it'),
+  LLM_BREAKER_RESET_MS: integer(1, HOUR_MS, 'ms')
+    .default(30_000)
+    .describe('Time after which an open circuit breaker permits one trial call, in ms'),
+  LLM_CONCURRENCY: integer(0, 100_000)
+    .default(0)
+    .describe('Maximum concurrent calls of a process to one provider; 0 means no limit'),
+  LLM_QUEUE_LIMIT: integer(0, 1_000_000).default(1000).describe('With `LLM_CONCURRENCY`: maximum queued calls'),
+  LLM_SIGNING_KEYS: encryptionKeys().optional().meta({
+    isSecret: true,
+    description:
+      'Signing keys for gateways that authenticate requests: comma-separated `id:key` entries, a key is 32 bytes in base64. The first signs every request to a provider (RFC 9421, HMAC-SHA256); the others prepare a key rotation',
+  }),
+  LLM_FALLBACK: modelList()
+    .optional()
+    .describe(
+      'Fallback models for failed model calls, in order: comma-separated `provider:model`, such as `deepseek:deepseek-chat,ollama:qwen3`',
+    ),
+  LLM_REQUEST_MODELS: modelPatterns()
+    .optional()
+    .describe(
+      'Models that a request may name besides the agent’s own: comma-separated `provider:model` with `*` for any characters, such as `openai:gpt-5*,ollama:*`; `*` means all, `none` no other. By default all. With a `cost` budget only models with a price',
+    ),
+  LLM_PRICES: prices()
+    .optional()
+    .describe(
+      'Model prices, for the `cost` of runs: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all',
+    ),
+  BUDGET_RUN: budget()
+    .optional()
+    .describe(
+      'Budget of the model calls of one run: `tokens=100000`, `cost=0.5` (in the unit of `LLM_PRICES`), or both, comma-separated. A call that may exceed it is rejected with 429 `BUDGET_EXCEEDED`',
+    ),
+  BUDGET_SESSION: budget().optional().describe('Same for all runs of a session'),
+  BUDGET_TENANT_DAY: budget().optional().describe('Same for all runs of a tenant per day (UTC)'),
+  BUDGET_DAY: budget().optional().describe('Same for all runs of all tenants per day (UTC)'),
+  BUDGET_REPLY_TOKENS: integer(1, 10_000_000, 'tokens')
+    .default(1024)
+    .describe(
+      'Tokens that a budget reserves for a reply without `maxTokens`; a longer one reserves more while it arrives',
+    ),
+  LLM_TEMPERATURE: decimal(0, 2)
+    .optional()
+    .describe('Sampling temperature, 0 to 2; by default 0.7 if the model supports it and `LLM_TOP_P` is not set'),
+  LLM_MAX_TOKENS: integer(1, 10_000_000, 'tokens')
+    .optional()
+    .describe("Maximum reply length, in tokens; by default the model's"),
+  LLM_TOP_P: decimal(0, 1).optional().describe("Nucleus sampling probability mass, 0 to 1; by default the provider's"),
+  LLM_FREQUENCY_PENALTY: decimal(-2, 2).optional().describe("Frequency penalty, -2 to 2; by default the provider's"),
+  LLM_PRESENCE_PENALTY: decimal(-2, 2).optional().describe("Presence penalty, -2 to 2; by default the provider's"),
+  LLM_STOP: stops().optional().describe('Stop sequence that ends a reply, or a JSON array of stop sequences'),
+  LLM_SEED: integer(-2_147_483_648, 2_147_483_647)
+    .optional()
+    .describe('Sampling seed for reproducible replies, as far as the provider supports it'),
+  LLM_UNSUPPORTED_PARAMETERS: choice(['refuse', 'drop'])
+    .default('refuse')
+    .describe(
+      'Handling of a parameter that the model does not support: `refuse` fails the start or rejects the request with 400, `drop` omits it and warns once, also if the provider refuses it',
+    ),
+  LLM_QUIRKS: quirks()
+    .optional()
+    .describe(
+      'Parameters that are set but may be omitted if the provider refuses them (HTTP 400 or 422): `drop:` with `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop` or `seed`, comma-separated, such as `drop:temperature,drop:seed`; without it such a request fails',
+    ),
+  LLM_CAPABILITIES: capabilities()
+    .optional()
+    .describe(
+      'Capabilities of `LLM_MODEL` that Jackdaw does not know: some of `vision`, `imageUrls`, `audio`, `functionCalling`, `jsonMode` and `forcedToolChoice`, comma-separated, with ! before an unsupported one',
+    ),
+  TOKEN_COUNTING: choice(['auto', 'estimate'])
+    .default('auto')
+    .describe(
+      'Token counting: `auto` uses the vocabulary of an OpenAI model (about 40 MB of memory once loaded) and estimates for others, at most a tenth too low; `estimate` always estimates',
+    ),
+  EMBEDDING_MODEL: pattern(/^\S{1,200}$/, 'the name of a model, 1 to 200 characters without spaces')
+    .optional()
+    .describe("The provider's embedding model; with it facts are recalled by meaning too, without it by words only"),
+};
+type ModelValues = ValuesOf<typeof MODEL_VARIABLES>;
+
+/** Models: selection, access, resilience, parameters, prices and budgets. */
+export const llmConfig = namespace('jackdaw.llm', 'Models', MODEL_VARIABLES, (env) => {
+  const provider = chosenProvider(env);
+  return {
+    provider,
+    protocol: env.LLM_PROTOCOL,
+    timeoutMs: env.LLM_TIMEOUT_MS,
+    tokenCounting: env.TOKEN_COUNTING,
+    unsupportedParameters: env.LLM_UNSUPPORTED_PARAMETERS,
+    /** Parameters of the default agent. */
+    parameters: compact({
+      temperature: env.LLM_TEMPERATURE,
+      maxTokens: env.LLM_MAX_TOKENS,
+      topP: env.LLM_TOP_P,
+      frequencyPenalty: env.LLM_FREQUENCY_PENALTY,
+      presencePenalty: env.LLM_PRESENCE_PENALTY,
+      stop: env.LLM_STOP,
+      seed: env.LLM_SEED,
+    }),
+    resilience: resilienceOf(env),
+    /** By `provider:model`, or by the model's name alone. */
+    prices: env.LLM_PRICES ?? {},
+    budget: {
+      replyTokens: env.BUDGET_REPLY_TOKENS,
+      ...compact({
+        run: env.BUDGET_RUN,
+        session: env.BUDGET_SESSION,
+        tenantDay: env.BUDGET_TENANT_DAY,
+        day: env.BUDGET_DAY,
+      }),
+    },
+    signingKeys: env.LLM_SIGNING_KEYS ?? [],
+    ...compact({
+      model: env.LLM_MODEL,
+      /** Parameters that requests may omit if the provider refuses them, although they are set. */
+      droppable: env.LLM_UNSUPPORTED_PARAMETERS === 'drop' ? QUIRK_PARAMETERS : env.LLM_QUIRKS,
+      /** Overrides of the detected capabilities of the default agent's model. */
+      capabilities: env.LLM_CAPABILITIES,
+      embeddingModel: env.EMBEDDING_MODEL,
+      requestModels: env.LLM_REQUEST_MODELS,
+    }),
+    /** By provider, so that an agent may use another provider than the default agent. */
+    access: Object.fromEntries([...LLM_PROVIDERS, provider].map((one) => [one, providerAccess(one, env)])),
+  };
+});
+export type LlmConfig = NamespaceConfig<typeof llmConfig>;
+
+/** Times are ms; a limit of 0 means none. */
+function resilienceOf(env: ModelValues) {
+  return {
+    ...compact({ idleTimeoutMs: env.LLM_IDLE_TIMEOUT_MS }),
+    totalTimeoutMs: env.LLM_TOTAL_TIMEOUT_MS,
+    connectTimeoutMs: env.LLM_CONNECT_TIMEOUT_MS,
+    concurrency: env.LLM_CONCURRENCY,
+    queueLimit: env.LLM_QUEUE_LIMIT,
+    breaker: { failures: env.LLM_BREAKER_FAILURES, resetMs: env.LLM_BREAKER_RESET_MS },
+    retry: { maxAttempts: env.LLM_MAX_ATTEMPTS, baseDelayMs: env.LLM_RETRY_DELAY_MS, maxDelayMs: MAX_RETRY_DELAY_MS },
+    fallback: env.LLM_FALLBACK ?? [],
+  };
+}

@@ -1,0 +1,59 @@
+import { apiKeys } from '../api-key.parser.js';
+import { encryptionKeys } from '../encryption-key.parser.js';
+import { choice, flag, integer } from '../env-value.schema.js';
+import { namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { outgoingTargets, portList } from '../outgoing-target.parser.js';
+
+/** API keys, encryption at rest, the access log, and the network access of tools. */
+export const securityConfig = namespace(
+  'jackdaw.security',
+  'Security',
+  {
+    API_KEYS: apiKeys().optional().meta({
+      isSecret: true,
+      description:
+        'API keys: comma-separated `id:tenant:role:sha256` entries made by `npm run key`, with one or more roles (separated by a vertical bar); `admin`, `user`, `viewer` and `operator` grant permissions. A fifth part, `own` or `all`, sets its visibility: its own sessions and runs, or all of its tenant. Without it only this machine may call the API',
+    }),
+    OWNERSHIP: choice(['principal', 'tenant'])
+      .default('principal')
+      .describe(
+        'Owner of sessions, runs and tool states: the `principal` that created them, so that keys with the visibility `own` see no others; or the `tenant`, whose keys then all see the same',
+      ),
+    ENCRYPTION_KEYS: encryptionKeys().optional().meta({
+      isSecret: true,
+      description:
+        'Keys for the encryption of user content in the database: comma-separated `id:key` entries, a key is 32 bytes in base64 (`openssl rand -base64 32`). The first encrypts, all decrypt; older rows are rewritten in the background',
+    }),
+    ENCRYPTION_STRICT: flag()
+      .default(false)
+      .describe(
+        'Whether unencrypted rows are rejected. Set it once the log reports that all texts are encrypted; it then prevents the insertion of forged rows',
+      ),
+    ACCESS_LOG: choice(['on', 'off'])
+      .default('off')
+      .describe('Whether the table `access_log` records who reads, exports or erases sessions and runs: `on` or `off`'),
+    ACCESS_LOG_RETENTION_DAYS: integer(0, 36_500, 'days')
+      .default(365)
+      .describe('Days after which entries of the access log are deleted; 0 disables the deletion'),
+    OUTGOING_ALLOW: outgoingTargets()
+      .optional()
+      .describe(
+        'Non-public targets that tools may call, comma-separated: `host[:port]`, `*.internal.example`, an address or a range such as `10.1.0.0/16`',
+      ),
+    OUTGOING_PORTS: portList()
+      .optional()
+      .describe(
+        'Permitted ports of tool calls, comma-separated, such as `443`, in addition to those of `OUTGOING_ALLOW`; by default all',
+      ),
+  },
+  (env) => ({
+    apiKeys: env.API_KEYS ?? [],
+    ownership: env.OWNERSHIP,
+    /** The first key encrypts, all decrypt. */
+    encryption: { keys: env.ENCRYPTION_KEYS ?? [], isStrict: env.ENCRYPTION_STRICT },
+    accessLog: { isEnabled: env.ACCESS_LOG === 'on', keptDays: env.ACCESS_LOG_RETENTION_DAYS },
+    /** An empty list of ports permits all ports. */
+    outgoing: { allow: env.OUTGOING_ALLOW ?? [], ports: env.OUTGOING_PORTS ?? [] },
+  }),
+);
+export type SecurityConfig = NamespaceConfig<typeof securityConfig>;

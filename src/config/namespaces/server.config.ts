@@ -1,0 +1,60 @@
+import { choice, flag, integer, originList, pattern, proxyTrust } from '../env-value.schema.js';
+import { namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { securityConfig } from './security.config.js';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** The HTTP server and its log. */
+export const serverConfig = namespace(
+  'jackdaw.server',
+  'Server',
+  {
+    PORT: integer(0, 65_535).default(3000).describe('TCP port of the server; 0 selects a free one'),
+    HOST: pattern(/^\S{1,255}$/, 'a host name or an address')
+      .default('127.0.0.1')
+      .describe('Address to listen on; an address beyond loopback requires `API_KEYS`'),
+    CORS_ORIGINS: originList()
+      .optional()
+      .describe(
+        'Origins of web pages that may call the API from a browser (CORS), comma-separated, such as `https://app.example`',
+      ),
+    TRUST_PROXY: proxyTrust()
+      .optional()
+      .describe(
+        'Proxies whose `X-Forwarded-*` headers are believed: their addresses, ranges or `loopback`, comma-separated, or their number; requires `API_KEYS`',
+      ),
+    REQUEST_TIMEOUT_MS: integer(100, 3_600_000, 'ms')
+      .default(120_000)
+      .describe(
+        'Time in which the body of a request must arrive, in ms; a body that stalls for 15 s is refused earlier',
+      ),
+    LOG_LEVEL: choice(LOG_LEVELS)
+      .default('info')
+      .describe(`Lowest level that is logged: ${LOG_LEVELS.join(', ')}`),
+    DOCS_ENABLED: flag()
+      .optional()
+      .describe(
+        'Whether `/docs` serves the OpenAPI document without authentication; by default only without `API_KEYS`',
+      ),
+  },
+  (env, { hasAuthenticator }) => ({
+    port: env.PORT,
+    host: env.HOST,
+    corsOrigins: env.CORS_ORIGINS ?? [],
+    /** Addresses, or the number of proxies; `false` without a proxy. */
+    trustProxy: env.TRUST_PROXY ?? false,
+    requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
+    /** Whether other machines can reach the server. */
+    isReachable: !isLoopback(env.HOST) || Boolean(env.TRUST_PROXY),
+    logLevel: env.LOG_LEVEL,
+    // The OpenAPI documents are served without authentication.
+    hasDocs: env.DOCS_ENABLED ?? !(env.API_KEYS || hasAuthenticator),
+  }),
+  securityConfig,
+);
+export type ServerConfig = NamespaceConfig<typeof serverConfig>;
+
+/** Whether a host name or address can only be reached from this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+}

@@ -1,0 +1,6 @@
+/** The log: options of pino, masking of secrets, one line for each request. */
+export { BootLog } from './boot-log.wrapper.js';
+export { logOptions } from './log-options.factory.js';
+export { createRedaction } from './log-secret.policy.js';
+export { logRequests } from './request-log.js';
+export { createTurnLog } from './turn-log.js';

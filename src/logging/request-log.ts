@@ -1,0 +1,30 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { PinoLogger } from 'nestjs-pino';
+
+/**
+ * Adds `request_id` to every log line of a request, and logs the request once, when its connection closes: at `debug`,
+ * or at `warn` if it failed. It logs no stack, because the cause is logged where it occurs.
+ */
+export function logRequests(fastify: FastifyInstance, log: PinoLogger): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const from = Date.now();
+    log.runInContext(
+      () => {
+        const { logger } = log;
+        // Also emitted if the client disconnects before its response.
+        reply.raw.once('close', () => logResponse(reply, logger, Date.now() - from));
+        done();
+      },
+      { bindings: { request_id: request.id } },
+    );
+  });
+}
+
+function logResponse({ request, raw }: FastifyReply, logger: PinoLogger['logger'], responseTime: number): void {
+  const { statusCode } = raw;
+  const isFailed = statusCode >= 500;
+  if (!isFailed && !logger.isLevelEnabled('debug')) return;
+  const fields = { req: { method: request.method, url: request.url }, res: { statusCode }, responseTime };
+  if (isFailed) logger.warn(fields, `request failed with status code ${statusCode}`);
+  else logger.debug(fields, raw.writableFinished ? 'request completed' : 'request aborted');
+}
