@@ -30,13 +30,20 @@ export class AgentHealthIndicator {
     return this.indicators.check('tools').up({ count: this.tools.list().length });
   }
 
-  /** Empty without MCP servers. An unavailable server does not make the agent unhealthy. */
+  /** Empty without MCP servers. An unavailable server does not make the agent unhealthy; unusable tools degrade it. */
   mcpServers(): HealthIndicatorResult[] {
-    const states = this.servers.list().map(({ state }) => state.status);
-    if (states.length === 0) return [];
-    const connected = states.filter((status) => status === 'ready').length;
-    const enabled = states.filter((status) => status !== 'disabled').length;
-    return [this.indicators.check('mcp').up({ connected, enabled })];
+    const servers = this.servers.list();
+    if (servers.length === 0) return [];
+    const connected = servers.filter(({ state }) => state.status === 'ready').length;
+    const enabled = servers.filter(({ state }) => state.status !== 'disabled').length;
+    const refused = servers.reduce((sum, { tools }) => sum + tools.refused.size, 0);
+    const quarantined = servers.reduce((sum, server) => sum + server.quarantined.length, 0);
+    // A suspicious text that hides nothing is only counted.
+    const warned = servers.reduce((sum, { tools }) => sum + tools.warned, 0);
+    const counts = { connected, enabled, ...(warned > 0 && { warned }) };
+    const session = this.indicators.check('mcp');
+    if (refused + quarantined === 0) return [session.up(counts)];
+    return [session.degraded({ ...counts, refused, quarantined })];
   }
 
   server(): HealthIndicatorResult {

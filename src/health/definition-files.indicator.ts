@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { AgentFiles, WorkflowFiles } from '../dpml/index.js';
+import { AgentFiles, WorkflowFiles } from '../definition-files/index.js';
 
 /** Status of the files of agents and workflows. */
 @Injectable()

@@ -1,6 +1,6 @@
-import { Controller, Get, UseFilters } from '@nestjs/common';
+import { Controller, Get, Req, ServiceUnavailableException, UseFilters } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
-import { Public } from '../security/index.js';
+import { type CredentialRequest, Public, RequestAuthenticator } from '../security/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
 import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
@@ -15,12 +15,27 @@ export class HealthController {
     private readonly indicator: AgentHealthIndicator,
     private readonly model: ModelHealthIndicator,
     private readonly files: DefinitionFilesIndicator,
+    private readonly callers: RequestAuthenticator,
   ) {}
 
-  /** Whether the default agent is operational: its model, the database, tools, MCP servers and definition files. */
+  /**
+   * Whether the default agent is operational: its model, the database, tools, MCP servers and definition files. A caller
+   * without a valid credential gets the status of each, without names and counts.
+   */
   @Get('agent/health')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  agent(): Promise<HealthCheckResult> {
+  async agent(@Req() request: CredentialRequest): Promise<HealthCheckResult> {
+    const isKnown = await this.callers.isKnown(request);
+    if (isKnown) return this.checkAgent();
+    try {
+      return withoutDetails(await this.checkAgent());
+    } catch (error) {
+      if (!(error instanceof ServiceUnavailableException)) throw error;
+      throw new ServiceUnavailableException(withoutDetails(error.getResponse() as HealthCheckResult));
+    }
+  }
+
+  private checkAgent(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.model.check(),
       () => this.indicator.databaseAnswers(),
@@ -41,4 +56,19 @@ export class HealthController {
   ready(): Promise<HealthCheckResult> {
     return this.health.check([() => this.indicator.server(), () => this.indicator.databaseAnswers()]);
   }
+}
+
+function withoutDetails({ status, info, error, details }: HealthCheckResult): HealthCheckResult {
+  return {
+    status,
+    ...(info && { info: statusesOf(info) }),
+    ...(error && { error: statusesOf(error) }),
+    details: statusesOf(details),
+  };
+}
+
+function statusesOf(parts: Partial<HealthCheckResult['details']>): HealthCheckResult['details'] {
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([name, part]) => (part ? [[name, { status: part.status }]] : [])),
+  );
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { AgentModelFactory, AgentRegistry } from '../agent/index.js';
-import { messageOf } from '../common/index.js';
+import { messageOf } from '../errors/index.js';
 import { KeyPoolRegistry, ModelStackFactory } from '../llm/index.js';
 
 /** Whether the default agent has a model. The check makes no model call. */
@@ -25,11 +25,19 @@ export class ModelHealthIndicator {
     }
   }
 
-  /** Circuits that are not closed, and numbers of unusable keys, without the keys themselves. */
+  /**
+   * Circuits that are not closed, numbers of unusable keys without the keys themselves, and changes of requests. Of
+   * omitted tools only the numbers, by model: tool names require a scope, but health is public.
+   */
   private troubles(): object {
     const circuits = [...this.stack.circuits()].filter(([, state]) => state !== 'closed');
     const keys = [...this.keys.states()].filter(([, { cooling, retired }]) => cooling + retired > 0);
+    const adaptations = [...this.stack.adaptations()];
+    const omitted = Object.groupBy(this.stack.omittedTools(), ({ model }) => model);
+    const counts = Object.entries(omitted).map(([model, tools]) => [model, tools!.length]);
     return {
+      ...(counts.length > 0 && { omitted_tools: Object.fromEntries(counts) as object }),
+      ...(adaptations.length > 0 && { adaptations: Object.fromEntries(adaptations) }),
       ...(circuits.length > 0 && { circuits: Object.fromEntries(circuits) }),
       ...(keys.length > 0 && { keys: Object.fromEntries(keys) }),
     };

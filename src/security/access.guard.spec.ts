@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
 import { KeyUseRegistry } from './keys/key-use.registry.js';
 import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
 import { Public } from './public.decorator.js';
+import { RequestAuthenticator } from './request-authenticator.service.js';
 import { Requires } from './requires.decorator.js';
 
 class Routes {
@@ -44,7 +45,12 @@ class OneAuthenticator extends Authenticator {
 
 /** The registry needs no database: the constructor argument states whether requests need a credential. */
 const guardOf = (principal: Principal, isNeeded = true) =>
-  new AccessGuard(new OneAuthenticator(principal), new KeyUseRegistry(isNeeded, undefined as never), new Reflector());
+  new AccessGuard(
+    new RequestAuthenticator(new OneAuthenticator(principal)),
+    new KeyUseRegistry(isNeeded, undefined as never),
+    new Reflector(),
+    { allowedOrigins: [] } as never,
+  );
 
 function ask(guard: AccessGuard, route: keyof Routes, headers: PrincipalRequest['headers'] = {}, type = 'http') {
   const request: PrincipalRequest = { method: 'GET', url: '/', ip: '127.0.0.1', headers };

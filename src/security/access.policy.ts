@@ -1,7 +1,7 @@
-import type { Principal, Role } from '../common/index.js';
+import type { Principal, Role } from '../kernel/index.js';
 import { ALL_SCOPES, SCOPES, type Scope } from './scope.types.js';
 
-const ADMIN_ONLY: readonly Scope[] = ['tools:write', 'keys', 'erase', 'audit'];
+const ADMIN_ONLY: readonly Scope[] = ['sessions:trust', 'tools:write', 'keys', 'erase', 'audit'];
 /** Scopes of the server's operators, across tenants. */
 const OPERATOR_ONLY: readonly Scope[] = ['operate'];
 const OF_TENANTS = SCOPES.filter((scope) => !OPERATOR_ONLY.includes(scope));

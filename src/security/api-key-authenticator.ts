@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { keyFrom } from './api-key.parser.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';

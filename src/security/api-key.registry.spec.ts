@@ -14,7 +14,7 @@ describe('a key of `npm run key`', () => {
     );
     const key = /jd_[\w-]{43}/.exec(printed)?.[0] ?? '';
     const entry = /ci:acme:\S+/.exec(printed)?.[0];
-    const keys = new ApiKeyRegistry(loadConfig({ env: { API_KEYS: entry } }).config.auth.apiKeys);
+    const keys = new ApiKeyRegistry(loadConfig({ env: { API_KEYS: entry } }).config.security.apiKeys);
     expect(keys.find(key)).toEqual({ id: 'ci', tenant: 'acme', roles: ['user', 'ops'] });
     expect(keys.find(`${key}x`)).toBeUndefined();
   });

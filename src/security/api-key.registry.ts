@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import type { ApiKeyEntry } from '../config/index.js';
 
 interface KnownKey {
@@ -12,9 +12,9 @@ export class ApiKeyRegistry {
   private readonly known: readonly KnownKey[];
 
   constructor(entries: readonly ApiKeyEntry[]) {
-    this.known = entries.map(({ id, tenant, roles, sha256 }) => ({
+    this.known = entries.map(({ id, tenant, roles, sha256, visibility }) => ({
       hash: Buffer.from(sha256, 'hex'),
-      principal: Object.freeze({ id, tenant, roles: Object.freeze([...roles]) }),
+      principal: Object.freeze({ id, tenant, roles: Object.freeze([...roles]), ...(visibility && { visibility }) }),
     }));
   }
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { PrincipalDirectory } from './principal-directory.js';
 import type { CredentialRequest } from './principal-request.types.js';
 

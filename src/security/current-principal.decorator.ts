@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import type { PrincipalRequest } from './principal-request.types.js';
 
 /** The principal of the current request. Public routes have none: the parameter then throws. */

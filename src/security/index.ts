@@ -4,12 +4,13 @@ import { CallRateEntity } from './rate-limit/entities/call-rate.entity.js';
 import { CreateCallRate1764000000011 } from './rate-limit/migrations/1764000000011-create-call-rate.migration.js';
 import { ApiKeyEntity } from './keys/entities/api-key.entity.js';
 import { CreateApiKey1764000000004 } from './keys/migrations/1764000000004-create-api-key.migration.js';
+import { AddKeyVisibility1764000000018 } from './keys/migrations/1764000000018-add-key-visibility.migration.js';
 import { CreateAccessLog1764000000008 } from './migrations/1764000000008-create-access-log.migration.js';
 
 export { AccessLogModule } from './access-log/access-log.module.js';
 export { AccessLogService } from './access-log/access-log.service.js';
 export { ACCESS_TARGETS } from './access-log/access-log.types.js';
-export type { AccessEntry, AccessFilter } from './access-log/access-log.types.js';
+export type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log/access-log.types.js';
 export { hasScope } from './access.policy.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
@@ -27,6 +28,7 @@ export type {
   OwnPattern,
 } from './content/content.types.js';
 export { FilteredStream } from './content/filtered-stream.builder.js';
+export { findLinks } from './content/link.parser.js';
 export { createFinders } from './content/own-pattern.factory.js';
 export { openRateLimiter } from './rate-limit/rate-limiter.factory.js';
 export { RateLimiter } from './rate-limit/rate-limiter.js';
@@ -34,6 +36,10 @@ export type { RateLimit } from './rate-limit/rate-limiter.js';
 export { CurrentPrincipal } from './current-principal.decorator.js';
 export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
+export { KeyUseRegistry } from './keys/key-use.registry.js';
+export { assertLocal } from './local-caller.policy.js';
+export { BY_PRINCIPAL, isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.js';
+export type { RowFilter } from './ownership.js';
 export { PrincipalDirectory } from './principal-directory.js';
 export { PrincipalModule } from './principal.module.js';
 export type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
@@ -41,18 +47,21 @@ export { Cipher } from './encryption/cipher.js';
 export type { RowPlace } from './encryption/cipher.js';
 export { EncryptionModule } from './encryption/encryption.module.js';
 export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
+export { openColumn } from './encryption/sealed-row.store.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
-export { IntakePace } from './outgoing/intake-pace.policy.js';
-export { OutgoingClient } from './outgoing/outgoing.client.js';
-export { OutgoingFetch } from './outgoing/outgoing-fetch.factory.js';
-export type { OutgoingFetchOptions } from './outgoing/outgoing-fetch.factory.js';
-export { MAX_VALUES, ValueCounter } from './outgoing/value-count.parser.js';
-export { OutgoingModule } from './outgoing/outgoing.module.js';
-export type { OutgoingOptions } from './outgoing/outgoing.client.js';
-export type { OutgoingCookies, OutgoingLimits, OutgoingReply, OutgoingRequest } from './outgoing/outgoing.types.js';
+export { IntakePace } from './egress/intake-pace.policy.js';
+export { OutgoingClient } from './egress/outgoing.client.js';
+export { OutgoingFetch } from './egress/outgoing-fetch.factory.js';
+export type { OutgoingFetchOptions } from './egress/outgoing-fetch.factory.js';
+export { MAX_VALUES, ValueCounter } from './egress/value-count.parser.js';
+export { OutgoingModule } from './egress/outgoing.module.js';
+export type { OutgoingOptions } from './egress/outgoing.client.js';
+export type { OutgoingCookies, OutgoingLimits, OutgoingReply, OutgoingRequest } from './egress/outgoing.types.js';
 export { Public } from './public.decorator.js';
-export { Requires } from './requires.decorator.js';
+export { RequestAuthenticator } from './request-authenticator.service.js';
+export { accessOf, Requires } from './requires.decorator.js';
+export type { RouteAccess } from './requires.decorator.js';
 export { ALL_SCOPES, SCOPES } from './scope.types.js';
 export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
@@ -62,4 +71,5 @@ export const SECURITY_MIGRATIONS = [
   CreateApiKey1764000000004,
   CreateAccessLog1764000000008,
   CreateCallRate1764000000011,
+  AddKeyVisibility1764000000018,
 ];

@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
+import type { Principal } from '../kernel/index.js';
 import { ApiKeyAuthenticator } from './api-key-authenticator.js';
 import { Authenticator } from './authenticator.js';
 import { KeyUseRegistry } from './keys/key-use.registry.js';
-import { LOCAL, refuseForeignHost } from './local-host.policy.js';
+import { assertLocal, LOCAL } from './local-caller.policy.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
 /** The default authenticator: API keys if any exist, else callers from this machine only. */
@@ -12,13 +13,14 @@ export class LocalAuthenticator extends Authenticator {
   constructor(
     private readonly use: KeyUseRegistry,
     private readonly keys: ApiKeyAuthenticator,
+    @Inject(mcpServerConfig.KEY) private readonly config: McpEndpointConfig,
   ) {
     super();
   }
 
   async authenticate(request: CredentialRequest): Promise<Principal | null> {
     if (await this.use.areNeeded()) return this.keys.authenticate(request);
-    refuseForeignHost(request);
+    assertLocal(request, this.config.allowedOrigins);
     return LOCAL;
   }
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 
 /** The port that returns a principal's current rights; used when a run resumes. */
 export abstract class PrincipalDirectory {

@@ -1,4 +1,4 @@
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 
 /** The part of a request that an authenticator reads. */
 export interface CredentialRequest {

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { securityConfig, type SecurityConfig } from '../config/index.js';
 import { ApiKeyAuthenticator } from './api-key-authenticator.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';
@@ -8,6 +8,7 @@ import { ApiKeyStore } from './keys/api-key.store.js';
 import { KeyUseRegistry } from './keys/key-use.registry.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';
 import { LocalAuthenticator } from './local-authenticator.js';
+import { RequestAuthenticator } from './request-authenticator.service.js';
 import { PrincipalDirectory } from './principal-directory.js';
 
 /** Provides authentication. Global, so that runs can look up their principals. */
@@ -21,14 +22,14 @@ export class PrincipalModule {
       providers: [
         {
           provide: ApiKeyRegistry,
-          useFactory: ({ auth }: AppConfig) => new ApiKeyRegistry(auth.apiKeys),
-          inject: [AppConfig],
+          useFactory: ({ apiKeys }: SecurityConfig) => new ApiKeyRegistry(apiKeys),
+          inject: [securityConfig.KEY],
         },
         {
           provide: KeyUseRegistry,
-          useFactory: ({ auth }: AppConfig, store: ApiKeyStore) =>
-            new KeyUseRegistry(own !== undefined || auth.apiKeys.length > 0, store),
-          inject: [AppConfig, ApiKeyStore],
+          useFactory: ({ apiKeys }: SecurityConfig, store: ApiKeyStore) =>
+            new KeyUseRegistry(own !== undefined || apiKeys.length > 0, store),
+          inject: [securityConfig.KEY, ApiKeyStore],
         },
         ApiKeyStore,
         StoredKeyRegistry,
@@ -36,8 +37,9 @@ export class PrincipalModule {
         ApiKeyAuthenticator,
         toProvider(own ?? LocalAuthenticator),
         { provide: PrincipalDirectory, useExisting: Authenticator },
+        RequestAuthenticator,
       ],
-      exports: [Authenticator, PrincipalDirectory, KeyUseRegistry, ApiKeyService],
+      exports: [Authenticator, PrincipalDirectory, KeyUseRegistry, ApiKeyService, RequestAuthenticator],
     };
   }
 }

@@ -5,6 +5,7 @@ export const SCOPES = [
   'runs:write',
   'sessions:read',
   'sessions:write',
+  'sessions:trust',
   'tools:read',
   'tools:call',
   'tools:write',

@@ -1,6 +1,12 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { RecurringWork, DAY_MS } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { RecurringWork, DAY_MS } from '../../kernel/index.js';
+import { securityConfig, type SecurityConfig } from '../../config/index.js';
 import { AccessLogStore } from './access-log.store.js';
 
 const FIRST_SWEEP_MS = 90_000;
@@ -19,7 +25,7 @@ export class AccessLogRetentionService implements OnApplicationBootstrap, Before
 
   constructor(
     private readonly store: AccessLogStore,
-    private readonly config: AppConfig,
+    @Inject(securityConfig.KEY) private readonly config: SecurityConfig,
   ) {}
 
   /** Runs even while recording is off, so that existing entries still expire. */

@@ -1,8 +1,15 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
-import { newId, type Principal } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
+import { newId, type Principal } from '../../kernel/index.js';
+import { securityConfig, type SecurityConfig } from '../../config/index.js';
+import { hasScope } from '../access.policy.js';
 import { AccessLogStore } from './access-log.store.js';
-import type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log.types.js';
+import {
+  REPORTED_ACTIONS,
+  type AccessAction,
+  type AccessEntry,
+  type AccessFilter,
+  type AccessTarget,
+} from './access-log.types.js';
 
 /** Maximum delay until an entry is written, in ms; a crash loses at most this much of the log. */
 const WRITE_MS = 500;
@@ -30,7 +37,7 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
 
   constructor(
     private readonly store: AccessLogStore,
-    { accessLog }: AppConfig,
+    @Inject(securityConfig.KEY) { accessLog }: SecurityConfig,
   ) {
     this.isEnabled = accessLog.isEnabled;
   }
@@ -40,6 +47,7 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
    * @param targetId empty for a list of the kind
    */
   record({ tenant, id: principal }: Principal, action: AccessAction, targetKind: AccessTarget, targetId: string): void {
+    this.report({ tenant, principal, action, targetKind, targetId });
     if (!this.isEnabled) return;
     if (this.waiting.length >= MOST_WAITING) {
       this.lost++;
@@ -47,23 +55,40 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
     }
     const at = Date.now();
     const id = `${String(this.count++).padStart(12, '0')}-${newId()}`;
-    this.waiting.push({ id, tenant, at, principal: storable(principal), action, targetKind, targetId });
+    this.waiting.push({
+      id,
+      tenant,
+      at,
+      principal: storable(principal),
+      action,
+      targetKind,
+      targetId: storable(targetId),
+    });
     if (this.waiting.length === ENTRIES_A_BATCH) void this.writeAll();
     else this.schedule(WRITE_MS);
   }
 
+  private report({ action, ...access }: Omit<AccessEntry, 'id' | 'at'>): void {
+    if (!(REPORTED_ACTIONS as readonly string[]).includes(action)) return;
+    const entry = { action, ...access };
+    if (action === 'refuse') this.logger.warn(entry, 'Request refused');
+    else this.logger.log(entry, `Access: ${action} ${access.targetKind}`);
+  }
+
   /**
-   * A tenant's entries, newest first. Includes entries of other processes once they are written.
+   * A tenant's entries, newest first; for an operator also those of callers without a tenant. Includes entries of other
+   * processes once they are written.
    * @param before the last entry of the previous page
    */
   async list(
-    { tenant }: Principal,
+    principal: Principal,
     filter: AccessFilter,
     limit: number,
     before?: Pick<AccessEntry, 'at' | 'id'>,
   ): Promise<AccessEntry[]> {
     await this.writeAll();
-    return this.store.list(tenant, filter, limit, before);
+    const tenants = hasScope(principal, 'operate') ? [principal.tenant, ''] : [principal.tenant];
+    return this.store.list(tenants, filter, limit, before);
   }
 
   /** Writes all buffered entries. Resolves when they are durable, or when the database refuses them now. */

@@ -31,16 +31,19 @@ export class AccessLogStore {
   }
 
   /**
-   * A tenant's entries, newest first.
+   * The entries of tenants, newest first.
    * @param before the last entry of the previous page
    */
   async list(
-    tenant: string,
+    tenants: readonly string[],
     filter: AccessFilter,
     limit: number,
     before?: Pick<AccessEntry, 'at' | 'id'>,
   ): Promise<AccessEntry[]> {
-    const conditions: Condition[] = [['tenant = ?', tenant], ...conditionsOf(filter)];
+    const conditions: Condition[] = [
+      [`tenant IN (${tenants.map(() => '?').join(', ')})`, ...tenants],
+      ...conditionsOf(filter),
+    ];
     // `at <= ?` is redundant, but lets the database use the index.
     if (before) conditions.push(['at <= ? AND (at < ? OR id < ?)', before.at, before.at, before.id]);
     const where = conditions.map(([sql]) => sql).join(' AND ');

@@ -1,5 +1,20 @@
+/** Actions that the log of the server reports too. `refuse`: an answer 401 or 403. */
+export const REPORTED_ACTIONS = [
+  'refuse',
+  'import',
+  'approve',
+  'deny',
+  'input',
+  'settle',
+  'create',
+  'revoke',
+  'erase',
+  'enable',
+  'disable',
+] as const;
+
 /** Kind of access. */
-export type AccessAction = 'read' | 'export' | 'fork' | 'erase' | 'call' | 'enable' | 'disable' | 'rollback';
+export type AccessAction = 'read' | 'export' | 'fork' | 'call' | 'rollback' | (typeof REPORTED_ACTIONS)[number];
 
 /** Kind of the accessed resource. `sessions` and `runs` are lists, which have no id. */
 export const ACCESS_TARGETS = [
@@ -9,11 +24,14 @@ export const ACCESS_TARGETS = [
   'run',
   'run.events',
   'run.journal',
+  'run.file',
   'runs',
   'tool',
   'tool-state',
   'tool-states',
   'mcp-server',
+  'key',
+  'route',
   'user',
   'tenant',
 ] as const;

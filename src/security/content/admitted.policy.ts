@@ -1,4 +1,5 @@
-import { AppError, type JsonValue } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonValue } from '../../kernel/index.js';
 import type { ContentFilter } from './content.filter.js';
 
 /** User input in the form that may be stored and shown to a model. */
@@ -13,11 +14,11 @@ export interface Admitted<T extends JsonValue> {
  * @param what name of the input in the error: `query`
  * @throws AppError `INPUT_BLOCKED` naming the kinds of the findings, never their content
  */
-export function admit<T extends JsonValue>(filter: ContentFilter | null, given: T, what: string): Admitted<T> {
-  const filtered = filter?.json(given) ?? { kind: 'clean' };
+export function admit<T extends JsonValue>(filter: ContentFilter | null, content: T, what: string): Admitted<T> {
+  const filtered = filter?.json(content) ?? { kind: 'clean' };
   switch (filtered.kind) {
     case 'clean':
-      return { value: given };
+      return { value: content };
     case 'masked':
       // A mask changes strings only.
       return { value: filtered.value as T, masked: filtered.names };

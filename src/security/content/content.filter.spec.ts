@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 import { classRule, ContentFilter } from './content.filter.js';
 import { CONTENT_CLASSES } from './content.types.js';
 import { FilteredStream } from './filtered-stream.builder.js';
 import { createFinders } from './own-pattern.factory.js';
+import { cpuMs } from '../../../test/support/cpu-time.js';
 import { FOUND, HONEST, key, PEM, PASSWORDS, SPELLINGS } from '../../../test/support/spellings.js';
 
 const NOT_FOUND: readonly (readonly [string, string])[] = [
@@ -139,9 +140,8 @@ describe('custom patterns', () => {
       { name: 'order', pattern: 'ORD-\\d{6}' },
     ];
     const [bomb, order] = createFinders(patterns);
-    const started = performance.now();
-    expect(bomb!(`${'a'.repeat(100_000)}!`)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const time = cpuMs(() => expect(bomb!(`${'a'.repeat(100_000)}!`)).toEqual([]));
+    expect(time).toBeLessThan(5_000);
     expect(order!('see ORD-123456 and ORD-654321')).toEqual([
       { start: 4, end: 14 },
       { start: 19, end: 29 },
@@ -150,15 +150,25 @@ describe('custom patterns', () => {
 
   it('are refused together if RE2 rejects them or if they match the empty text', () => {
     const patterns = ['(?=a)b', '(a)\\1', '(', 'x*'].map((pattern, at) => ({ name: `p${at}`, pattern }));
-    const isTold = {
+    const isReported = {
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(/"p0".*\n.*"p1".*\n.*"p2".*\n.*"p3".*empty text/s),
     };
-    expect(() => createFinders(patterns)).toThrow(expect.objectContaining(isTold));
+    expect(() => createFinders(patterns)).toThrow(expect.objectContaining(isReported));
   });
 });
 
 describe('a hostile text', () => {
+  it.each(['sk-', 'ghp_', 'hf_', 'xoxb-', 'SG.', `eyJ${'a'.repeat(8)}.eyJ${'b'.repeat(8)}.`])(
+    'may continue a key with millions of characters after %s',
+    (start) => {
+      const secrets = new ContentFilter([classRule('secrets', 'mask')]);
+      const tail = start === 'SG.' ? `${'c'.repeat(20)}.` : '';
+      const { kind, ...found } = secrets.text(`see ${start}${tail}${'A1b'.repeat(1_500_000)} end`);
+      expect([kind, found]).toEqual(['masked', { value: 'see [secrets] end', names: ['secrets'] }]);
+    },
+  );
+
   const MEGABYTE = 1_000_000;
   const fill = (piece: string) => piece.repeat(Math.ceil(MEGABYTE / piece.length)).slice(0, MEGABYTE);
   const letters = ['a', '1', ' ', '-', '@', 'a@', 'a@a.', '1 ', '1-', '4111 ', '4 ', 'AAAA', 'A1 ', '\u0000', '🐦'];
@@ -179,20 +189,19 @@ describe('a hostile text', () => {
   ];
   const pieces = [...letters, ...beginnings, ...spelled, '-----BEGIN ', '-----BEGIN PRIVATE KEY-----'];
 
-  it.each(pieces)('of a megabyte is filtered within five seconds: %j', (piece) => {
+  it.each(pieces)('is filtered within five seconds of CPU time if it has a megabyte: %j', (piece) => {
     const text = fill(piece);
-    const started = performance.now();
-    ALL.text(text);
-    // Generous for a busy machine; a quadratic algorithm takes minutes.
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // A quadratic algorithm takes minutes.
+    expect(cpuMs(() => ALL.text(text))).toBeLessThan(5_000);
   });
 
-  it.each(pieces)('in small chunks is filtered within five seconds: %j', (piece) => {
+  it.each(pieces)('is filtered within five seconds of CPU time if it arrives in small chunks: %j', (piece) => {
     const text = fill(piece).slice(0, 100_000);
     const stream = new FilteredStream(ALL);
-    const started = performance.now();
-    for (let at = 0; at < text.length; at += 4) stream.push(text.slice(at, at + 4));
-    stream.end();
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const time = cpuMs(() => {
+      for (let at = 0; at < text.length; at += 4) stream.push(text.slice(at, at + 4));
+      stream.end();
+    });
+    expect(time).toBeLessThan(5_000);
   });
 });

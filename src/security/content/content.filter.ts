@@ -1,4 +1,4 @@
-import { ExactInteger, type JsonValue } from '../../common/index.js';
+import { ExactInteger, type JsonValue } from '../../kernel/index.js';
 import { findCards } from './card.parser.js';
 import { CONTENT_CLASSES, type ContentClass, type Finder, type Span } from './content.types.js';
 import { findEmails } from './email.parser.js';

@@ -20,7 +20,7 @@ const RESIDENT_CHECKS = '10X98765432';
 const SSN = new RegExp(['-', ' ', String.raw`\.`].map(ssnWith).join('|'), 'g');
 
 const IBAN_START = /(?<![0-9A-Za-z])[A-Za-z]{2}\d{2}(?=[ .-]?[0-9A-Za-z])/g;
-const IBAN_BEGUN = /(?<![0-9A-Za-z])[A-Za-z]{2}\d{2}/g;
+const IBAN_PREFIX = /(?<![0-9A-Za-z])[A-Za-z]{2}\d{2}/g;
 /** Maximum length with separators. */
 const LONGEST_IBAN = 64;
 const SEPARATORS = new Set([' ', '.', '-']);
@@ -101,7 +101,7 @@ function ibanFrom(text: string, start: number): { end: number; found: string; is
 /** Start of an IBAN that may continue after the text; by default the length of the text. */
 export function openIban(text: string): number {
   const from = Math.max(0, text.length - LONGEST_IBAN);
-  const starts = spansOf(text.slice(from), IBAN_BEGUN).map(({ start }) => from + start);
+  const starts = spansOf(text.slice(from), IBAN_PREFIX).map(({ start }) => from + start);
   return starts.find((start) => ibanFrom(text, start).end === text.length) ?? text.length;
 }
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { AppError, messageOf } from '../../common/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
 import { patternReach } from './pattern-reach.parser.js';
 import type { Finder, OwnPattern, Span } from './content.types.js';
 

@@ -6,7 +6,10 @@ import { spansOf } from './pattern-span.mapper.js';
  * such characters is scanned once.
  */
 const KEY =
-  /(?<![A-Za-z0-9_-])(?:sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_-]{35}|gh[opsur]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}|glpat-[A-Za-z0-9_-]{20,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)/g;
+  /(?<![A-Za-z0-9_-])(?:sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,4096}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,4096}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_-]{35}|gh[opsur]_[A-Za-z0-9]{36,4096}|github_pat_[A-Za-z0-9_]{22,4096}|glpat-[A-Za-z0-9_-]{20,4096}|xox[abeoprs]-[A-Za-z0-9-]{10,4096}|xapp-[A-Za-z0-9-]{10,4096}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,4096}|SG\.[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{16,4096}|eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{0,4096})/g;
+
+/** V8 throws a RangeError for a match of a few million characters: longer keys are found by their start. */
+const MAX_MATCH = 4096;
 
 /** Keys of these formats may contain separators, like other names: `sk-learn-pipeline-example`. */
 const SEPARATED = /^(?:sk-(?:ant-|proj-|or-)?|github_pat_|glpat-|xox[abeoprs]-|xapp-)/;
@@ -34,8 +37,16 @@ const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 
 /** Finds API keys of common providers, JSON Web Tokens, private keys in PEM, and passwords in connection strings. */
 export function findSecrets(text: string): Span[] {
-  const keys = spansOf(text, KEY).filter(({ start, end }) => !isName(text.slice(start, end)));
+  const keys = spansOf(text, KEY)
+    .map((span) => (span.end - span.start < MAX_MATCH ? span : { ...span, end: wordEnd(text, span.end) }))
+    .filter(({ start, end }) => !isName(text.slice(start, end)));
   return [...keys, ...passwords(text), ...privateKeys(text)];
+}
+
+function wordEnd(text: string, from: number): number {
+  let end = from;
+  while (end < text.length && /[A-Za-z0-9_-]/.test(text[end]!)) end++;
+  return end;
 }
 
 /** Start of a private key without an end line; -1 if all are complete or the text has no key. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { AesGcmCipher } from './aes-gcm-cipher.js';
 import type { Cipher, RowPlace } from './cipher.js';
 import { PLAIN_CIPHER } from './plain-cipher.js';
@@ -105,17 +105,17 @@ describe('an encrypted text', () => {
 
   it('is reported with its row and without its content', () => {
     const stored = cipher.seal(WORDS, PLACE);
-    let told: AppError | undefined;
+    let failure: AppError | undefined;
     try {
       cipher.open(stored.slice(0, -4), PLACE);
     } catch (error) {
-      told = error as AppError;
+      failure = error as AppError;
     }
-    expect(told?.message).toMatch(
+    expect(failure?.message).toMatch(
       /^The stored run_step\.result of "run", row "tool:1:1" does not match the text that was written/,
     );
-    expect(told?.isRetryable).toBe(false);
-    expect(told?.details).toEqual({ column: 'run_step.result', owner: 'run', row: 'tool:1:1' });
+    expect(failure?.isRetryable).toBe(false);
+    expect(failure?.details).toEqual({ column: 'run_step.result', owner: 'run', row: 'tool:1:1' });
   });
 });
 
@@ -168,5 +168,25 @@ describe('a plain text', () => {
     ]) {
       expect(codeOf(cipher, wrong)).toBe('DATA_TAMPERED');
     }
+  });
+});
+
+describe('the hash of a text', () => {
+  const both = new AesGcmCipher([second, first], false);
+
+  it('depends on the key and the place, and differs from the hash of plain rows', () => {
+    const rows = [PLACE, { ...PLACE, tenant: 'u' }, { ...PLACE, column: 'fact.terms' }, { ...PLACE, owner: 'other' }];
+    const hashes = [cipher, both, PLAIN_CIPHER].map((one) => rows.map((place) => one.digest('tea', place)));
+    expect(hashes.flat().every((digest) => /^[0-9a-f]{64}$/.test(digest))).toBe(true);
+    // Without keys the place does not matter.
+    expect(new Set(hashes.flat()).size).toBe(2 * rows.length + 1);
+    expect(cipher.digest('tea', PLACE)).toBe(strict.digest('tea', PLACE));
+  });
+
+  it('is found under the first key, earlier keys and, except in strict mode, without a key', () => {
+    const plain = PLAIN_CIPHER.digest('tea', PLACE);
+    expect(both.digests('tea', PLACE)).toEqual([both.digest('tea', PLACE), cipher.digest('tea', PLACE), plain]);
+    expect(strict.digests('tea', PLACE)).toEqual([cipher.digest('tea', PLACE)]);
+    expect(PLAIN_CIPHER.digests('tea', PLACE)).toEqual([plain]);
   });
 });

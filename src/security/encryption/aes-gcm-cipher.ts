@@ -1,6 +1,15 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync, type KeyObject } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  randomFillSync,
+  type KeyObject,
+} from 'node:crypto';
 import type { EncryptionKey } from '../../config/index.js';
-import { Cipher, type RowPlace } from './cipher.js';
+import { Cipher, type HashPlace, type RowPlace } from './cipher.js';
 import { dataTampered, keyUnknown } from './sealed-text.error.js';
 import { headOf, parseSealed, SEALED, SEALED_VERSION, type SealedText } from './sealed-text.parser.js';
 
@@ -20,6 +29,8 @@ export class AesGcmCipher extends Cipher {
   readonly head: string;
   private readonly current: KeyObject;
   private readonly keys = new Map<string, KeyObject>();
+  /** Keys of the hashes, derived from the keys in their order. */
+  private readonly hashKeys: readonly [KeyObject, ...KeyObject[]];
 
   /**
    * @param keys at least one; the first encrypts, all decrypt
@@ -35,6 +46,7 @@ export class AesGcmCipher extends Cipher {
     if (!first) throw new TypeError('A cipher needs a key.');
     this.current = this.keys.get(first.id)!;
     this.head = headOf(first.id);
+    this.hashKeys = [toHashKey(this.current), ...[...this.keys.values()].slice(1).map(toHashKey)];
   }
 
   seal(text: string, place: RowPlace): string {
@@ -55,6 +67,15 @@ export class AesGcmCipher extends Cipher {
     const key = this.keys.get(sealed.keyId);
     if (!key) throw keyUnknown(place, sealed.keyId);
     return decrypt(key, sealed, place);
+  }
+
+  digest(text: string, place: HashPlace): string {
+    return keyedHash(this.hashKeys[0], text, place);
+  }
+
+  digests(text: string, place: HashPlace): readonly string[] {
+    const keyed = this.hashKeys.map((key) => keyedHash(key, text, place));
+    return this.isStrict ? keyed : [...keyed, hash('sha256', text)];
   }
 
   private openPlain(stored: string, place: RowPlace): string {
@@ -97,6 +118,17 @@ function decrypt(key: KeyObject, { head, body }: SealedText, place: RowPlace): s
 /** Additional authenticated data: a JSON array, so that different places never yield the same text. */
 function authenticated(head: string, { tenant, column, owner, row, version = 0 }: RowPlace): Buffer {
   return Buffer.from(JSON.stringify([head, tenant, column, owner, String(row), version]));
+}
+
+/** The keys that encrypt serve no other algorithm. */
+function toHashKey(key: KeyObject): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'jackdaw hash of a text', 32)));
+}
+
+function keyedHash(key: KeyObject, text: string, { tenant, column, owner }: HashPlace): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([tenant, column, owner, text]))
+    .digest('hex');
 }
 
 function isJson(text: string): boolean {

@@ -11,6 +11,9 @@ export interface RowPlace {
   readonly version?: number;
 }
 
+/** Location of a hash that replaces a text. Equal texts have different hashes at different locations. */
+export type HashPlace = Pick<RowPlace, 'tenant' | 'column' | 'owner'>;
+
 /** The port to encryption at rest. Its input is JSON text, which is never empty and never starts like an encrypted text. */
 export abstract class Cipher {
   /** Prefix of texts that it encrypts now; `null` if it stores plain text. */
@@ -24,4 +27,13 @@ export abstract class Cipher {
    * @throws AppError `DATA_TAMPERED` if it was not encrypted for this location, `ENCRYPTION_KEY_UNKNOWN`
    */
   abstract open(stored: string, place: RowPlace): string;
+
+  /**
+   * The hash of a text that must be found without decryption, 64 hex digits. With keys it depends on the first key, so that a reader without the key
+   * cannot try likely texts.
+   */
+  abstract digest(text: string, place: HashPlace): string;
+
+  /** All hashes that rows may have for a text: the current one, then those of earlier keys and of plain rows. */
+  abstract digests(text: string, place: HashPlace): readonly string[];
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { Cipher } from './cipher.js';
-import { SealedRowStore } from './sealed-row.store.js';
+import { openColumn, SealedRowStore } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
 import type { SealedTable } from './sealed-table.types.js';
 
@@ -26,11 +26,11 @@ export class EncryptionStartService implements OnModuleInit {
 
   private async check(table: SealedTable): Promise<void> {
     const row = await this.rows.last(table);
-    for (const { name, place } of row ? table.columns : []) {
-      const stored = row![name];
+    for (const column of row ? table.columns : []) {
+      const stored = row![column.name];
       if (typeof stored !== 'string' || stored === '') continue;
       try {
-        this.cipher.open(stored, place(row!));
+        openColumn(this.cipher, column, row!, stored);
       } catch (error) {
         this.judge(error);
       }

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { AppConfig } from '../../config/index.js';
+import { securityConfig } from '../../config/index.js';
 import { createCipher } from './cipher.factory.js';
 import { Cipher } from './cipher.js';
 import { EncryptionStartService } from './encryption-start.service.js';
@@ -15,7 +15,7 @@ import { SealedTableRegistry } from './sealed-table.registry.js';
     SealedRowStore,
     EncryptionStartService,
     ReencryptionService,
-    { provide: Cipher, useFactory: createCipher, inject: [AppConfig] },
+    { provide: Cipher, useFactory: createCipher, inject: [securityConfig.KEY] },
   ],
   exports: [Cipher, SealedTableRegistry],
 })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Cipher, type RowPlace } from './cipher.js';
 import { dataTampered, keyUnknown } from './sealed-text.error.js';
 import { parseSealed, SEALED } from './sealed-text.parser.js';
@@ -14,6 +15,14 @@ export class PlainCipher extends Cipher {
     if (!stored.startsWith(SEALED)) return stored;
     const sealed = parseSealed(stored);
     throw sealed ? keyUnknown(place, sealed.keyId) : dataTampered(place, 'its header is malformed');
+  }
+
+  digest(text: string): string {
+    return hash('sha256', text);
+  }
+
+  digests(text: string): readonly string[] {
+    return [this.digest(text)];
   }
 }
 

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { RecurringWork } from '../../common/index.js';
-import type { Statement } from '../../persistence/index.js';
+import { RecurringWork } from '../../kernel/index.js';
+import { refusalOf, type Statement } from '../../persistence/index.js';
 import { Cipher } from './cipher.js';
-import { SealedRowStore, type Replacement } from './sealed-row.store.js';
+import { openColumn, SealedRowStore, type Replacement } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
 import type { SealedTable, StoredRow } from './sealed-table.types.js';
 
@@ -17,7 +17,7 @@ const MAX_LOGGED = 10;
 /** Result of one pass over all rows that are not encrypted with the first key. */
 export interface ReencryptionReport {
   readonly rewritten: number;
-  /** Rows that could not be decrypted; they are unchanged. */
+  /** Rows that could not be re-encrypted; they are unchanged. */
   readonly failed: number;
   /** Whether the pass covered all rows; `false` after a shutdown. */
   readonly isWhole: boolean;
@@ -50,7 +50,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     await this.rounds.stop();
   }
 
-  /** One pass over all tables; does nothing without keys. */
+  /** One pass over all tables and other stores; does nothing without keys. */
   async rewriteAll(): Promise<ReencryptionReport> {
     const { head } = this.cipher;
     let [rewritten, failed] = [0, 0];
@@ -68,6 +68,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
       }
       if (rewritten > 0) this.logger.log(`Re-encrypted table ${table.name}; ${rewritten} rows rewritten so far`);
     }
+    if (head !== null) for (const rewriteStore of this.tables.stores()) await rewriteStore();
     // Deleted plain text would otherwise stay in the database file.
     if (rewritten > 0) await this.rows.purge();
     return { rewritten, failed, isWhole: !this.rounds.isStopping };
@@ -81,11 +82,15 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
   private report({ rewritten, failed, isWhole }: ReencryptionReport): void {
     const { head } = this.cipher;
     if (failed > 0)
-      this.logger.error(`${failed} rows cannot be decrypted; keep the key that encrypted them in ENCRYPTION_KEYS`);
-    else if (isWhole) this.logger.log(`All rows are encrypted as ${head}… (${rewritten} rewritten)`);
+      this.logger.error(`${failed} rows cannot be re-encrypted; keep the key that encrypted them in ENCRYPTION_KEYS`);
+    else if (isWhole)
+      this.logger.log(
+        `All texts of users, models and tools in the database are encrypted as ${head}… (${rewritten} rows rewritten); ` +
+          'ids, names, numbers, times, hashes and definitions of MCP tools are not, see docs/privacy.md',
+      );
   }
 
-  /** @returns number of rows that could not be decrypted */
+  /** @returns number of rows that could not be re-encrypted */
   private async rewrite(table: SealedTable, stale: readonly StoredRow[], failedBefore: number): Promise<number> {
     let failed = 0;
     let batch: Statement[] = [];
@@ -98,22 +103,40 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
       batch.push(...(replacements ?? []).map((replacement) => this.rows.replace(table, found, replacement)));
       chars += lengthOf(replacements ?? []);
       if (batch.length < ROWS_A_BATCH && chars < CHARS_A_BATCH) continue;
-      await this.rows.commit(batch);
+      failed += await this.commit(batch);
       [batch, chars] = [[], 0];
       await this.rounds.rest();
     }
-    await this.rows.commit(batch);
-    return failed;
+    return failed + (await this.commit(batch));
+  }
+
+  /** @returns number of refused statements: a value that depends on a text may exist in another row */
+  private async commit(batch: readonly Statement[]): Promise<number> {
+    try {
+      await this.rows.commit(batch);
+      return 0;
+    } catch (err) {
+      if (refusalOf(err) !== 'unique') throw err;
+      if (batch.length > 1) {
+        let refused = 0;
+        for (const statement of batch) refused += await this.commit([statement]);
+        return refused;
+      }
+      this.logger.error({ err }, 'Failed to re-encrypt a row: another row has the same text; delete one of them');
+      return 1;
+    }
   }
 
   /** @returns `null` if a text cannot be decrypted */
   private replacementsOf(table: SealedTable, row: StoredRow, isLogged: boolean): Replacement[] | null {
     try {
-      return table.columns.flatMap(({ name, place }) => {
+      return table.columns.flatMap((column) => {
+        const { name, place, dependents } = column;
         const from = row[name];
         if (!isStale(from, this.cipher.head!)) return [];
-        const at = place(row);
-        return [{ column: name, from, to: this.cipher.seal(this.cipher.open(from, at), at) }];
+        const json = openColumn(this.cipher, column, row, from);
+        const to = this.cipher.seal(json, place(row));
+        return [{ column: name, from, to, ...(dependents && { also: dependents(json, row) }) }];
       });
     } catch (err) {
       if (isLogged) this.logger.error({ err }, 'Failed to re-encrypt a row');

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlValue, type Statement } from '../../persistence/index.js';
-import type { SealedTable, StoredRow } from './sealed-table.types.js';
-import { MAX_HEAD } from './sealed-text.parser.js';
+import type { Cipher } from './cipher.js';
+import type { SealedColumn, SealedTable, StoredRow } from './sealed-table.types.js';
+import { MAX_HEAD, SEALED } from './sealed-text.parser.js';
 
 /** New text of a column; `from` is the expected current text. */
 export interface Replacement {
   readonly column: string;
   readonly from: string;
   readonly to: string;
+  /** New values of the columns that depend on it. */
+  readonly also?: Readonly<Record<string, string>>;
 }
 
 /** Reads and updates tables with encrypted columns in the order of their primary keys. */
@@ -52,10 +55,11 @@ export class SealedRowStore {
   }
 
   /** Statement that replaces a text, unless it has changed meanwhile. */
-  replace(table: SealedTable, row: StoredRow, { column, from, to }: Replacement): Statement {
+  replace(table: SealedTable, row: StoredRow, { column, from, to, also = {} }: Replacement): Statement {
+    const columns = [column, ...Object.keys(also)].map((name) => `${name} = ?`).join(', ');
     return {
-      sql: `UPDATE ${table.name} SET ${column} = ? WHERE ${isRow(table)} AND ${column} = ?`,
-      params: [to, ...valuesOf(row, table.key), from],
+      sql: `UPDATE ${table.name} SET ${columns} WHERE ${isRow(table)} AND ${column} = ?`,
+      params: [to, ...Object.values(also), ...valuesOf(row, table.key), from],
     };
   }
 
@@ -67,6 +71,14 @@ export class SealedRowStore {
   async commit(statements: readonly Statement[]): Promise<void> {
     if (statements.length > 0) await this.database.commit(statements);
   }
+}
+
+/**
+ * Decrypts a column of a row to JSON text.
+ * @throws AppError as `Cipher.open`
+ */
+export function openColumn(cipher: Cipher, { place, toJson }: SealedColumn, row: StoredRow, stored: string): string {
+  return cipher.open(toJson && !stored.startsWith(SEALED) ? toJson(stored) : stored, place(row));
 }
 
 function plainColumns({ key, also = [] }: SealedTable): string[] {

@@ -8,6 +8,10 @@ export interface SealedColumn {
   readonly name: string;
   /** @param row has the columns of `key` and `also` */
   readonly place: (row: StoredRow) => RowPlace;
+  /** Maps an unencrypted text to JSON, if unencrypted rows do not contain JSON. */
+  readonly toJson?: (plain: string) => string;
+  /** Values of further columns, which depend on the key and on this column's text. @param json the decrypted text */
+  readonly dependents?: (json: string, row: StoredRow) => Readonly<Record<string, string>>;
 }
 
 /** A table with encrypted columns. */

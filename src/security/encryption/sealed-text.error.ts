@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { RowPlace } from './cipher.js';
 
 /** @param why without a full stop */

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { AppError, fieldMistake, type FieldMistake, newId, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { fieldMistake, type FieldMistake, newId, type Principal } from '../../kernel/index.js';
 import { hasScope, scopesOf } from '../access.policy.js';
-import { LOCAL } from '../local-host.policy.js';
+import { LOCAL } from '../local-caller.policy.js';
+import { visibilityOf } from '../ownership.js';
 import { ALL_SCOPES } from '../scope.types.js';
 import { ApiKeyStore } from './api-key.store.js';
 import type { ApiKeyPage, ApiKeyRecord, NewApiKey } from './api-key.types.js';
@@ -71,8 +73,13 @@ function checkFirst(maker: Principal, { role, scopes }: NewApiKey): void {
   );
 }
 
-/** A caller with restricted scopes cannot create a key with more. */
-function checkWithin(maker: Principal, { role, scopes }: NewApiKey): void {
+/** A caller with restricted scopes or visibility cannot create a key with more. */
+function checkWithin(maker: Principal, { role, scopes, visibility }: NewApiKey): void {
+  const sees = visibilityOf({ roles: [role], ...(visibility && { visibility }) });
+  if (sees === 'all' && visibilityOf(maker) === 'own') {
+    const message = 'A key cannot see all of the tenant if its creator does not: give it the visibility "own".';
+    throw new AppError('FORBIDDEN', message);
+  }
   const beyond = scopesOf({ roles: [role], scopes }).find((scope) => !hasScope(maker, scope));
   if (beyond === undefined) return;
   throw new AppError('FORBIDDEN', `A key cannot have a scope that its creator lacks: "${beyond}".`, {

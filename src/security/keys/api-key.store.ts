@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, type Role } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { fieldMistake, type Role, type Visibility } from '../../kernel/index.js';
 import { Database, insert, refusalOf, type SqlValue } from '../../persistence/index.js';
 import type { ApiKeyPage, ApiKeyRecord, KeyScope } from './api-key.types.js';
 
@@ -9,6 +10,7 @@ interface ApiKeyRow {
   readonly name: string;
   readonly role: Role;
   readonly scopes: string;
+  readonly visibility: Visibility | null;
   readonly created_at: number;
   readonly created_by: string;
   readonly expires_at: number | null;
@@ -16,7 +18,8 @@ interface ApiKeyRow {
   readonly last_used_at: number | null;
 }
 
-const COLUMNS = 'id, tenant, name, role, scopes, created_at, created_by, expires_at, revoked_at, last_used_at';
+const COLUMNS =
+  'id, tenant, name, role, scopes, visibility, created_at, created_by, expires_at, revoked_at, last_used_at';
 
 /** The table `api_key`. It stores the SHA-256 of each key only, and never returns it. */
 @Injectable()
@@ -31,6 +34,7 @@ export class ApiKeyStore {
       name: key.name,
       role: key.role,
       scopes: JSON.stringify(key.scopes),
+      visibility: key.visibility,
       created_at: key.createdAt,
       created_by: key.createdBy,
       expires_at: key.expiresAt,
@@ -98,6 +102,7 @@ function toRecord(row: ApiKeyRow): ApiKeyRecord {
     name: row.name,
     role: row.role,
     scopes: JSON.parse(row.scopes) as KeyScope[],
+    visibility: row.visibility,
     createdAt: row.created_at,
     createdBy: row.created_by,
     expiresAt: row.expires_at,

@@ -1,4 +1,4 @@
-import type { Role } from '../../common/index.js';
+import type { Role, Visibility } from '../../kernel/index.js';
 import type { ALL_SCOPES, Scope } from '../scope.types.js';
 
 export type KeyScope = Scope | typeof ALL_SCOPES;
@@ -9,6 +9,8 @@ export interface NewApiKey {
   readonly role: Role;
   /** Restricts the scopes of the role; `*` means all of them. */
   readonly scopes: readonly KeyScope[];
+  /** `null` for the visibility of its role. */
+  readonly visibility: Visibility | null;
   /** Epoch ms; `null` for no expiry. */
   readonly expiresAt: number | null;
 }

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { AppError, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type Principal } from '../../kernel/index.js';
 import { ALL_SCOPES } from '../scope.types.js';
 import { ApiKeyStore } from './api-key.store.js';
 import type { ApiKeyRecord } from './api-key.types.js';
@@ -98,6 +99,7 @@ function faultOf({ revokedAt, expiresAt }: ApiKeyRecord, now: number): string | 
   return null;
 }
 
-function toPrincipal({ id, tenant, role, scopes }: ApiKeyRecord): Principal {
-  return { id, tenant, roles: [role], ...(!scopes.includes(ALL_SCOPES) && { scopes }) };
+function toPrincipal({ id, tenant, role, scopes, visibility }: ApiKeyRecord): Principal {
+  const narrowed = { ...(!scopes.includes(ALL_SCOPES) && { scopes }), ...(visibility && { visibility }) };
+  return { id, tenant, roles: [role], ...narrowed };
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { type Database, refusalOf, type Statement } from '../../persistence/index.js';
 import { RateLimiter, type RateLimit, type RateVerdict } from './rate-limiter.js';
 

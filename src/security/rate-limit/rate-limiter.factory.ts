@@ -1,4 +1,4 @@
-import type { AppConfig } from '../../config/index.js';
+import type { DatabaseConfig } from '../../config/index.js';
 import { createRedisClient, type Database } from '../../persistence/index.js';
 import { DatabaseRateLimiter } from './database-rate-limiter.js';
 import type { RateLimiter } from './rate-limiter.js';
@@ -8,9 +8,12 @@ const REDIS_TIMEOUT_MS = 500;
 const PREFIX = 'jackdaw:rate';
 
 /** Chooses the store of rate limits: Redis if configured, else the shared database in a cluster, else this process. */
-export async function openRateLimiter({ redis, cluster }: AppConfig, database?: Database): Promise<RateLimiter> {
-  if (redis.url !== undefined) return openRedis(redis.url);
-  if (cluster.isEnabled && database) return new DatabaseRateLimiter(database);
+export async function openRateLimiter(
+  { redisUrl, isShared }: DatabaseConfig,
+  database?: Database,
+): Promise<RateLimiter> {
+  if (redisUrl !== undefined) return openRedis(redisUrl);
+  if (isShared && database) return new DatabaseRateLimiter(database);
   const [{ RateLimiterMemory }, { FlexibleRateLimiter }] = await Promise.all([
     import('rate-limiter-flexible'),
     import('./flexible-rate-limiter.js'),

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Visibility } from '../../../kernel/index.js';
 
 /** A key made over REST. */
 @Entity('api_key', { withoutRowid: true })
@@ -23,6 +24,10 @@ export class ApiKeyEntity {
   /** JSON. */
   @Column('text')
   scopes!: string;
+
+  /** `null`: as the role says. */
+  @Column('varchar', { length: 8, nullable: true })
+  visibility!: Visibility | null;
 
   @Column('bigint', { name: 'created_at' })
   createdAt!: number;

@@ -23,7 +23,7 @@ export async function createGuardedAgent(
   const { Agent, Pool, buildConnector } = await import('undici');
   return new Agent({
     connections: wanted.most ?? MAX_CONNECTIONS,
-    pipelining: wanted.isKept === false ? 0 : 1,
+    pipelining: wanted.isPersistent === false ? 0 : 1,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: wanted.idleMs ?? KEEP_ALIVE_MS,
     keepAliveMaxTimeout: wanted.idleMs ?? LONGEST_KEEP_ALIVE_MS,

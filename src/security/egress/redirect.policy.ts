@@ -5,7 +5,7 @@ export interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Texts that no other origin may receive. */
   readonly secrets: readonly string[];
   /** Whether a redirect from another origin led here. */
@@ -32,16 +32,15 @@ export function redirectedHop(hop: Hop, status: number, location: string | undef
     const what = `${hop.url.host} redirects to another origin with a secret of the call in the URL, which is refused`;
     throw refused(`${what}; if the secret belongs there, call that URL directly.`);
   }
-  const isAsked = becomesGet(status, hop.method);
-  const isKept = (name: string, value: string) =>
-    (!isForeign || (HARMLESS.has(name) && !holdsSecret(value, hop.secrets))) &&
-    !(isAsked && name.startsWith('content-'));
-  const kept = Object.entries(hop.headers).filter(([name, value]) => isKept(name, value));
+  const isGet = becomesGet(status, hop.method);
+  const isForwarded = (name: string, value: string) =>
+    (!isForeign || (HARMLESS.has(name) && !holdsSecret(value, hop.secrets))) && !(isGet && name.startsWith('content-'));
+  const forwarded = Object.entries(hop.headers).filter(([name, value]) => isForwarded(name, value));
   return {
     url,
-    method: isAsked ? 'GET' : hop.method,
-    headers: Object.fromEntries(kept),
-    ...(!isAsked && hop.body !== undefined && { body: hop.body }),
+    method: isGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(forwarded),
+    ...(!isGet && hop.body !== undefined && { body: hop.body }),
     secrets: hop.secrets,
     isForeign,
   };

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { failed, notTaken, tookTooLong } from './outgoing.error.js';
 
 /** Messages for error codes of the system and of undici, whose own messages contain addresses. */

@@ -32,7 +32,7 @@ describe('a redirect to another origin', () => {
   /** Allows `open` by its name, and the given entries; `:port` in an entry means the port of `inner`. */
   const allow = (entries: string) => {
     const env = { OUTGOING_ALLOW: `open.example,${entries.replaceAll(':port', `:${inner.port}`)}` };
-    client = new OutgoingClient(loadConfig({ env }).config.outgoing, { lookup });
+    client = new OutgoingClient(loadConfig({ env }).config.security.outgoing, { lookup });
   };
   const at = (host: string, server: WebServer, path: string) => `http://${host}:${server.port}${path}`;
   const lead = (location: string, from = open, path = '/') =>

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { Transformer } from 'node:stream/web';
 import type { Agent } from 'undici';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { OutgoingTarget } from '../../config/index.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
 import { IntakePace } from './intake-pace.policy.js';

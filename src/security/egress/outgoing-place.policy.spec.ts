@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/index.js';
 import { OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
 
 function policyOf(env: Record<string, string> = {}): OutgoingPlacePolicy {
-  return new OutgoingPlacePolicy(loadConfig({ env }).config.outgoing);
+  return new OutgoingPlacePolicy(loadConfig({ env }).config.security.outgoing);
 }
 
 function faultOf(url: string, policy = policyOf()): string {
@@ -173,6 +173,12 @@ describe('the outgoing place policy', () => {
     expect(fault?.message ?? 'none').toContain(isAllowed ? 'none' : 'resolves to an address that is not public');
     // The message must not reveal an internal address.
     expect(fault?.message ?? '').not.toContain(address);
+  });
+
+  it('compares names without dots at their end, in a time that is linear in their length', () => {
+    expect(toPlace('Example.COM..', 80)).toEqual({ host: 'example.com', port: 80 });
+    const long = `a${'.'.repeat(1_000_000)}b`;
+    expect(toPlace(long, 80).host).toBe(long);
   });
 
   it('allows a metadata address only if that address itself is listed', () => {

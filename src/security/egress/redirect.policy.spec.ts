@@ -19,7 +19,7 @@ describe('a redirect', () => {
   });
 
   it.each(['https://a.example:444/', 'https://b.a.example/', 'https://a.example./'])(
-    'to %s counts as a different origin',
+    'leads to a different origin: %s',
     (to) => {
       expect(redirectedHop(hop('https://a.example/'), 307, to)?.headers).toEqual({});
     },
@@ -31,7 +31,7 @@ describe('a redirect', () => {
     'https://b.example/to/%4fwn-Secret-1',
     'https://b.example/?to=%2F%3Fkey%3D%254fwn-Secret-1',
     'mailto:Own-Secret-1',
-  ])('to %s is refused for the secret in it, which the message omits', (to) => {
+  ])('is refused for a secret in its URL, which the message omits: %s', (to) => {
     const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
     const what = 'a.example redirects to another origin with a secret of the call in the URL, which is refused';
     expect(() => redirectedHop(given, 302, to)).toThrow(
@@ -39,7 +39,7 @@ describe('a redirect', () => {
     );
   });
 
-  it('to its own origin may contain the secret in the URL', () => {
+  it('may contain the secret in the URL if it leads to its own origin', () => {
     const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
     expect(redirectedHop(given, 302, '/?key=Own-Secret-1')?.url.search).toBe('?key=Own-Secret-1');
   });

@@ -9,13 +9,13 @@ import type { OutgoingRequest } from './outgoing.types.js';
 
 /** Resolves every name to the given answers, one per lookup, and counts the lookups. */
 function resolver(...answers: readonly (readonly string[])[]): { lookup: LookupFunction; asked: () => number } {
-  let asked = 0;
+  let lookups = 0;
   const lookup: LookupFunction = (_name, _options, callback) => {
-    const found = answers[Math.min(asked++, answers.length - 1)]!;
+    const found = answers[Math.min(lookups++, answers.length - 1)]!;
     const addresses = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     setImmediate(() => callback(null, addresses));
   };
-  return { lookup, asked: () => asked };
+  return { lookup, asked: () => lookups };
 }
 
 describe('OutgoingClient', () => {
@@ -94,7 +94,7 @@ describe('OutgoingClient', () => {
 
     it('resolves a name once, and connects only to the checked address', async () => {
       server.json('/', { here: true });
-      // The first answer is allowed, the second is not: a second lookup would connect there, or fail.
+      // The resolver returns an allowed address first, then a forbidden one: a second lookup would get the forbidden one.
       const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
       const pinned = new OutgoingClient({ allow: allow(), ports: [] }, { lookup });
       const url = `http://rebind.example:${server.port}/`;

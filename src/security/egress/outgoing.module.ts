@@ -1,5 +1,5 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
-import { AppConfig } from '../../config/index.js';
+import { securityConfig, type SecurityConfig } from '../../config/index.js';
 import { OutgoingClient } from './outgoing.client.js';
 
 /** Provides `OutgoingClient` and closes its connections at shutdown. */
@@ -7,8 +7,8 @@ import { OutgoingClient } from './outgoing.client.js';
   providers: [
     {
       provide: OutgoingClient,
-      useFactory: ({ outgoing }: AppConfig) => new OutgoingClient(outgoing),
-      inject: [AppConfig],
+      useFactory: ({ outgoing }: SecurityConfig) => new OutgoingClient(outgoing),
+      inject: [securityConfig.KEY],
     },
   ],
   exports: [OutgoingClient],

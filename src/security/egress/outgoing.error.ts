@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 
 /** A forbidden call. @param what destination and reason */
 export function refused(what: string): AppError {

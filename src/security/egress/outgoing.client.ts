@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
 import { callClock, type CallClock } from './call-clock.policy.js';
 import { CallGate, type GateOptions } from './call-gate.policy.js';
@@ -152,8 +152,10 @@ function firstHop({ url: given, method, headers = {}, body, secrets = [] }: Outg
 
 /** Adds the cookies of each destination; a redirect does not carry them along. */
 function withCookies(hop: Hop, cookies: OutgoingCookies | undefined): Hop {
-  const cookie = cookies?.headerFor(hop.url);
-  return cookie === undefined ? hop : { ...hop, headers: { ...hop.headers, cookie } };
+  const stored = cookies?.headerFor(hop.url);
+  if (stored === undefined) return hop;
+  const { cookie: given } = hop.headers;
+  return { ...hop, headers: { ...hop.headers, cookie: given === undefined ? stored : `${given}; ${stored}` } };
 }
 
 function toDispatch({ url, method, headers, body }: Hop, signal: AbortSignal): Dispatcher.RequestOptions {

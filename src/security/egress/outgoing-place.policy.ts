@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
-import type { AppError } from '../../common/index.js';
-import type { AppConfig, OutgoingTarget } from '../../config/index.js';
+import type { AppError } from '../../errors/index.js';
+import { withoutTrailing } from '../../kernel/index.js';
+import type { OutgoingTarget, SecurityConfig } from '../../config/index.js';
 import { classifyAddress, isInRange } from './address-kind.policy.js';
 import { refused } from './outgoing.error.js';
 import type { OutgoingPlace } from './outgoing.types.js';
 
-export type OutgoingRules = AppConfig['outgoing'];
+export type OutgoingRules = SecurityConfig['outgoing'];
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const ALLOWING = 'an operator can allow it with OUTGOING_ALLOW';
@@ -95,7 +96,7 @@ export class OutgoingPlacePolicy {
 /** Host and port of a URL: without brackets and trailing dots, in lower case. */
 export function toPlace(hostname: string, port: number): OutgoingPlace {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
-  return { host: bare.toLowerCase().replace(/\.+$/, ''), port };
+  return { host: withoutTrailing(bare.toLowerCase(), '.'), port };
 }
 
 function isNameOf(name: string, host: string): boolean {

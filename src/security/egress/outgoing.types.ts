@@ -34,7 +34,7 @@ export interface ConnectionOptions {
   /** Maximum connections per host and port; by default 64. */
   readonly most?: number;
   /** Whether connections are reused; by default `true`. */
-  readonly isKept?: boolean;
+  readonly isPersistent?: boolean;
   /** Idle time-out of a connection, in ms; by default the server's announcement up to 60,000, else 4,000. */
   readonly idleMs?: number;
   /** Maximum age of a connection that serves a further call, in ms; by default unlimited. */
@@ -49,7 +49,7 @@ export interface OutgoingRequest {
   readonly method: string;
   /** Keyed by lower-case name. A redirect to another origin carries only harmless ones (see `redirect.policy.ts`). */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Texts for the origin of `url` only: headers that contain one are not sent to another origin, and a redirect whose URL contains one is refused. */
   readonly secrets?: readonly string[];
   /** Cookie jar; without it no cookies are sent or stored. */

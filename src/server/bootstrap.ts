@@ -1,0 +1,181 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Logger, PinoLogger } from 'nestjs-pino';
+import { AppModule, type AppOptions } from '../app.module.js';
+import { BootLog } from '../logging/index.js';
+import { AppError, HttpExceptionFilter } from '../errors/index.js';
+import { fieldMistake, newId } from '../kernel/index.js';
+import {
+  llmConfig,
+  type LlmConfig,
+  loadGiven,
+  runConfig,
+  type RunConfig,
+  serverConfig,
+  type ServerConfig,
+} from '../config/index.js';
+import { parseJsonBody } from './json-body.parser.js';
+import { toListenFailure } from './listen-failure.error.js';
+import { answerFault, MCP_PATH } from '../mcp-server/index.js';
+import { mountOpenApi } from '../openapi/index.js';
+import { RunService } from '../run/index.js';
+import { logRequests } from '../logging/index.js';
+import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
+import { addBodyHooks, BODY_LIMIT_BYTES } from './request-body-hooks.js';
+import { addCallerHooks } from './caller-hooks.js';
+import { logUnhandledErrors } from './unhandled-errors.js';
+import { createValidationPipe } from './validation.pipe.js';
+
+/** Maximum length of an id in a path, in characters; the maximum of a session id. */
+const MAX_ID_LENGTH = 128;
+
+/** Creates the application, ready to listen. */
+export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
+  const problems = new HttpExceptionFilter();
+  // Fastify needs the proxies before Nest creates the application.
+  const { trustProxy } = loadGiven(options.config ?? {}, options.authenticator !== undefined).config.server;
+  const adapter = new FastifyAdapter({
+    trustProxy: toFastify(trustProxy),
+    bodyLimit: BODY_LIMIT_BYTES,
+    forceCloseConnections: true,
+    // Never the client's own id: a client could imitate the log lines of another client's request.
+    genReqId: () => newId(),
+    routerOptions: { maxParamLength: MAX_ID_LENGTH, ignoreTrailingSlash: true },
+    frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot({ ...options, recovery: 'manual' }),
+    adapter,
+    {
+      logger: new BootLog(),
+      bufferLogs: true,
+      // Only JSON is read. A page of a foreign site can post forms and plain text without a preflight request, but not
+      // JSON.
+      bodyParser: false,
+      abortOnError: false,
+      forceCloseConnections: true,
+    },
+  );
+  return closeOnFailure(app, () => setUp(app, problems));
+}
+
+/** Fastify's types lack the number of proxies. */
+function toFastify(trust: ServerConfig['trustProxy']) {
+  if (typeof trust === 'number') return (_address: string, hop: number) => hop < trust;
+  return typeof trust === 'boolean' ? trust : [...trust];
+}
+
+/** Serves until a signal ends the process. @throws AppError `CONFIG_INVALID` if it cannot listen on the address */
+export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
+  const app = await createApp(options);
+  const release = logUnhandledErrors(app.get(Logger));
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onClose', (_instance, done) => {
+      release();
+      done();
+    });
+  return closeOnFailure(app, () => listen(app));
+}
+
+async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): Promise<void> {
+  app.useLogger(app.get(Logger));
+  app.setGlobalPrefix('api', { exclude: [MCP_PATH] });
+  const fastify = app.getHttpAdapter().getInstance();
+  logRequests(fastify, await app.resolve(PinoLogger));
+  fastify.removeAllContentTypeParsers();
+  fastify.addHook('onListen', () => recover(app));
+  fastify.addHook('onRoute', (route) => {
+    if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
+  });
+  await addCallerHooks(app);
+  addBodyHooks(app);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.url?.includes('%00')) problems.answer(nulInUrl(request), reply);
+    else done();
+  });
+  app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
+  app.useGlobalPipes(createValidationPipe());
+  app.useGlobalFilters(problems);
+  if (app.get<ServerConfig>(serverConfig.KEY).hasDocs) mountOpenApi(app, () => definitionsIn(app));
+  // By default Nest sends itself the signal again, and the exit code is not 0.
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+}
+
+function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
+  const tools = app.get(ToolRegistry, { strict: false }).list();
+  return tools.map(({ definition }) => definition);
+}
+
+/** No id contains NUL, and databases reject it differently: answer with a validation error. */
+function nulInUrl({ params, query }: FastifyRequest): AppError {
+  const values = Object.entries({ ...(query as object), ...(params as object) });
+  const places = values.filter(([, value]) => String(value).includes('\0'));
+  const message = 'must not contain a NUL character (%00)';
+  const errors = places.map(([name, value]) => fieldMistake(name, message, 'isWithoutNul', value));
+  return new AppError('VALIDATION_FAILED', 'The URL contains a NUL character (%00); no id contains one.', {
+    details: { errors: errors.length > 0 ? errors : [fieldMistake('path', message, 'isWithoutNul', '')] },
+  });
+}
+
+async function listen(app: NestFastifyApplication): Promise<void> {
+  const config = app.get<ServerConfig>(serverConfig.KEY);
+  await app.listen(config.port, config.host).catch((error: unknown) => {
+    throw toListenFailure(error, config);
+  });
+  const logger = app.get(Logger);
+  const { provider } = app.get<LlmConfig>(llmConfig.KEY);
+  logger.log(`Jackdaw serves ${await app.getUrl()}/api/agent/chat with model provider "${provider}"`, 'Bootstrap');
+  const limits = config.isReachable ? limitsThatAreOff(app) : [];
+  if (limits.length > 0) {
+    logger.warn(
+      `Other machines can reach this server, and these limits are off: ${limits.join(', ')} (docs/configuration.md).`,
+      'Bootstrap',
+    );
+  }
+  if (provider === 'offline') {
+    logger.warn(
+      'No model is configured: the offline model answers. Set OPENAI_API_KEY=…, or LLM_PROVIDER=ollama for a local one (README).',
+      'Bootstrap',
+    );
+  }
+}
+
+/** The variables of the limits on consumption that are not set. */
+function limitsThatAreOff(app: NestFastifyApplication): string[] {
+  const run = app.get<RunConfig>(runConfig.KEY);
+  const { budget } = app.get<LlmConfig>(llmConfig.KEY);
+  const limits: readonly (readonly [variable: string, isSet: boolean])[] = [
+    ['RUN_TENANT_RATE_PER_MINUTE', run.tenantRatePerMinute > 0],
+    ['RUN_TENANT_CONCURRENCY', run.tenantConcurrency > 0],
+    ['BUDGET_TENANT_DAY', budget.tenantDay !== undefined || budget.day !== undefined],
+  ];
+  return limits.filter(([, isSet]) => !isSet).map(([variable]) => variable);
+}
+
+/** Logs its errors, because Fastify ignores errors of an `onListen` hook. */
+async function recover(app: NestFastifyApplication): Promise<void> {
+  try {
+    await app.get(RunService, { strict: false }).recover();
+  } catch (err) {
+    app.get(Logger).error({ err }, 'Run recovery failed; it is retried at the next start', 'Bootstrap');
+  }
+}
+
+/** Runs a step of the start. If it fails, closes the application, so that the database is free for the next attempt. */
+async function closeOnFailure(
+  app: NestFastifyApplication,
+  step: () => void | Promise<void>,
+): Promise<NestFastifyApplication> {
+  try {
+    await step();
+    return app;
+  } catch (error) {
+    // The first error is reported, not an error of the close.
+    await app.close().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,19 @@
+import type { JackdawOptions } from '../jackdaw.module.js';
+
+/** A running server. */
+export interface Server {
+  /** URL of the server, such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** Stops as after a signal: waits for executing runs; the others resume at the next start. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the REST API until `close` or a signal. HTTP, logging and OpenAPI are loaded only here.
+ * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
+ */
+export async function serve(options: JackdawOptions = {}): Promise<Server> {
+  const bootstrap = await import('./bootstrap.js');
+  const app = await bootstrap.serve(options);
+  return { url: await app.getUrl(), close: () => app.close() };
+}
