@@ -1,4 +1,4 @@
-import type { AppConfig } from '../config/index.js';
+import type { CacheConfig, DatabaseConfig } from '../config/index.js';
 import { createRedisClient } from '../persistence/index.js';
 import { Cache } from './cache.js';
 import { MemoryCache } from './memory-cache.js';
@@ -7,7 +7,7 @@ import { MemoryCache } from './memory-cache.js';
 const REDIS_TIMEOUT_MS = 500;
 
 /** The configured cache; `null` if none is configured. */
-export async function openCache({ cache, redis }: AppConfig): Promise<Cache | null> {
+export async function openCache(cache: CacheConfig, { redisUrl }: DatabaseConfig): Promise<Cache | null> {
   const ttlMs = cache.ttlSeconds * 1000;
   switch (cache.kind) {
     case 'off':
@@ -15,7 +15,7 @@ export async function openCache({ cache, redis }: AppConfig): Promise<Cache | nu
     case 'memory':
       return new MemoryCache(ttlMs, cache.maxBytes);
     case 'redis':
-      return openRedis(redis.url!, ttlMs);
+      return openRedis(redisUrl!, ttlMs);
   }
 }
 

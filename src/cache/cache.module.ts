@@ -1,11 +1,11 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { cacheConfig, databaseConfig } from '../config/index.js';
 import { openCache } from './cache.factory.js';
 import { Cache } from './cache.js';
 
 /** Provides the `Cache`; `null` if none is configured: inject it with `@Optional()`. */
 @Module({
-  providers: [{ provide: Cache, useFactory: openCache, inject: [AppConfig] }],
+  providers: [{ provide: Cache, useFactory: openCache, inject: [cacheConfig.KEY, databaseConfig.KEY] }],
   exports: [Cache],
 })
 export class CacheModule implements OnApplicationShutdown {

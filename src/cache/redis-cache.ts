@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
-import { messageOf } from '../common/index.js';
+import { messageOf } from '../errors/index.js';
 import { closeRedisClient } from '../persistence/index.js';
 import { Cache } from './cache.js';
 

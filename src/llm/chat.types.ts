@@ -1,4 +1,5 @@
-import type { ErrorCode, JsonSchema } from '../common/index.js';
+import type { ErrorCode } from '../errors/index.js';
+import type { JsonSchema } from '../kernel/index.js';
 import type { BudgetLimit } from '../config/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 
@@ -32,6 +33,8 @@ export type ParameterName = keyof ModelParameters;
 /** Unsupported parameters of a model; all others are supported. */
 export interface ParameterLimits {
   readonly lacking?: readonly ParameterName[];
+  /** Parameters that it may refuse, as its name does not state the model: only a caller sets them. */
+  readonly uncertain?: readonly ParameterName[];
   /** Maximum temperature; 2 by default. */
   readonly maxTemperature?: number;
   /** Maximum number of stop sequences; unlimited by default. */
@@ -58,6 +61,8 @@ export interface ChatRequest {
   /** `auto` by default. */
   readonly toolChoice?: ToolChoice;
   readonly parameters?: ModelParameters;
+  /** Parameters that no user set: a request whose provider refuses one is repeated without it. */
+  readonly optionalParameters?: readonly ParameterName[];
   /** A model with `jsonMode` enforces it, others get it as an instruction. The caller must validate the reply. */
   readonly responseFormat?: ResponseFormat;
 }
@@ -72,7 +77,7 @@ export interface CallAccount {
   readonly sessionId: string | null;
   /** Unique in the run. */
   readonly step: string;
-  /** Whether a journal will record its usage. */
+  /** Whether a journal will record the usage of the call. */
   readonly isJournaled?: boolean;
   /** Further budgets that limit the call: of its agent, and of the agents of calling runs. */
   readonly own?: readonly OwnBudget[];
@@ -117,7 +122,7 @@ export interface CallOptions {
    * Whether the caller can use a reply. A cache stores no other reply, and ignores an entry that fails this check. By
    * default, a complete reply with a text or a call is usable.
    */
-  readonly accepts?: ((reply: ChatResult) => boolean) | undefined;
+  readonly accepts?: ((reply: ChatResult) => boolean | Promise<boolean>) | undefined;
   /** Without an account, no budget limits the call. */
   readonly account?: CallAccount;
   /** Set by the budget of a streamed call. The stream then yields empty parts while call arguments arrive. */
@@ -194,10 +199,14 @@ export interface ModelCapabilities {
   readonly structuredOutput?: boolean;
   /** Whether it fetches images from URLs; by default true for a model with vision. */
   readonly imageUrls?: boolean;
+  /** Whether it takes audio (WAV, MP3); false by default. */
+  readonly audio?: boolean;
   /** Limits for images; if absent, the limits are unknown and the provider decides. */
   readonly imageLimits?: ImageLimits;
   /** Whether a request can force a call of any or of a certain tool; true by default. */
   readonly forcedToolChoice?: boolean;
+  /** Maximum length of a reply, in tokens, for providers that require a limit; 4,096 by default. */
+  readonly maxReplyTokens?: number;
   /** Unsupported parameters; it ignores them in a request. */
   readonly parameterLimits?: ParameterLimits;
 }

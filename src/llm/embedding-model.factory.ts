@@ -1,4 +1,4 @@
-import type { AppConfig } from '../config/index.js';
+import type { LlmConfig } from '../config/index.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import type { ModelStackFactory } from './wrappers/model-stack.factory.js';
 
@@ -9,7 +9,7 @@ import type { ModelStackFactory } from './wrappers/model-stack.factory.js';
 const MAX_WAIT_MS = 10_000;
 
 /** The configured embedding model, or `null`. @throws AppError `CONFIG_INVALID` if the provider has no embeddings */
-export function createEmbeddingModel(stack: ModelStackFactory, { llm }: AppConfig): EmbeddingModel | null {
+export function createEmbeddingModel(stack: ModelStackFactory, llm: LlmConfig): EmbeddingModel | null {
   if (llm.embeddingModel === undefined) return null;
   const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;
   return stack.createEmbedding(

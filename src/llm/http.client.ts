@@ -1,5 +1,8 @@
 import type { Agent, Dispatcher } from 'undici';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import type { LlmConfig } from '../config/index.js';
+import type { ParameterName } from './chat.types.js';
+import { AdaptationRegistry } from './wire/adaptation.registry.js';
 import { signatureHeaders, type SigningKey } from './wire/request-signature.factory.js';
 
 /** Lifetime of an idle connection, in ms, unless the server announces a shorter one. */
@@ -11,14 +14,32 @@ export interface HttpOptions {
   readonly connectTimeoutMs?: number;
   /** Signs every request. */
   readonly signingKey?: SigningKey;
+  /** Parameters that requests may omit if the provider refuses them, although a caller set them. */
+  readonly droppable?: readonly ParameterName[];
 }
 
-/** The pool of keep-alive connections to all providers. The first call loads `undici`. */
+/** The configured options of the pool. */
+export function httpOptions({ resilience, signingKeys, droppable }: LlmConfig): HttpOptions {
+  const [signingKey] = signingKeys;
+  return {
+    connectTimeoutMs: resilience.connectTimeoutMs,
+    ...(signingKey && { signingKey }),
+    ...(droppable && { droppable }),
+  };
+}
+
+/**
+ * The pool of keep-alive connections to all providers, and the changes of requests that providers required. The first
+ * call loads `undici`.
+ */
 export class HttpClient {
+  readonly adaptations: AdaptationRegistry;
   private agent?: Promise<Agent>;
   private closed = false;
 
-  constructor(private readonly options: HttpOptions = {}) {}
+  constructor(private readonly options: HttpOptions = {}) {
+    this.adaptations = new AdaptationRegistry(options.droppable);
+  }
 
   /** Returns the pool. @throws AppError `SHUTTING_DOWN` after `close()` */
   async open(): Promise<Dispatcher> {

@@ -82,10 +82,10 @@ describe('the images of a request', () => {
 
   it('keep the latest ones if a request has too many', () => {
     const turns = Array.from({ length: 4 }, (_, at) => ({ role: 'user', content: [gif(at + 1)] }) as const);
-    const kept = (imageLimits: object) =>
+    const retained = (imageLimits: object) =>
       fitImages(turns, { ...seeing, imageLimits }).map(({ content }) => (content[0] as { type: string }).type);
-    expect(kept({ maxCount: 3 })).toEqual(['text', 'image', 'image', 'image']);
-    expect(kept({ crowd: { above: 2, maxSide: 3 } })).toEqual(['text', 'text', 'image', 'image']);
-    expect(kept({ crowd: { above: 2, maxSide: 4 } })).toEqual(['image', 'image', 'image', 'image']);
+    expect(retained({ maxCount: 3 })).toEqual(['text', 'image', 'image', 'image']);
+    expect(retained({ crowd: { above: 2, maxSide: 3 } })).toEqual(['text', 'text', 'image', 'image']);
+    expect(retained({ crowd: { above: 2, maxSide: 4 } })).toEqual(['image', 'image', 'image', 'image']);
   });
 });

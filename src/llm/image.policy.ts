@@ -1,4 +1,4 @@
-import { type ParsedImage, parseImage } from '../common/index.js';
+import { type ParsedImage, parseImage } from '../kernel/index.js';
 import type { ImageLimits, ModelCapabilities } from './chat.types.js';
 import type { ContentPart, ImagePart, Message } from './message.types.js';
 
@@ -24,10 +24,11 @@ export function imageExcess(image: ParsedImage, limits: ImageLimits = {}): strin
 
 /**
  * Adapts messages to a model: corrects wrong media types, and replaces by a note every image that the model cannot see,
- * that is invalid, or that exceeds the provider's limits. If a request has too many images, the latest stay. Returns
- * the same array if nothing changes.
+ * that is invalid, or that exceeds the provider's limits. If a request has too many images, the latest stay. Omits
+ * audio for a model without audio input. Returns the same array if nothing changes.
  */
-export function fitImages(messages: readonly Message[], capabilities: ModelCapabilities): readonly Message[] {
+export function fitImages(given: readonly Message[], capabilities: ModelCapabilities): readonly Message[] {
+  const messages = capabilities.audio ? given : withoutAudio(given);
   const fitted = new Map<ImagePart, ContentPart>();
   const shown: ImagePart[] = [];
   for (const part of messages.flatMap(imagesOf)) {
@@ -45,6 +46,20 @@ export function withoutImages(messages: readonly Message[], note: string): reado
   return messages.some((message) => imagesOf(message).length > 0)
     ? replaceImages(messages, () => toNote(note))
     : messages;
+}
+
+function hasAudio(message: Message): boolean {
+  return message.role === 'tool' && message.audio !== undefined;
+}
+
+/** Omits audio: the text of a result refers to it. Returns the same array if there is no audio. */
+function withoutAudio(messages: readonly Message[]): readonly Message[] {
+  if (!messages.some(hasAudio)) return messages;
+  return messages.map((message) => {
+    if (message.role !== 'tool') return message;
+    const { audio: _audio, ...rest } = message;
+    return rest;
+  });
 }
 
 /** The images of a message. */
@@ -71,7 +86,7 @@ function roomFor(images: readonly (ParsedImage | string)[], { maxCount = Infinit
   return isLarge ? Math.min(maxCount, crowd.above) : maxCount;
 }
 
-/** Parsed images. A request is adapted in two places, and a history at each call. */
+/** Cache of parsed images: each model call of a run sends the images of its history again. */
 const known = new WeakMap<ImagePart, ParsedImage | string>();
 
 function parsed(part: ImagePart): ParsedImage | string {
@@ -87,9 +102,9 @@ function replaceImages(messages: readonly Message[], replace: (part: ImagePart) 
     if (message.role === 'tool') {
       const { images: _before, content, ...rest } = message;
       const parts = images.map(replace);
-      const kept = parts.filter((part) => part.type === 'image');
+      const retained = parts.filter((part) => part.type === 'image');
       const notes = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-      return { ...rest, content: [content, ...notes].join('\n'), ...(kept.length > 0 && { images: kept }) };
+      return { ...rest, content: [content, ...notes].join('\n'), ...(retained.length > 0 && { images: retained }) };
     }
     if (message.role !== 'user' || typeof message.content === 'string') return message;
     return { ...message, content: message.content.map((part) => (part.type === 'image' ? replace(part) : part)) };

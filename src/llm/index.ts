@@ -6,6 +6,7 @@ import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-cre
 export { budgetInUse } from './budget/budget.error.js';
 export { ModelBudget } from './budget/model-budget.js';
 export type { JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
+export { toArgumentsText } from './call-arguments.mapper.js';
 export { ChatModel } from './chat-model.js';
 export type {
   AgentBudgets,
@@ -25,6 +26,7 @@ export type {
   ToolSpec,
   Usage,
 } from './chat.types.js';
+export { configuredSettings } from './configured-settings.factory.js';
 export { defaultContextTokens } from './context-window.policy.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
@@ -55,10 +57,12 @@ export { ModelRegistry } from './model.registry.js';
 export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
 export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';
 export { WireModelFactory } from './openai-wire/wire-model.factory.js';
+export { ModelProbe } from './probe/model-probe.js';
 export { OwnProvidersModule } from './own-providers.module.js';
 export { countMessages } from './tokens/message-tokens.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
 export { describeFormat } from './response-format.policy.js';
+export { estimateTokens } from './tokens/token-estimate.mapper.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 
 export const LLM_ENTITIES = [BudgetEntryEntity, BudgetTotalEntity];

@@ -9,6 +9,12 @@ export interface ImagePart {
   readonly url: string;
 }
 
+/** Audio: a base64 data URI of WAV or MP3. */
+export interface AudioPart {
+  readonly type: 'audio';
+  readonly url: string;
+}
+
 /** A part of a user message. */
 export type ContentPart = TextPart | ImagePart;
 
@@ -29,9 +35,12 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** Reasoning that the provider requires unchanged beside tool calls. It is sent only to the model that wrote it. */
+/**
+ * State of the provider that later requests return unchanged: signed reasoning beside tool calls, and the fields of a
+ * gateway. It is sent only to the model that wrote it.
+ */
 export interface SignedReasoning {
-  /** As in `LLM_PROVIDER`. */
+  /** As in `LLM_PROVIDER`; `google` for the signatures of Gemini. */
   readonly provider: string;
   /** The requested model: a signature is valid for one model only. */
   readonly model: string;
@@ -62,6 +71,8 @@ export interface ToolMessage {
   readonly content: string;
   /** Images of the tool's result. */
   readonly images?: readonly ImagePart[];
+  /** Audio of the tool's result. The content also refers to it, for models without audio input. */
+  readonly audio?: readonly AudioPart[];
 }
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import type { HttpClient } from './http.client.js';

@@ -8,6 +8,8 @@ export interface ModelSettings {
   readonly apiKey?: string;
   /** Base URL of the provider's API, `…/v1` for most. */
   readonly baseUrl?: string;
+  /** Further headers of requests, by lower-case names; they override the provider's own. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Version of the API, for providers with several (Azure: `v1`, or a date). */
   readonly apiVersion?: string;
   /** Maximum time until the reply starts, in ms. */

@@ -1,10 +1,12 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities } from './chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import { HttpClient, type HttpOptions } from './http.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
+import type { ModelOmission } from './wire/adaptation.registry.js';
+import type { FieldChanges } from './wire/adapted-request.builder.js';
 import { KnownModel } from './wrappers/known-model.wrapper.js';
 
 /** The providers by name, and the connection pool of their models. */
@@ -22,6 +24,26 @@ export class ModelRegistry {
       throw new AppError('CONFIG_INVALID', `The model provider "${factory.name}" is registered twice; rename one.`);
     }
     this.factories.set(factory.name, factory);
+  }
+
+  /** Changes of requests that providers required, by `provider:model`. */
+  adaptations(): ReadonlyMap<string, readonly string[]> {
+    return this.http.adaptations.list();
+  }
+
+  /** Tools that requests omit, since the format of their provider cannot express them. */
+  omittedTools(): readonly ModelOmission[] {
+    return this.http.adaptations.omitted();
+  }
+
+  /** The changes of requests of all models, by field. */
+  changes(): FieldChanges {
+    return this.http.adaptations.all();
+  }
+
+  /** Base URL of a model's API; undefined for a provider without one. */
+  addressOf(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>): string | undefined {
+    return settings.baseUrl ?? this.factory(settings).defaultBaseUrl;
   }
 
   names(): string[] {
@@ -43,7 +65,7 @@ export class ModelRegistry {
     return this.factory(settings).createEmbedding(settings, this.http);
   }
 
-  private factory({ provider }: ModelSettings): ModelFactory {
+  private factory({ provider }: Pick<ModelSettings, 'provider'>): ModelFactory {
     const factory = this.factories.get(provider);
     if (factory) return factory;
     const known = this.names().join(', ');

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { AsyncOption, provided } from '../common/index.js';
+import { AsyncOption, provided } from '../kernel/index.js';
 import { ModelFactories } from './model-factories.registry.js';
 import type { ModelFactory } from './model-factory.js';
 

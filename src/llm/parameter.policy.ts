@@ -25,17 +25,17 @@ export function fitParameters(parameters: ModelParameters, limits: ParameterLimi
   return { taken, refused };
 }
 
-function reasonAgainst(name: ParameterName, given: ModelParameters, limits: ParameterLimits): string | undefined {
+function reasonAgainst(name: ParameterName, values: ModelParameters, limits: ParameterLimits): string | undefined {
   if (limits.lacking?.includes(name)) return `no ${name}`;
   switch (name) {
     case 'temperature':
-      return isOver(given.temperature, limits.maxTemperature)
+      return isOver(values.temperature, limits.maxTemperature)
         ? `a temperature of ${limits.maxTemperature} at most`
         : undefined;
     case 'stop':
-      return isOver(given.stop?.length, limits.maxStops) ? `${limits.maxStops} in stop at most` : undefined;
+      return isOver(values.stop?.length, limits.maxStops) ? `${limits.maxStops} in stop at most` : undefined;
     case 'topP':
-      return limits.isOneOfTemperatureAndTopP && given.temperature !== undefined
+      return limits.isOneOfTemperatureAndTopP && values.temperature !== undefined
         ? 'no topP beside a temperature'
         : undefined;
     case 'maxTokens':

@@ -16,10 +16,10 @@ export function describeFormat(format: ResponseFormat): string {
 
 /** Appends the format to the system prompt. */
 export function withFormat(messages: readonly Message[], format: ResponseFormat): readonly Message[] {
-  const told = describeFormat(format);
+  const description = describeFormat(format);
   const [first, ...rest] = messages;
-  if (first?.role !== 'system') return [{ role: 'system', content: told }, ...messages];
-  return [{ ...first, content: `${first.content}\n\n${told}` }, ...rest];
+  if (first?.role !== 'system') return [{ role: 'system', content: description }, ...messages];
+  return [{ ...first, content: `${first.content}\n\n${description}` }, ...rest];
 }
 
 /** For a model without a JSON mode, replaces `responseFormat` by an instruction. */

@@ -18,7 +18,7 @@ describe('checkUsage', () => {
     ['the prompt alone', { promptTokens: 50 }, [50, 0, 50]],
     ['the completion alone', { completionTokens: 400 }, [0, 400, 400]],
     ['a negative total', { promptTokens: 50, completionTokens: 400, totalTokens: -1 }, [50, 400, 450]],
-    ['a total that is no number', { promptTokens: 50, completionTokens: 400, totalTokens: '9' }, [50, 400, 450]],
+    ['a total that is not a number', { promptTokens: 50, completionTokens: 400, totalTokens: '9' }, [50, 400, 450]],
     ['a total that is absurd', { promptTokens: 50, completionTokens: 400, totalTokens: 1e15 }, [50, 400, 450]],
     ['fractions', { promptTokens: 49.5, completionTokens: 400 }, [50, 400, 450]],
   ])('makes the counts consistent for %s', (_what, reported, [promptTokens, completionTokens, totalTokens]) => {

@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf, idsFrom } from '../../common/index.js';
+import { DAY_MS, dayOf, idsFrom } from '../../kernel/index.js';
 import type { Row } from '../../persistence/index.js';
 import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 

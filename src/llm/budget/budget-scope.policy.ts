@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DAY_MS, dayOf } from '../../common/index.js';
-import type { AppConfig, BudgetLimit } from '../../config/index.js';
+import { DAY_MS, dayOf } from '../../kernel/index.js';
+import type { BudgetLimit, LlmConfig } from '../../config/index.js';
 import type { CallAccount, OwnBudget } from '../chat.types.js';
 import { fromUnits, toUnits } from '../wrappers/cost.policy.js';
 import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetName, type BudgetScope } from './budget.types.js';
@@ -11,7 +11,7 @@ type ScopePlace = Pick<BudgetScope, 'key' | 'tenant' | 'resetsAt'>;
 /** Limits of the server, by the names of its settings. */
 export type BudgetLimits = Partial<Record<'run' | 'session' | 'tenantDay' | 'day', Amount>>;
 
-export function limitsOf({ run, session, tenantDay, day }: AppConfig['llm']['budget']): BudgetLimits {
+export function limitsOf({ run, session, tenantDay, day }: LlmConfig['budget']): BudgetLimits {
   return {
     ...(run && { run: toAmount(run) }),
     ...(session && { session: toAmount(session) }),

@@ -1,4 +1,4 @@
-import type { BudgetBook } from './budget-book.builder.js';
+import type { BudgetLedger } from './budget-ledger.builder.js';
 import type { TotalRow } from './budget-row.mapper.js';
 import { NOTHING } from './budget.types.js';
 import type { SharedBudgetStore } from './shared-budget.store.js';
@@ -13,7 +13,7 @@ export class BudgetSumLoader {
 
   constructor(
     private readonly shared: SharedBudgetStore,
-    private readonly book: BudgetBook,
+    private readonly ledger: BudgetLedger,
   ) {}
 
   /** Whether the totals in memory are valid without a query. */
@@ -55,18 +55,18 @@ export class BudgetSumLoader {
 
   private forget(): void {
     this.replacements++;
-    this.book.clear();
+    this.ledger.clear();
   }
 
   private async read(zeros: readonly TotalRow[], keys: readonly string[]): Promise<void> {
-    const unknown = this.book.unknown(keys);
+    const unknown = this.ledger.unknown(keys);
     if (unknown.length === 0) return;
     const { replacements } = this;
     const rows = await this.shared.sums(unknown);
     if (replacements !== this.replacements) return;
-    for (const row of rows) this.book.learnSum(row, true);
+    for (const row of rows) this.ledger.learnSum(row, true);
     // Only for requested keys: the database may have a row of a total that was evicted meanwhile.
-    for (const zero of zeros) if (unknown.includes(zero.scope)) this.book.learnSum(zero, false);
+    for (const zero of zeros) if (unknown.includes(zero.scope)) this.ledger.learnSum(zero, false);
   }
 
   /** Once: releases the reservations in the database. A crashed process left them, since no other process uses it. */

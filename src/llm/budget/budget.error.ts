@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { excess } from './budget-scope.policy.js';
 import type { Amount, BudgetScope } from './budget.types.js';
 

@@ -9,7 +9,7 @@ export interface Settlement {
   /** New id of the entry; unchanged by default. */
   readonly id?: string;
   /** Whether the journal will record the usage of the call. */
-  readonly isTold?: boolean;
+  readonly isReported?: boolean;
 }
 
 /** The port to the entries of calls and to the totals. Each operation changes both or neither. */
@@ -44,7 +44,7 @@ export abstract class BudgetStore {
   abstract settle(entry: BudgetEntry, used: Amount, now: number, how?: Settlement): boolean | Promise<boolean>;
 
   /** Marks scopes as new: they have no total, so the store need not query it. */
-  begun(_scopes: readonly BudgetScope[], _now: number): void {}
+  onStarted(_scopes: readonly BudgetScope[], _now: number): void {}
 
   /** See `ModelBudget.journaled`. */
   journaled(_runId: string, _took: readonly Amount[], _isOver: boolean): JournaledSpending | null {

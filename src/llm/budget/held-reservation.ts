@@ -117,7 +117,7 @@ export class HeldReservation extends Reservation {
     const how = {
       // The usage of a failed call stays counted if the same step calls again.
       id: end.kind === 'broken' ? `${id}~${holder}` : id,
-      isTold: this.held.isJournaled && end.kind === 'answered' && isReported(spent, end.result.usage),
+      isReported: this.held.isJournaled && end.kind === 'answered' && isReported(spent, end.result.usage),
     };
     const settled = this.tools.store.settle(this.entry, spent, Date.now(), how);
     return settled === true ? null : this.settleAgain(settled, spent, how);
@@ -126,7 +126,7 @@ export class HeldReservation extends Reservation {
   private async settleAgain(
     settled: false | Promise<boolean>,
     spent: Amount,
-    how: { readonly id: string; readonly isTold: boolean },
+    how: { readonly id: string; readonly isReported: boolean },
   ): Promise<void> {
     const { id, holder } = this.entry;
     const { store, logger } = this.tools;

@@ -1,4 +1,4 @@
-import type { AppConfig } from '../../config/index.js';
+import type { LlmConfig } from '../../config/index.js';
 import type { Database } from '../../persistence/index.js';
 import type { TokenCounterRegistry } from '../tokens/token-counter.registry.js';
 import type { BudgetStore } from './budget.store.js';
@@ -9,12 +9,12 @@ import { SharedBudgetStore } from './shared-budget.store.js';
 
 /** Creates the budgets of the server and of agents; `null` without a database for the totals. */
 export function createModelBudget(
-  { llm }: AppConfig,
+  { budget }: LlmConfig,
   counters: TokenCounterRegistry,
   database?: Database,
 ): ModelBudget | null {
   if (!database) return null;
-  return new StoredModelBudget(createBudgetStore(database), llm.budget, (model) => counters.atHand(model));
+  return new StoredModelBudget(createBudgetStore(database), budget, (model) => counters.atHand(model));
 }
 
 /**

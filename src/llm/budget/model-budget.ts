@@ -105,7 +105,7 @@ export abstract class ModelBudget {
   abstract reserve(account: CallAccount, call: PlannedCall): Reservation | null | Promise<Reservation | null>;
 
   /** Reports a new root run and session: their totals are zero. */
-  begun(_account: NewAccount): void {}
+  onStarted(_account: NewAccount): void {}
 
   /**
    * Statements to commit with the usage of calls, or with the end of their run.

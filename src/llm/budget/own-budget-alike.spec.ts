@@ -11,16 +11,16 @@ interface Happening {
   readonly id: string;
   readonly tokens: number;
   readonly end: 'settled' | 'broken' | 'open';
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 const KEYS = ['session:s', 'day:d'];
 const USED = { tokens: 3, cost: 2 };
 
 /** @returns the outcome, and the totals after it */
-async function happen(one: BudgetStore, wanted: BudgetEntry, { id, end, isTold }: Happening) {
+async function happen(one: BudgetStore, wanted: BudgetEntry, { id, end, isReported }: Happening) {
   const scopes = wanted.scopes.map((key) => scope(key, { tokens: 30, cost: 30 }));
-  const how = { isTold, ...(end === 'broken' && { id: `${id}~${wanted.holder}` }) };
+  const how = { isReported, ...(end === 'broken' && { id: `${id}~${wanted.holder}` }) };
   const refused = await one.reserve(wanted, await one.find(id), scopes, NOW);
   const settled = !refused && end !== 'open' && (await one.settle(wanted, USED, NOW, how));
   return { refused, settled, sums: await sumsOf(one) };
@@ -31,11 +31,11 @@ function sumsOf(one: BudgetStore) {
 }
 
 /** Journals the usage of all calls. */
-async function tellAll(one: BudgetStore, { database }: OpenDatabase): Promise<void> {
+async function reportAll(one: BudgetStore, { database }: OpenDatabase): Promise<void> {
   for (const runId of ['a', 'b', 'c']) {
-    for (let told; (told = one.journaled(runId, [USED], false));) {
-      await database.commit(told.statements);
-      told.committed();
+    for (let reported; (reported = one.journaled(runId, [USED], false));) {
+      await database.commit(reported.statements);
+      reported.committed();
     }
   }
 }
@@ -45,7 +45,7 @@ it('has the same totals as a database that is queried each time, after any seque
     id: fc.constantFrom('a:1', 'a:2', 'b:1', 'c:1'),
     tokens: fc.integer({ min: 0, max: 9 }),
     end: fc.constantFrom('settled', 'broken', 'open'),
-    isTold: fc.boolean(),
+    isReported: fc.boolean(),
   });
   const property = fc.asyncProperty(fc.array(happening, { maxLength: 20 }), async (all) => {
     const [here, there] = [await openDatabase(), await openDatabase()];
@@ -59,7 +59,7 @@ it('has the same totals as a database that is queried each time, after any seque
       expect(await happen(own, entries[at]!, one)).toEqual(await happen(shared, entries[at]!, one));
     }
     for (const one of [own, shared]) for (const held of entries) await one.settle(held, { tokens: 0, cost: 0 }, NOW);
-    await tellAll(own, here);
+    await reportAll(own, here);
     // The state after a restart.
     expect(await sumsOf(createBudgetStore(here.database))).toMatchObject(await sumsOf(shared));
     await Promise.all([here.close(), there.close()]);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { beginMany, entry, NOW, scope } from '../../../test/support/budget-entries.js';
 import { BudgetWorld } from '../../../test/support/budget-world.js';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { OwnBudgetStore } from './own-budget.store.js';
 import { SharedBudgetStore } from './shared-budget.store.js';
 
@@ -22,12 +22,12 @@ describe('usage of calls', () => {
     await world.take('r:model:2', 5);
     await world.take('q:model:1', 3);
     expect(await world.sum()).toBe(15);
-    await world.tell('r', 5);
+    await world.reportUsage('r', 5);
     expect(world.store.journaled('r', [{ tokens: 5, cost: 5 }], false)).toBeNull();
     await world.crash();
     expect(await world.sum()).toBe(5);
     await world.take('r:model:1', 7);
-    await world.tell('r', 7);
+    await world.reportUsage('r', 7);
     await world.crash();
     expect(await world.sum()).toBe(12);
   });
@@ -52,9 +52,9 @@ describe('usage of calls', () => {
   it('is written separately when its journal batch fails after the delay', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     await world.take('r:model:1', 7);
-    const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
+    const reported = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
     await jest.advanceTimersByTimeAsync(20_000);
-    told.discard();
+    reported.discard();
     await jest.advanceTimersByTimeAsync(20_000);
     jest.useRealTimers();
     await new Promise(setImmediate);
@@ -68,11 +68,11 @@ describe('usage of calls', () => {
     await world.take('r:model:1', 6);
     await world.take('q:model:1', 4);
     expect(await world.sum()).toBe(10);
-    await world.tell('r', 6);
+    await world.reportUsage('r', 6);
     await world.crash();
     expect(await world.sum()).toBe(6);
     await world.take('q:model:1', 4);
-    await world.tell('q', 4);
+    await world.reportUsage('q', 4);
     await world.crash();
     expect(await world.sum()).toBe(10);
   });
@@ -80,7 +80,7 @@ describe('usage of calls', () => {
   it('is written later when its batch was rejected', async () => {
     await world.take('r:model:1', 7);
     world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!.discard();
-    await world.tell('r', 7);
+    await world.reportUsage('r', 7);
     await world.crash();
     expect(await world.sum()).toBe(7);
   });
@@ -90,7 +90,7 @@ describe('usage of calls', () => {
     await expect(world.take('r:model:1', 7, false)).rejects.toThrow('full');
     fault.mockRestore();
     expect(await world.sum()).toBe(7);
-    await world.tell('r', 7);
+    await world.reportUsage('r', 7);
     await world.crash();
     expect(await world.sum()).toBe(7);
   });
@@ -98,8 +98,8 @@ describe('usage of calls', () => {
   it('stays available to concurrent reservations', async () => {
     const ask = async (n: number) => {
       const one = await world.reserved(entry(`r${n}:model:1`, 1, [`session:${n}`]));
-      await world.store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: true });
-      await world.tell(`r${n}`, 7);
+      await world.store.settle(one, { tokens: 7, cost: 7 }, NOW, { isReported: true });
+      await world.reportUsage(`r${n}`, 7);
     };
     await Promise.all(Array.from({ length: 3000 }, (_, n) => ask(n)));
     expect(await world.store.sum(scope('session:0'))).toMatchObject({ tokens: 7 });
@@ -109,8 +109,8 @@ describe('usage of calls', () => {
     await world.take('r:model:1', 7, false);
     const before = await world.store.find('r:model:1');
     const fault = jest.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
-    const asked = world.store.reserve(entry('r:model:1', 100), before, [scope('session:s')], NOW);
-    await expect(asked).rejects.toThrow('full');
+    const sqlAndValues = world.store.reserve(entry('r:model:1', 100), before, [scope('session:s')], NOW);
+    await expect(sqlAndValues).rejects.toThrow('full');
     fault.mockRestore();
     expect([await world.store.find('r:model:1'), await world.sum()]).toEqual([before, 7]);
     await world.crash();
@@ -120,8 +120,8 @@ describe('usage of calls', () => {
   it('is loaded again after its eviction', async () => {
     for (let n = 0; n < 2100; n++) {
       const one = await world.reserved(entry(`r${n}:model:1`, 100, [`session:${n}`]));
-      await world.store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: n === 0 || n > 400 });
-      if (n > 400) await world.tell(`r${n}`, 7);
+      await world.store.settle(one, { tokens: 7, cost: 7 }, NOW, { isReported: n === 0 || n > 400 });
+      if (n > 400) await world.reportUsage(`r${n}`, 7);
     }
     await new Promise(setImmediate);
     const found = await Promise.all([1, 2099].map((n) => world.store.find(`r${n}:model:1`)));
@@ -134,22 +134,22 @@ describe('usage of calls', () => {
   it('counts while its batch is in progress', async () => {
     await world.take('r:model:1', 7);
     beginMany(world.store);
-    const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
-    const durable = world.opened.database.commit(told.statements);
+    const reported = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
+    const durable = world.opened.database.commit(reported.statements);
     await new Promise(setImmediate);
     await world.reserved(entry('q:model:1', 1));
     await durable;
-    told.committed();
+    reported.committed();
     expect(await world.sum()).toBe(8);
   });
 
   it('is written when its batch fails after an eviction of idle totals', async () => {
     await world.take('r:model:1', 7);
     beginMany(world.store);
-    const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
+    const reported = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
     await new Promise(setImmediate);
-    told.discard();
-    await world.tell('r', 7);
+    reported.discard();
+    await world.reportUsage('r', 7);
     expect(await world.sum()).toBe(7);
     await world.crash();
     expect(await world.sum()).toBe(7);
@@ -158,8 +158,8 @@ describe('usage of calls', () => {
   it('is not taken for zero when its total is evicted while another one loads', async () => {
     await world.take('r:model:1', 7, false);
     const query = world.opened.database.query.bind(world.opened.database);
-    jest.spyOn(world.opened.database, 'query').mockImplementationOnce(async (...asked) => {
-      const rows = await query(...asked);
+    jest.spyOn(world.opened.database, 'query').mockImplementationOnce(async (...sqlAndValues) => {
+      const rows = await query(...sqlAndValues);
       beginMany(world.store);
       await new Promise(setImmediate);
       return rows;
@@ -216,13 +216,13 @@ it('does not replace totals during a call, and blocks reservations during a repl
   const held = await world.reserved(entry('r:model:1', 100));
   const sums = new Map([[scope('session:s'), { tokens: 50, cost: 50 }]]);
   expect(await world.store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
-  await world.store.settle(held, { tokens: 7, cost: 7 }, NOW - 5, { isTold: true });
+  await world.store.settle(held, { tokens: 7, cost: 7 }, NOW - 5, { isReported: true });
   // Usage that is not journaled yet would be lost.
   expect(await world.store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
-  const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
+  const reported = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
   expect(await world.store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
-  await world.opened.database.commit(told.statements);
-  told.committed();
+  await world.opened.database.commit(reported.statements);
+  reported.committed();
   const replaced = world.store.replaceAll(sums, NOW - 1, NOW);
   const next = world.store.reserve(entry('q:model:1', 100), null, [scope('session:s')], NOW);
   expect([await replaced, await next]).toEqual([true, null]);
@@ -246,9 +246,9 @@ it('loses no reservation when totals are replaced at the same time', async () =>
 it('makes no reservation against replaced totals', async () => {
   const { promise: read, resolve: go } = Promise.withResolvers<void>();
   const query = world.opened.database.query.bind(world.opened.database);
-  jest.spyOn(world.opened.database, 'query').mockImplementation(async (...asked) => {
-    if (asked[0].includes('FROM budget_total')) await read;
-    return query(...asked) as never;
+  jest.spyOn(world.opened.database, 'query').mockImplementation(async (...sqlAndValues) => {
+    if (sqlAndValues[0].includes('FROM budget_total')) await read;
+    return query(...sqlAndValues) as never;
   });
   const reserving = world.store.reserve(entry('r:model:1', 100), null, [scope('session:s')], NOW);
   await new Promise(setImmediate);
@@ -262,7 +262,7 @@ it('makes no reservation against replaced totals', async () => {
 it('queries no total of a new run, and keeps existing totals', async () => {
   await world.take('old:model:1', 30);
   const query = jest.spyOn(world.opened.database, 'query');
-  world.store.begun([scope('run:new'), scope('session:s')], NOW);
+  world.store.onStarted([scope('run:new'), scope('session:s')], NOW);
   await world.reserved(entry('new:model:1', 100, ['run:new', 'session:s']));
   expect(query).not.toHaveBeenCalled();
   expect([await world.store.sum(scope('run:new')), await world.sum()]).toEqual([{ tokens: 100, cost: 100 }, 130]);

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { insertAll, type Database, type Statement } from '../../persistence/index.js';
-import { BudgetBook, type BookedEntry, type BookedSum } from './budget-book.builder.js';
+import { BudgetLedger, type BookedEntry, type BookedSum } from './budget-ledger.builder.js';
 import { runIdOf, toTotalRow } from './budget-row.mapper.js';
 import { BudgetSumLoader } from './budget-sum.loader.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
@@ -22,7 +22,7 @@ const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.toke
  */
 export class OwnBudgetStore extends BudgetStore {
   private readonly logger = new Logger(OwnBudgetStore.name);
-  private readonly book = new BudgetBook(HELD);
+  private readonly ledger = new BudgetLedger(HELD);
   private readonly loader: BudgetSumLoader;
   private changedAt = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -32,15 +32,15 @@ export class OwnBudgetStore extends BudgetStore {
     private readonly shared: SharedBudgetStore,
   ) {
     super();
-    this.loader = new BudgetSumLoader(shared, this.book);
+    this.loader = new BudgetSumLoader(shared, this.ledger);
   }
 
   async find(id: string): Promise<BudgetEntry | null> {
-    return this.book.find({ id, runId: runIdOf(id) })?.entry ?? null;
+    return this.ledger.find({ id, runId: runIdOf(id) })?.entry ?? null;
   }
 
   async expired(now: number): Promise<BudgetEntry[]> {
-    return this.book.reserved().filter(({ expiresAt }) => expiresAt! < now);
+    return this.ledger.reserved().filter(({ expiresAt }) => expiresAt! < now);
   }
 
   sum(scope: BudgetScope): Promise<Amount> {
@@ -68,7 +68,7 @@ export class OwnBudgetStore extends BudgetStore {
     for (;;) {
       const zeros = scopes.map((scope) => toTotalRow(scope, Date.now()));
       await this.loader.learn(zeros, before ? [...keys, ...before.scopes] : keys);
-      const sums = this.book.sumsOf(keys);
+      const sums = this.ledger.sumsOf(keys);
       // A total may have been evicted meanwhile.
       if (sums) return use(sums);
     }
@@ -81,13 +81,13 @@ export class OwnBudgetStore extends BudgetStore {
     sums: readonly BookedSum[],
     now: number,
   ): BudgetRefusal | null | Promise<null> {
-    const there = this.book.find(entry);
+    const there = this.ledger.find(entry);
     if (!isSame(there?.entry, before)) return { kind: 'taken' };
-    const scope = this.book.findFull(entry, scopes, sums, there);
+    const scope = this.ledger.findFull(entry, scopes, sums, there);
     if (scope) return { kind: 'full', scope };
-    if (there) this.book.remove(there);
+    if (there) this.ledger.remove(there);
     const held = { entry, at: now, isWritten: false, isDurable: false, sums };
-    this.book.add(held);
+    this.ledger.add(held);
     return there?.isWritten ? this.takeBack(there, held) : null;
   }
 
@@ -97,8 +97,8 @@ export class OwnBudgetStore extends BudgetStore {
       await this.write(this.raise(before, -1));
       return null;
     } catch (error) {
-      this.book.remove(held);
-      this.book.add(before);
+      this.ledger.remove(held);
+      this.ledger.add(before);
       throw error;
     }
   }
@@ -106,22 +106,22 @@ export class OwnBudgetStore extends BudgetStore {
   /** No operation: `reserve` loads the totals. */
   async open(): Promise<void> {}
 
-  override begun(scopes: readonly BudgetScope[], now: number): void {
-    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, now), false);
+  override onStarted(scopes: readonly BudgetScope[], now: number): void {
+    for (const scope of scopes) this.ledger.learnSum(toTotalRow(scope, now), false);
   }
 
   settle(
     entry: BudgetEntry,
     { tokens, cost }: Amount,
     now: number,
-    { id = entry.id, isTold = false }: Settlement = {},
+    { id = entry.id, isReported = false }: Settlement = {},
   ): boolean | Promise<boolean> {
-    const there = this.findAsGiven(entry);
+    const there = this.findCached(entry);
     if (!there) return false;
     const spent = { ...entry, id, tokens, cost, expiresAt: null };
     if (isSettledAs(there.entry, spent)) return true;
-    if (!there.isDurable) return this.put(there, spent, there.sums, now, isTold);
-    return this.sumsAgain(there).then((sums) => sums !== null && this.put(there, spent, sums, now, isTold));
+    if (!there.isDurable) return this.put(there, spent, there.sums, now, isReported);
+    return this.sumsAgain(there).then((sums) => sums !== null && this.put(there, spent, sums, now, isReported));
   }
 
   /** Usage that no journal will record is written immediately. */
@@ -130,13 +130,13 @@ export class OwnBudgetStore extends BudgetStore {
     spent: BudgetEntry,
     sums: readonly BookedSum[],
     now: number,
-    isTold: boolean,
+    isReported: boolean,
   ): true | Promise<true> {
     const isNothing = spent.tokens === 0 && spent.cost === 0;
     const settled = { entry: spent, at: now, isWritten: isNothing, isDurable: isNothing, sums };
-    this.book.replace(there, settled);
+    this.ledger.replace(there, settled);
     this.changedAt = now;
-    if (!isTold) return this.writeAll([settled]).then(() => true);
+    if (!isReported) return this.writeAll([settled]).then(() => true);
     this.writeLater();
     return true;
   }
@@ -146,26 +146,26 @@ export class OwnBudgetStore extends BudgetStore {
    * increased.
    */
   override journaled(runId: string, took: readonly Amount[], isOver: boolean): JournaledSpending | null {
-    const told: BookedEntry[] = [];
+    const reported: BookedEntry[] = [];
     for (const amount of took) {
-      const booked = this.book.findUnwritten(runId, amount);
+      const booked = this.ledger.findUnwritten(runId, amount);
       if (!booked) continue;
       booked.isWritten = true;
-      told.push(booked);
+      reported.push(booked);
     }
-    const over = isOver ? this.book.sumsOfRun(runId, told[0]) : NO_SUMS;
-    if (told.length === 0 && over.length === 0) return null;
-    const statements = told.flatMap((booked) => this.raise(booked, 1, over));
+    const over = isOver ? this.ledger.sumsOfRun(runId, reported[0]) : NO_SUMS;
+    if (reported.length === 0 && over.length === 0) return null;
+    const statements = reported.flatMap((booked) => this.raise(booked, 1, over));
     for (const sum of over) if (sum.isStored) statements.push(deleteSum(sum));
     return {
       statements,
       committed: () => {
-        for (const booked of told) this.book.told(booked);
-        this.book.forgetSums(over);
+        for (const booked of reported) this.ledger.reported(booked);
+        this.ledger.forgetSums(over);
       },
       discard: () => {
-        for (const booked of told) booked.isWritten = false;
-        if (told.length > 0) this.writeLater();
+        for (const booked of reported) booked.isWritten = false;
+        if (reported.length > 0) this.writeLater();
       },
     };
   }
@@ -176,8 +176,8 @@ export class OwnBudgetStore extends BudgetStore {
 
   replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean> {
     return this.loader.replacing(async () => {
-      const isReserved = this.book.reserved().some(({ expiresAt }) => expiresAt! >= now);
-      const isQuiet = this.changedAt < since && !isReserved && !this.book.hasUnwritten;
+      const isReserved = this.ledger.reserved().some(({ expiresAt }) => expiresAt! >= now);
+      const isQuiet = this.changedAt < since && !isReserved && !this.ledger.hasUnwritten;
       return isQuiet && this.shared.replaceAll(sums, since, now);
     });
   }
@@ -185,11 +185,11 @@ export class OwnBudgetStore extends BudgetStore {
   /** The totals, if they are in memory; `null` if they must be loaded. */
   private sumsAtHand({ scopes }: BudgetEntry, before: BudgetEntry | null): readonly BookedSum[] | null {
     if (!this.loader.isReady) return null;
-    return before && !this.book.sumsOf(before.scopes) ? null : this.book.sumsOf(scopes);
+    return before && !this.ledger.sumsOf(before.scopes) ? null : this.ledger.sumsOf(scopes);
   }
 
-  private findAsGiven(entry: BudgetEntry): BookedEntry | undefined {
-    const there = this.book.find(entry);
+  private findCached(entry: BudgetEntry): BookedEntry | undefined {
+    const there = this.ledger.find(entry);
     return isSame(there?.entry, entry) ? there : undefined;
   }
 
@@ -203,14 +203,14 @@ export class OwnBudgetStore extends BudgetStore {
       sums.map((sum) => ({ ...sum, ...NOTHING })),
       entry.scopes,
     );
-    return this.book.find(entry) === booked ? this.book.sumsOf(entry.scopes) : null;
+    return this.ledger.find(entry) === booked ? this.ledger.sumsOf(entry.scopes) : null;
   }
 
   private writeLater(): void {
     this.timer ??= setTimeout(() => {
       this.timer = null;
       const before = Date.now() - JOURNALED_WITHIN_MS;
-      const unwritten = this.book.unwritten();
+      const unwritten = this.ledger.unwritten();
       if (unwritten.length > 0) this.writeLater();
       this.writeAll(unwritten.filter(({ at }) => at <= before)).catch((err: unknown) => {
         if (!isClosed(err)) this.logger.warn({ err }, 'What model calls have used is not written yet');
@@ -225,7 +225,7 @@ export class OwnBudgetStore extends BudgetStore {
     for (const booked of unwritten) booked.isWritten = true;
     try {
       await this.write(statements);
-      for (const booked of unwritten) this.book.arrived(booked);
+      for (const booked of unwritten) this.ledger.arrived(booked);
     } catch (error) {
       for (const booked of unwritten) booked.isWritten = false;
       if (!isClosed(error)) this.writeLater();
@@ -240,7 +240,7 @@ export class OwnBudgetStore extends BudgetStore {
   /** Statements that add an entry to its totals, or subtract it. @param but totals to leave out */
   private raise(booked: BookedEntry, sign: 1 | -1 = 1, but: readonly BookedSum[] = NO_SUMS): Statement[] {
     const { tokens, cost } = booked.entry;
-    const rows = this.book.raises(booked, { tokens: sign * tokens, cost: sign * cost }, but);
+    const rows = this.ledger.raises(booked, { tokens: sign * tokens, cost: sign * cost }, but);
     return rows.length === 0 ? [] : [insertAll('budget_total', rows, RAISE)];
   }
 }

@@ -1,4 +1,5 @@
-import { AppError, DAY_MS } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { DAY_MS } from '../../kernel/index.js';
 import { Database, inLists, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
 import { outdatedKeys, toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { AppError, newId } from '../../common/index.js';
-import type { AppConfig } from '../../config/index.js';
+import { AppError } from '../../errors/index.js';
+import { newId } from '../../kernel/index.js';
+import type { LlmConfig } from '../../config/index.js';
 import type { CallAccount } from '../chat.types.js';
 import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
@@ -36,7 +37,7 @@ export class StoredModelBudget extends ModelBudget {
 
   constructor(
     private readonly store: BudgetStore,
-    private readonly rules: AppConfig['llm']['budget'],
+    private readonly rules: LlmConfig['budget'],
     private readonly counterOf: (model: string) => TokenCounter,
   ) {
     super();
@@ -74,8 +75,8 @@ export class StoredModelBudget extends ModelBudget {
     });
   }
 
-  override begun(account: NewAccount): void {
-    this.store.begun(lastingScopesOf(account, this.serverLimits), Date.now());
+  override onStarted(account: NewAccount): void {
+    this.store.onStarted(lastingScopesOf(account, this.serverLimits), Date.now());
   }
 
   override journaled(runId: string, took: readonly ReportedUsage[], isOver: boolean): JournaledSpending | null {
@@ -84,7 +85,7 @@ export class StoredModelBudget extends ModelBudget {
   }
 
   async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<number> {
-    const begunAt = Date.now();
+    const startedAt = Date.now();
     const sums = new Map<string, { scope: BudgetScope; sum: Amount }>();
     for await (const { account, at, isOver, tokens, cost } of usages) {
       const { run, ...others } = this.serverLimits;
@@ -96,7 +97,7 @@ export class StoredModelBudget extends ModelBudget {
       }
     }
     const counted = new Map([...sums.values()].map(({ scope, sum }) => [scope, sum]));
-    if (!(await this.store.replaceAll(counted, begunAt, Date.now()))) throw budgetInUse();
+    if (!(await this.store.replaceAll(counted, startedAt, Date.now()))) throw budgetInUse();
     return counted.size;
   }
 
@@ -110,9 +111,9 @@ export class StoredModelBudget extends ModelBudget {
     entry: BudgetEntry,
     scopes: readonly BudgetScope[],
     now: number,
-    asked: BudgetRefusal | null | Promise<BudgetRefusal | null>,
+    pending: BudgetRefusal | null | Promise<BudgetRefusal | null>,
   ): Promise<void> {
-    const refusal = await asked;
+    const refusal = await pending;
     if (refusal) await this.enterAgain(entry, scopes, now, refusal);
   }
 

@@ -7,10 +7,18 @@ export function contentText(content: unknown): string {
   return content.map(partText).join('');
 }
 
-/** The field is `reasoning_content` for DeepSeek and GLM, `reasoning` for Ollama and OpenRouter. */
-export function reasoningText(message: WireMessage): string {
-  if (typeof message.reasoning_content === 'string') return message.reasoning_content;
-  return typeof message.reasoning === 'string' ? message.reasoning : '';
+/**
+ * The field is `reasoning_content` for DeepSeek and GLM, `reasoning` for Ollama and OpenRouter. Mistral sends parts of
+ * the content with the type `thinking` (docs.mistral.ai, "Reasoning").
+ */
+export function reasoningText({ reasoning_content, reasoning, content }: WireMessage): string {
+  if (typeof reasoning_content === 'string' && reasoning_content !== '') return reasoning_content;
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
+  return Array.isArray(content) ? content.map((part) => contentText(thinkingOf(part))).join('') : '';
+}
+
+function thinkingOf(part: unknown): unknown {
+  return typeof part === 'object' && part !== null && 'thinking' in part ? part.thinking : '';
 }
 
 export function refusalText(message: WireMessage): string {

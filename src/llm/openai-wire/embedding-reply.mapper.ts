@@ -31,7 +31,7 @@ function toVectors(data: unknown, count: number): (readonly number[])[] {
   const vectors: (readonly number[])[] = [];
   for (const [at, entry] of entries.entries()) {
     const { index, embedding } = (entry ?? {}) as WireEmbedding;
-    if (!isVector(embedding)) throw new BadReplyError('an embedding that is no list of numbers');
+    if (!isVector(embedding)) throw new BadReplyError('an embedding that is not a list of numbers');
     vectors[Number.isInteger(index) ? (index as number) : at] = embedding;
   }
   const lengths = new Set(Array.from({ length: count }, (_, at) => vectors[at]?.length));

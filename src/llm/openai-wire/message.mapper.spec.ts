@@ -40,6 +40,15 @@ describe('toWireMessage', () => {
 });
 
 describe('toWireMessages', () => {
+  it('sends the reasoning of all answers back in a turn with calls', () => {
+    const ask: Message = { role: 'user', content: 'x' };
+    const answer: Message = { role: 'assistant', content: 'done' };
+    const call: Message = { role: 'assistant', content: '', toolCalls: calls };
+    const got: Message = { role: 'tool', toolCallId: 'c1', name: 'add', content: '3' };
+    const wire = toWireMessages([ask, answer, ask, call, got, answer, ask, answer], 'with_calls');
+    expect(wire.flatMap((message, at) => (message.reasoning_content === '' ? [at] : []))).toEqual([3, 5]);
+  });
+
   const url = 'data:image/png;base64,iVBORw0KGgo=';
   const result = (toolCallId: string, name: string, ...urls: string[]): Message => ({
     role: 'tool',

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { toChatResult } from './reply.mapper.js';
 
+const OWNER = { provider: 'openai-compatible', model: 'asked' };
+
 function read(message: unknown, finish: unknown = 'stop', rest: object = {}) {
-  return toChatResult(JSON.stringify({ choices: [{ message, finish_reason: finish }], ...rest }), 'asked');
+  return toChatResult(JSON.stringify({ choices: [{ message, finish_reason: finish }], ...rest }), OWNER);
 }
 
 function call(id: unknown, args: unknown) {
@@ -51,6 +53,27 @@ describe('toChatResult', () => {
     expect(read(message, 'stop').finishReason).toBe('tool_calls');
     expect(read(message, 'length').finishReason).toBe('length');
     expect(read(message, 'content_filter').finishReason).toBe('content_filter');
+  });
+
+  it('keeps the opaque fields of each call if a truncated reply has one without a name', () => {
+    const signed = (name: string, signature: string) => ({
+      function: { name, arguments: '{}', thought_signature: signature },
+    });
+    const { message } = read({ tool_calls: [signed('', 'a'), signed('b', 'b'), signed('c', 'c')] }, 'length');
+    expect(message.toolCalls?.map(({ name }) => name)).toEqual(['b', 'c']);
+    expect(message.signedReasoning?.blocks).toEqual([
+      { value: { function: { thought_signature: 'b' } }, text: 0, calls: 0 },
+      { value: { function: { thought_signature: 'c' } }, text: 0, calls: 1 },
+    ]);
+  });
+
+  it('keeps the thought signature of each call if a truncated reply has calls without a name', () => {
+    const signed = (name: string, signature: string) => ({
+      function: { name, arguments: '{}' },
+      extra_content: { google: { thought_signature: signature } },
+    });
+    const { message } = read({ tool_calls: [signed('', 'a'), signed('b', 'b'), signed('', 'c')] }, 'length');
+    expect(message.signedReasoning?.blocks).toEqual([{ value: { thought_signature: 'b' }, text: 0, calls: 0 }]);
   });
 
   it('gives every call a unique id and arguments as text', () => {

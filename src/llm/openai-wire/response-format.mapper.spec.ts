@@ -7,8 +7,8 @@ import { toWireFormat } from './response-format.mapper.js';
 const open = { schema: { type: 'object', properties: { a: { type: 'string' } } } };
 const strict = { schema: { ...open.schema, required: ['a'], additionalProperties: false } };
 const list = { schema: { type: 'array' } };
-const OBJECT = { field: { type: 'json_object' }, isTold: true };
-const WORDS = { isTold: true };
+const OBJECT = { field: { type: 'json_object' }, isInPrompt: true };
+const WORDS = { isInPrompt: true };
 
 describe('toWireFormat', () => {
   it.each<[string, ResponseFormat, Parameters<typeof toWireFormat>[1], object]>([
@@ -17,8 +17,13 @@ describe('toWireFormat', () => {
     ['a schema for a model that supports objects only', strict, 'object', OBJECT],
     ['a list, which no JSON mode supports', list, 'strict', WORDS],
     ['any format for a model without support', strict, 'none', WORDS],
-    ['any schema', open, 'schema', { field: { json_schema: { name: 'answer', schema: open.schema } }, isTold: true }],
-    ['a strict schema', strict, 'strict', { field: { json_schema: { strict: true } }, isTold: false }],
+    [
+      'any schema',
+      open,
+      'schema',
+      { field: { json_schema: { name: 'answer', schema: open.schema } }, isInPrompt: true },
+    ],
+    ['a strict schema', strict, 'strict', { field: { json_schema: { strict: true } }, isInPrompt: false }],
   ])('maps %s', (_what, format, mode, expected) => {
     const written = toWireFormat(format, mode);
     expect(written).toMatchObject(expected);

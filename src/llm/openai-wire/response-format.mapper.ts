@@ -9,11 +9,11 @@ export interface WireFormat {
   /**
    * Whether the messages must contain the format as an instruction: JSON mode rejects prompts without the word JSON.
    */
-  readonly isTold: boolean;
+  readonly isInPrompt: boolean;
 }
 
-const OBJECT: WireFormat = { field: { type: 'json_object' }, isTold: true };
-const IN_WORDS: WireFormat = { isTold: true };
+const OBJECT: WireFormat = { field: { type: 'json_object' }, isInPrompt: true };
+const IN_WORDS: WireFormat = { isInPrompt: true };
 const DEFAULT_NAME = 'answer';
 
 /**
@@ -24,8 +24,8 @@ export function toWireFormat(format: ResponseFormat, mode: FormatMode): WireForm
   if (format === 'json') return OBJECT;
   const { schema, name = DEFAULT_NAME } = format;
   if (schema['type'] !== 'object') return IN_WORDS;
-  if (mode === 'schema') return { field: { type: 'json_schema', json_schema: { name, schema } }, isTold: true };
+  if (mode === 'schema') return { field: { type: 'json_schema', json_schema: { name, schema } }, isInPrompt: true };
   const strict = mode === 'strict' ? toStrictSchema(schema, { maxOptional: 0, mayRefer: true }) : undefined;
   if (!strict) return OBJECT;
-  return { field: { type: 'json_schema', json_schema: { name, schema: strict, strict: true } }, isTold: false };
+  return { field: { type: 'json_schema', json_schema: { name, schema: strict, strict: true } }, isInPrompt: false };
 }

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { ExchangeLimits, Limited } from '../wire/exchange.handler.js';
 import { post, type WireRequest, type WireResponse } from '../wire/fetch.client.js';
 import { toConnectionFailure, toStatusFailure } from '../wire/sdk-failure.mapper.js';
+import { toWellFormedJson } from '../wire/well-formed-json.mapper.js';
 import type { EndpointClient } from '../wire/wire.client.js';
 import { toToolsJson } from './tool.mapper.js';
 import type { WireRoute } from './wire-dialect.types.js';
@@ -66,7 +67,7 @@ export class SdkClient extends OpenAI implements EndpointClient {
 
 /** Tools are most of a short request and equal in all requests of an agent, so their JSON is cached. */
 function toJson({ tools, ...rest }: WireBody): string {
-  const json = JSON.stringify(rest);
+  const json = toWellFormedJson(rest);
   return tools ? `${json.slice(0, -1)},"tools":${toToolsJson(tools)}}` : json;
 }
 

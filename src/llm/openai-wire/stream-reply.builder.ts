@@ -3,9 +3,12 @@ import type { ReportedUsage } from '../usage.policy.js';
 import { contentText, reasoningText, refusalText } from './content.mapper.js';
 import type { StreamedReply } from '../wire/chat-codec.types.js';
 import { parseJsonReply } from '../wire/json-reply.parser.js';
-import { firstChoice, wireCalls } from './reply.mapper.js';
+import { toFinishReason } from './finish-reason.mapper.js';
+import { firstChoice, usageOf, wireCalls } from './reply.mapper.js';
+import { mergeFields, opaqueOfMessage, type StateOwner } from './opaque-field.mapper.js';
 import { buildResult } from './result.builder.js';
 import { StreamCallBuilder } from './stream-call.builder.js';
+import { ThoughtSignatureBuilder } from './thought-signature.builder.js';
 import { StreamedUsageBuilder } from '../wire/streamed-usage.builder.js';
 import { toReportedUsage } from './usage.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
@@ -20,11 +23,18 @@ export class StreamReplyBuilder implements StreamedReply {
   private reasoning = '';
   private refusal = '';
   private readonly calls = new StreamCallBuilder();
+  private readonly signatures = new ThoughtSignatureBuilder();
+  private opaque?: Readonly<Record<string, unknown>> | undefined;
+  private model: string;
   private finish: unknown;
   private readonly counts = new StreamedUsageBuilder();
   private done = false;
+  private hasChoice = false;
 
-  constructor(private model: string) {}
+  /** @param owner the requested model: its name counts until the provider reports one */
+  constructor(private readonly owner: StateOwner) {
+    this.model = owner.model;
+  }
 
   /** UTF-16 units of text, reasoning and call arguments so far. */
   get length(): number {
@@ -42,19 +52,17 @@ export class StreamReplyBuilder implements StreamedReply {
     return this.done;
   }
 
-  /** Whether the reply is complete: a finish reason was received. */
+  /**
+   * Whether the reply is complete: a finish reason was received, or the end of the stream. Some gateways send no finish
+   * reason (github.com/anomalyco/opencode/issues/43882).
+   */
   get isComplete(): boolean {
-    return typeof this.finish === 'string' && this.finish !== '';
+    return this.hasChoice && (this.done || (typeof this.finish === 'string' && this.finish !== ''));
   }
 
-  /** Parses the data of events and returns their parts. */
-  add(events: readonly string[]): ChatStreamPart[] {
-    const parts: ChatStreamPart[] = [];
-    for (const data of events) {
-      if (data === DONE) this.done = true;
-      else if (data !== '') this.addEvent(data, parts);
-    }
-    return parts;
+  add(data: string, parts: ChatStreamPart[]): void {
+    if (data.trim() === DONE) this.done = true;
+    else if (data.trim() !== '') this.addEvent(data, parts);
   }
 
   /** Parses a reply without streaming to a streaming request. */
@@ -68,8 +76,10 @@ export class StreamReplyBuilder implements StreamedReply {
 
   /** The complete reply. @throws BadReplyError for an incomplete or invalid one */
   result(): ChatResult {
-    const { content, reasoning, refusal, finish, usage, model } = this;
-    return buildResult({ content, reasoning, refusal, finish, usage, model, calls: this.calls.result() });
+    const { content, reasoning, refusal, finish, usage, model, opaque, owner } = this;
+    const signedReasoning = this.signatures.result(owner.model, content);
+    const calls = this.calls.result();
+    return buildResult({ content, reasoning, refusal, finish, usage, model, calls, signedReasoning, opaque, owner });
   }
 
   /** @returns whether the event contains a part of the reply, not only metadata */
@@ -78,12 +88,15 @@ export class StreamReplyBuilder implements StreamedReply {
     if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model;
     const choice = firstChoice(chunk);
     if (choice) this.addChoice(choice, parts);
-    if (chunk.usage) this.counts.add(toReportedUsage(chunk.usage), this.length);
+    const usage = usageOf(chunk, choice);
+    if (usage) this.counts.add(toReportedUsage(usage), this.length);
     return choice !== undefined;
   }
 
   private addChoice(choice: WireChoice, parts: ChatStreamPart[]): void {
-    if (choice.finish_reason) this.finish = choice.finish_reason;
+    this.hasChoice = true;
+    // A later reason does not make a truncated reply complete.
+    if (choice.finish_reason && toFinishReason(this.finish, false) === 'stop') this.finish = choice.finish_reason;
     // Some servers put the last or only chunk into `message`.
     const delta = choice.delta ?? choice.message;
     if (delta) this.addDelta(delta, parts);
@@ -101,6 +114,8 @@ export class StreamReplyBuilder implements StreamedReply {
     this.refusal += refusal;
     const text = content + refusal;
     if (text !== '') parts.push({ type: 'text', text });
+    this.opaque = mergeFields(this.opaque, opaqueOfMessage(delta));
     if (delta.tool_calls) for (const fragment of wireCalls(delta.tool_calls)) this.calls.add(fragment);
+    if (delta.tool_calls) this.signatures.add(wireCalls(delta.tool_calls));
   }
 }

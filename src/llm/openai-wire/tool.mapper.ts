@@ -1,16 +1,15 @@
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import type { ToolSpec } from '../chat.types.js';
+import { toWellFormedJson } from '../wire/well-formed-json.mapper.js';
 
 /** Cache: an agent passes the same array with every call. */
 const mapped = new WeakMap<readonly ToolSpec[], ChatCompletionFunctionTool[]>();
 const texts = new WeakMap<readonly ChatCompletionFunctionTool[], string>();
 
-/** Converts tools to the wire format; returns the same array for the same array. */
+/** Converts fitted tools to the wire format; returns the same array for the same array. */
 export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionTool[] {
-  const known = mapped.get(tools);
-  if (known) return known;
-  const wire = tools.map(toWireTool);
-  mapped.set(tools, wire);
+  let wire = mapped.get(tools);
+  if (!wire) mapped.set(tools, (wire = tools.map(toWireTool)));
   return wire;
 }
 
@@ -18,14 +17,11 @@ export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionT
 export function toToolsJson(tools: readonly ChatCompletionFunctionTool[]): string {
   const known = texts.get(tools);
   if (known !== undefined) return known;
-  const text = JSON.stringify(tools);
+  const text = toWellFormedJson(tools);
   texts.set(tools, text);
   return text;
 }
 
-function toWireTool(tool: ToolSpec): ChatCompletionFunctionTool {
-  return {
-    type: 'function',
-    function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
-  };
+function toWireTool({ name, description, inputSchema }: ToolSpec): ChatCompletionFunctionTool {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
 }

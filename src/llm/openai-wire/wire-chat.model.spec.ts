@@ -52,7 +52,7 @@ describe('generate', () => {
       tools: [
         {
           type: 'function',
-          function: { name: 'calculator', description: 'Calculates.', parameters: { type: 'object' } },
+          function: { name: 'calculator', description: 'Calculates.', parameters: { type: 'object', properties: {} } },
         },
       ],
       temperature: 0,
@@ -161,6 +161,12 @@ describe('stream', () => {
     ]);
   });
 
+  it('returns the finish reason of a truncated reply, whatever reason follows it', async () => {
+    const chunk = (delta: object, finish_reason: string | null) => ({ choices: [{ delta, finish_reason }] });
+    llm.reply({ events: [chunk({ content: 'a' }, null), chunk({}, 'length'), chunk({}, 'tool_calls'), '[DONE]'] });
+    expect(await collect(ask)).toMatchObject([{}, { type: 'finish', result: { finishReason: 'length' } }]);
+  });
+
   it('accepts a stream that ends directly after its finish reason', async () => {
     llm.reply({ text: 'a', cutAfter: 3 });
     expect((await collect(ask)).at(-1)).toMatchObject({ type: 'finish', result: { finishReason: 'stop' } });
@@ -179,4 +185,32 @@ it('closes the connections with the registry, and rejects further calls', async 
   await expect(
     other.create({ provider: 'ollama', baseUrl: llm.url, timeoutMs: 1_000 }).generate(ask),
   ).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+});
+
+describe('a server that refuses stream_options', () => {
+  const detail = [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }];
+  it.each([
+    [422, { object: 'error', message: { detail } }],
+    [400, { error: { message: 'Unknown parameter: stream_options' } }],
+  ])('with %d gets the request again without it, and later requests too', async (status, body) => {
+    const refusing = `refuses-with-${status}`;
+    const fresh = registry.create({
+      provider: 'openai-compatible',
+      model: refusing,
+      baseUrl: llm.url,
+      timeoutMs: 5_000,
+    });
+    llm.reply({ status, body }).always({ text: 'fine' });
+    for (let n = 0; n < 2; n++) {
+      const [text] = await readStream(fresh.stream(ask));
+      expect(text).toEqual({ type: 'text', text: 'fine' });
+    }
+    expect(llm.requests.map(({ stream_options }) => stream_options !== undefined)).toEqual([true, false, false]);
+  });
+
+  it('is not assumed for another refusal', async () => {
+    llm.reply({ status: 400, body: { error: { message: 'no' } } });
+    await expect(collect(ask)).rejects.toMatchObject({ code: 'MODEL_REFUSED' });
+    expect(llm.requests).toHaveLength(1);
+  });
 });

@@ -1,3 +1,4 @@
+import type { ToolRules } from '../tool-schema.mapper.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 
 /**
@@ -11,10 +12,29 @@ export interface WireDialect {
   /** Field that limits the reply's length; OpenAI's newer models reject the old name. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /**
-   * Whether assistant messages of the history contain `reasoning_content`: never, if present, or with every tool call,
-   * even if empty.
+   * Whether assistant messages of the history contain `reasoning_content`: never, if present, or in all messages of a
+   * turn from its first call on, even if empty.
    */
   readonly reasoningEcho: 'never' | 'present' | 'with_calls';
+  /** Requirements on the definitions of tools; by default those of OpenAI. */
+  readonly toolRules?: ToolRules;
+  /**
+   * Arrangement of messages: by default that of the history; `json` for arguments that are JSON objects; `template` for
+   * a chat template.
+   */
+  readonly arrangement?: 'json' | 'template';
+  /** Whether calls must have Gemini's thought signatures. */
+  readonly hasSignatures?: boolean;
+  /** Whether tool messages have the name of their tool. */
+  readonly hasToolNames?: boolean;
+  /** Whether call ids must have nine letters or digits. */
+  readonly hasShortIds?: boolean;
+  /** Field of the seed; `seed` by default. */
+  readonly seedField?: 'seed' | 'random_seed';
+  /** Whether every request must stream. */
+  readonly isStreamOnly?: boolean;
+  /** Whether a stream reports its usage without a request for it, which the server rejects. */
+  readonly reportsUsage?: boolean;
   /** Supported mode of `response_format`; `object` by default. */
   readonly formatMode?: (model: string, hasTools: boolean) => FormatMode;
   /** Further fields of the request body. */

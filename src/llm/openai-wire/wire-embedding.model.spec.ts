@@ -7,7 +7,7 @@ import { createModelRegistry } from '../model-registry.factory.js';
 const registry = createModelRegistry();
 let llm: FakeLlm;
 let model: EmbeddingModel;
-const settings = { provider: 'openai', model: 'embed-1', apiKey: 'key-1', timeoutMs: 5_000 };
+const settings = { provider: 'openai', model: 'embed-1', apiKey: 'key-0123', timeoutMs: 5_000 };
 
 beforeAll(async () => void (llm = await FakeLlm.start()));
 beforeEach(() => {
@@ -49,7 +49,7 @@ describe('an embedding model', () => {
     ['an index out of range', body([{ index: 5, embedding: [1] }, { index: 0, embedding: [2] }]), 'MODEL_BAD_REPLY'], // prettier-ignore
     ['an HTML page', { status: 200, body: '<html></html>' }, 'MODEL_BAD_REPLY'],
     ['an unknown model', { status: 404, body: { error: { message: 'no embed-1' } } }, 'MODEL_REFUSED'],
-    ['an invalid key', { status: 401, body: { error: { message: 'bad key-1' } } }, 'MODEL_AUTHENTICATION'],
+    ['an invalid key', { status: 401, body: { error: { message: 'bad key-0123' } } }, 'MODEL_AUTHENTICATION'],
     ['a rate limit', { status: 429, body: {} }, 'MODEL_RATE_LIMITED'],
     ['a server error', { status: 503, body: {} }, 'MODEL_UNAVAILABLE'],
     ['a connection reset', { reset: true }, 'MODEL_UNREACHABLE'],
@@ -59,7 +59,7 @@ describe('an embedding model', () => {
     if ('hang' in reply) model = registry.createEmbedding({ ...settings, baseUrl: llm.url, timeoutMs: 50 });
     const error: unknown = await model.embed(['a', 'b']).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, details: { provider: 'openai', model: 'embed-1' } });
-    expect((error as Error).message).not.toContain('key-1');
+    expect((error as Error).message).not.toContain('key-0123');
   });
 
   it('is aborted with the reason of the signal', async () => {

@@ -1,9 +1,9 @@
 import type { CallOptions } from '../chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 import { toEmbeddingResult } from './embedding-reply.mapper.js';
-import { toModelError } from '../wire/error.mapper.js';
+import { toReportedError } from '../wire/reported-error.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
-import type { WireClient } from '../wire/wire.client.js';
+import type { ModelClient } from '../wire/wire.client.js';
 
 /** An embedding model of an OpenAI-compatible provider. */
 export class WireEmbeddingModel extends EmbeddingModel {
@@ -13,7 +13,7 @@ export class WireEmbeddingModel extends EmbeddingModel {
 
   constructor(
     private readonly access: WireAccess,
-    private readonly client: WireClient,
+    private readonly client: ModelClient,
   ) {
     super();
     this.provider = access.provider;
@@ -31,7 +31,7 @@ export class WireEmbeddingModel extends EmbeddingModel {
       this.known = result.vectors[0]?.length ?? this.known;
       return result;
     } catch (thrown) {
-      throw options.signal?.aborted ? options.signal.reason : toModelError(thrown, this.access);
+      throw options.signal?.aborted ? options.signal.reason : toReportedError(thrown, this.access);
     }
   }
 }

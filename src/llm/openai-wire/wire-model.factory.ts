@@ -4,9 +4,10 @@ import type { EmbeddingModel } from '../embedding-model.js';
 import type { HttpClient } from '../http.client.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
-import { createAccess, lacking, type KeyRule } from '../wire/wire-access.factory.js';
+import { createAccess, isOwnHost, lacking, type KeyRule } from '../wire/wire-access.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
+import type { ModelClient } from '../wire/wire.client.js';
 import { bearerRoute } from './bearer-route.mapper.js';
 import { createClient } from './openai-client.factory.js';
 import { createCodec } from './openai-codec.factory.js';
@@ -22,8 +23,16 @@ export abstract class WireModelFactory extends ModelFactory {
   /** Whether the provider has `/embeddings`. */
   protected readonly hasEmbeddings: boolean = true;
 
+  /** Whether a base URL without a version may lack `/v1`: then `/v1` is tried where the path does not exist. */
+  protected readonly mayLackVersion: boolean = true;
+
   /** Capabilities by model name. */
   protected abstract capabilitiesOf(model: string): ModelCapabilities;
+
+  /** The dialect for a model; by default that of the provider. */
+  protected dialectOf(_model: string, _baseUrl: string): WireDialect {
+    return this.dialect;
+  }
 
   /** The routes of the provider's endpoints. */
   protected routeOf(_settings: ModelSettings): RouteTo {
@@ -34,18 +43,18 @@ export abstract class WireModelFactory extends ModelFactory {
     const model = settings.model ?? this.defaultModel;
     if (!model) throw lacking(this, 'a model', 'LLM_MODEL');
     const access = this.accessTo(model, settings);
-    const client = createClient(access, this.routeOf(settings)(access, '/chat/completions'), http);
-    const codec = createCodec({ model, dialect: this.dialect });
+    const client = this.clientOf(access, settings, '/chat/completions', http);
+    const codec = createCodec({ provider: this.name, model, dialect: this.dialectOf(model, access.baseUrl) });
     const capabilities = { ...this.capabilitiesOf(model), ...settings.capabilities };
-    return new WireChatModel({ ...access, capabilities }, client, codec, settings.parameters);
+    const { adaptations } = http;
+    return new WireChatModel({ ...access, capabilities, adaptations }, client, codec, settings.parameters);
   }
 
   override createEmbedding(settings: ModelSettings, http: HttpClient): EmbeddingModel {
     if (!this.hasEmbeddings) return super.createEmbedding(settings, http);
     if (!settings.model) throw lacking(this, 'a model for embeddings', 'EMBEDDING_MODEL');
     const access = this.accessTo(settings.model, settings);
-    const client = createClient(access, this.routeOf(settings)(access, '/embeddings'), http);
-    return new WireEmbeddingModel(access, client);
+    return new WireEmbeddingModel(access, this.clientOf(access, settings, '/embeddings', http));
   }
 
   /** URL, key and time limits of a model. @throws AppError `CONFIG_INVALID` if the settings lack a required value */
@@ -53,5 +62,10 @@ export abstract class WireModelFactory extends ModelFactory {
     const { name, defaultBaseUrl, key, urlVariable } = this;
     const rule = { name, ...(defaultBaseUrl && { defaultBaseUrl }), ...(key && { key }) };
     return createAccess({ ...rule, ...(urlVariable && { urlVariable }) }, model, settings);
+  }
+
+  private clientOf(access: WireAccess, settings: ModelSettings, path: string, http: HttpClient): ModelClient {
+    const mayLackVersion = this.mayLackVersion && !isOwnHost(access.baseUrl, this.defaultBaseUrl);
+    return createClient({ access, routeTo: this.routeOf(settings), path, mayLackVersion }, http);
   }
 }

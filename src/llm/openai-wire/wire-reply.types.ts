@@ -3,13 +3,14 @@ export interface WireReply {
   readonly model?: unknown;
   readonly choices?: unknown;
   readonly usage?: unknown;
-  readonly error?: unknown;
+  readonly x_groq?: { readonly usage?: unknown } | null;
 }
 
 export interface WireChoice {
   readonly message?: WireMessage | null;
   readonly delta?: WireMessage | null;
   readonly finish_reason?: unknown;
+  readonly usage?: unknown;
 }
 
 export interface WireMessage {
@@ -24,4 +25,5 @@ export interface WireToolCall {
   readonly index?: unknown;
   readonly id?: unknown;
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+  readonly extra_content?: { readonly google?: { readonly thought_signature?: unknown } | null } | null;
 }

@@ -39,6 +39,17 @@ it('openai limits replies by max_completion_tokens, and disables reasoning besid
   expect(await send('openai', 'gpt-4o')).not.toHaveProperty('reasoning_effort');
 });
 
+it("openai has its limit of tools at OpenAI's own host only", async () => {
+  const tools = Array.from({ length: 129 }, (_, n) => ({ name: `t${n}`, description: 'Does it.', inputSchema: {} }));
+  const settings = { provider: 'openai', model: 'gpt-4o', apiKey: 'k', timeoutMs: 5_000 };
+  await expect(registry.create(settings).generate({ ...afterCall, tools })).rejects.toMatchObject({
+    code: 'MODEL_TOO_MANY_TOOLS',
+  });
+  llm.reply({ text: '2' });
+  await registry.create({ ...settings, baseUrl: llm.url }).generate({ ...afterCall, tools });
+  expect(llm.lastRequest.tools).toHaveLength(129);
+});
+
 it('deepseek gets reasoning with every call, even if empty', async () => {
   const { messages, ...rest } = await send('deepseek', 'deepseek-v4-flash');
   expect(messages[1]).toMatchObject({ reasoning_content: '', content: null });

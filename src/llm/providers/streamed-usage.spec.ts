@@ -14,8 +14,8 @@ const counted = (prompt_tokens: unknown, completion_tokens: unknown, total_token
 };
 
 function openAiUsage(...chunks: readonly Chunk[]) {
-  const reply = new OpenAiReply('m');
-  reply.add(chunks.map((chunk) => JSON.stringify(chunk)));
+  const reply = new OpenAiReply({ provider: 'openai', model: 'm' });
+  for (const chunk of chunks) reply.add(JSON.stringify(chunk), []);
   return reply.result().usage;
 }
 
@@ -58,7 +58,7 @@ describe('usage in an Anthropic stream', () => {
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, ...(delta && { usage: delta }) },
       { type: 'message_stop' },
     ];
-    reply.add(events.map((event) => JSON.stringify(event)));
+    for (const event of events) reply.add(JSON.stringify(event), []);
     return reply.result().usage;
   };
   const start = { input_tokens: 20, cache_read_input_tokens: 30, output_tokens: 1 };

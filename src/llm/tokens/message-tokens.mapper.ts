@@ -36,6 +36,9 @@ export function countMessages(
   return sum;
 }
 
+/** Base64 characters of audio per token: WAV of 16 bit and 16 kHz has 32,000 bytes and about 32 tokens a second. */
+const AUDIO_CHARACTERS = 1333;
+
 function partTokens(counter: TokenCounter, part: ContentPart): number {
   return part.type === 'text' ? counter.count(part.text) : IMAGE_TOKENS;
 }
@@ -58,7 +61,8 @@ function contentTokens(counter: TokenCounter, message: Message): number {
         NAME_TOKENS +
         counter.count(message.name) +
         counter.count(message.content) +
-        (message.images?.length ?? 0) * IMAGE_TOKENS
+        (message.images?.length ?? 0) * IMAGE_TOKENS +
+        (message.audio ?? []).reduce((sum, { url }) => sum + Math.ceil(url.length / AUDIO_CHARACTERS), 0)
       );
   }
 }

@@ -12,9 +12,9 @@ const SLOT_BITS = 17;
 const SLOT_MASK = 2 ** SLOT_BITS - 1;
 /** Flags of a text: it is a piece, or a prefix of longer pieces. */
 const IS_PIECE = 1;
-const GOES_ON = 2;
+const CONTINUES = 2;
 const FLAG_BITS = 2;
-const FLAGS = IS_PIECE | GOES_ON;
+const FLAGS = IS_PIECE | CONTINUES;
 /** Length of the longest piece, in UTF-16 units. */
 const LONGEST = 16;
 
@@ -55,13 +55,13 @@ export class PieceRegistry {
   longestAt(text: string, start: number): number {
     const first = text.charCodeAt(start);
     const flags = this.units[first]!;
-    if ((flags & GOES_ON) === 0 || start + 1 === text.length) return flags & IS_PIECE;
+    if ((flags & CONTINUES) === 0 || start + 1 === text.length) return flags & IS_PIECE;
     const hash = hashOn(NO_TEXT, first);
     const second = text.charCodeAt(start + 1);
     if ((first | second) >= ASCII) return this.longest(text, start, start + 1, hash, flags & IS_PIECE);
     const pair = this.pairs[(first << ASCII_BITS) | second]!;
     const known = pair & IS_PIECE ? 2 : flags & IS_PIECE;
-    return pair & GOES_ON ? this.longest(text, start, start + 2, hashOn(hash, second), known) : known;
+    return pair & CONTINUES ? this.longest(text, start, start + 2, hashOn(hash, second), known) : known;
   }
 
   /** Tokens of a non-ASCII character outside of all pieces. */
@@ -88,7 +88,7 @@ export class PieceRegistry {
       longer = hashOn(longer, text.charCodeAt(i));
       const entry = this.entries[this.slotOf(longer)]!;
       if ((entry & IS_PIECE) !== 0) longest = i + 1 - start;
-      if ((entry & GOES_ON) === 0) return longest;
+      if ((entry & CONTINUES) === 0) return longest;
     }
     return longest;
   }
@@ -112,7 +112,7 @@ export class PieceRegistry {
         this.enter(units, hashes, length, IS_PIECE);
         length = unit - ZERO;
       } else {
-        this.enter(units, hashes, length, GOES_ON);
+        this.enter(units, hashes, length, CONTINUES);
         hashes[length + 1] = hashOn(hashes[length]!, unit);
         units[length++] = unit;
       }

@@ -22,7 +22,7 @@ class BrokenLoader extends CountingLoader {
 }
 
 function registryWith(loader: VocabularyLoader, env: Record<string, string> = {}): TokenCounterRegistry {
-  return new TokenCounterRegistry(loadConfig({ env }).config, loader);
+  return new TokenCounterRegistry(loadConfig({ env }).config.llm, loader);
 }
 
 describe('TokenCounterRegistry', () => {

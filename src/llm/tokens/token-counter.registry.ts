@@ -1,5 +1,5 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { AppConfig } from '../../config/index.js';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { llmConfig, type LlmConfig } from '../../config/index.js';
 import { EstimatedTokenCounter } from './estimated-token-counter.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
 import { vocabularyOf } from './model-vocabulary.mapper.js';
@@ -22,7 +22,7 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
   private last: { readonly model: string; readonly name: VocabularyName | undefined } = { model: '', name: undefined };
 
   constructor(
-    private readonly config: AppConfig,
+    @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     private readonly loader: VocabularyLoader,
   ) {}
 
@@ -54,7 +54,7 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
   }
 
   private nameOf(model: string): VocabularyName | undefined {
-    if (this.config.llm.tokenCounting !== 'auto') return undefined;
+    if (this.config.tokenCounting !== 'auto') return undefined;
     if (model !== this.last.model) this.last = { model, name: vocabularyOf(model) };
     return this.last.name;
   }

@@ -1,8 +1,13 @@
 import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ToolRules } from '../tool-schema.mapper.js';
 import type { ReportedUsage } from '../usage.policy.js';
 
 /** Converts requests and replies of one wire format. */
 export interface ChatCodec {
+  /** Whether the model answers only in streams. */
+  readonly isStreamOnly?: boolean;
+  /** Requirements on tools: `write` gets requests that meet them. */
+  readonly toolRules: ToolRules;
   /** The request body, to be serialised as JSON. */
   write(request: ChatRequest, stream: boolean): Record<string, unknown>;
   /** Parses the body of a reply without streaming. @throws WireFailure for an incomplete or invalid reply */
@@ -21,8 +26,8 @@ export interface StreamedReply {
   readonly isDone: boolean;
   /** Whether the reply is complete. */
   readonly isComplete: boolean;
-  /** Parses the data of events and returns their parts. */
-  add(events: readonly string[]): ChatStreamPart[];
+  /** Parses the data of one event and appends its parts. Not called again once `isDone`. */
+  add(data: string, parts: ChatStreamPart[]): void;
   /** Parses a reply without streaming to a streaming request. */
   addWhole(body: string): ChatStreamPart[];
   /** The complete reply; call it only if `isComplete`. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { FakeScript } from '../../../test/support/fake-llm.types.js';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ChatRequest } from '../chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
@@ -72,11 +72,27 @@ describe('an error status', () => {
     expect(llm.requests).toHaveLength(2);
   });
 
+  it.each<[string, unknown]>([
+    ['flat (Mistral, vLLM)', { object: 'error', message: 'this is why', type: 'x', param: null, code: '1910' }],
+    [
+      'flat, with an object as its message (Mistral)',
+      { object: 'error', message: { detail: [{ msg: 'this is why' }] } },
+    ],
+    ['of FastAPI', { detail: 'this is why' }],
+    ['a text', { error: 'this is why' }],
+    ['in a list (Gemini)', [{ error: { code: 400, message: 'this is why', status: 'INVALID_ARGUMENT' } }]],
+  ])('reports the message of an error that is %s', async (_form, body) => {
+    for (const error of await failBoth({ status: 400, body })) {
+      expect(error).toMatchObject({ code: 'MODEL_REFUSED', message: expect.stringContaining('this is why') });
+      expect(error.message).not.toContain('INVALID_ARGUMENT');
+    }
+  });
+
   it('names the variable of the key, and masks keys in the provider’s message', async () => {
     const body = said(`Incorrect API key provided: ${KEY}, Bearer abc.def, sk-proj-zzzz`);
     for (const error of await failBoth({ status: 401, body })) {
       expect(error.message).toContain('OPENAI_API_KEY');
-      expect(error.message).toContain('Incorrect API key provided: ***, Bearer ***, sk-***.');
+      expect(error.message).toContain('Incorrect API key provided: [redacted], Bearer [redacted], [redacted].');
     }
   });
 

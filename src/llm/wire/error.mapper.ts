@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, toAppError } from '../../common/index.js';
+import { AppError, type ErrorCode, toAppError } from '../../errors/index.js';
 import { quoteProvider } from './provider-text.mapper.js';
 import type { WireAccess } from './wire-access.types.js';
 import { toStatusError } from './status-error.mapper.js';
@@ -7,6 +7,7 @@ import {
   BrokenReplyError,
   LateConnectionError,
   LateError,
+  ProviderDetails,
   SilenceError,
   StatusError,
   UnreachableError,
@@ -17,15 +18,29 @@ import {
 export function toModelError(thrown: unknown, settings: WireAccess): AppError {
   if (!isWireFailure(thrown)) return toAppError(thrown);
   if (thrown instanceof StatusError) return toStatusError(thrown, settings);
-  const [code, message] = describe(thrown, settings);
   const { provider, model } = settings;
-  return new AppError(code, message, { isRetryable: true, details: { provider, model }, cause: thrown.cause });
+  const more = { isRetryable: true, details: { provider, model } };
+  if (thrown instanceof BadReplyError) {
+    const { line, details } = quoteProvider(thrown.what, settings);
+    const message = `${whoIs(settings)} answered with ${line}; try again, or check its base URL.`;
+    const cause = details === undefined ? thrown.cause : new ProviderDetails(details);
+    return new AppError('MODEL_BAD_REPLY', message, { ...more, cause });
+  }
+  const [code, message] = describe(thrown, settings);
+  return new AppError(code, message, { ...more, cause: thrown.cause });
 }
 
-function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAccess): [ErrorCode, string] {
-  const who = `The provider ${settings.provider} (model ${settings.model})`;
+function whoIs({ provider, model }: WireAccess): string {
+  return `The provider ${provider} (model ${model})`;
+}
+
+function describe(
+  failure: Exclude<WireFailure, StatusError | BadReplyError>,
+  settings: WireAccess,
+): [ErrorCode, string] {
+  const who = whoIs(settings);
   if (failure instanceof SilenceError) {
-    const variable = failure.hadBegun && settings.idleMs !== undefined ? 'LLM_IDLE_TIMEOUT_MS' : 'LLM_TIMEOUT_MS';
+    const variable = failure.hadStarted && settings.idleMs !== undefined ? 'LLM_IDLE_TIMEOUT_MS' : 'LLM_TIMEOUT_MS';
     return ['MODEL_TIMEOUT', `${who} was silent for ${failure.ms} ms; try again, or raise ${variable}.`];
   }
   if (failure instanceof LateError) {
@@ -35,11 +50,7 @@ function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAcce
     const where = `at ${new URL(settings.baseUrl).origin} (${reasonOf(failure.cause)})`;
     return ['MODEL_UNREACHABLE', `${who} cannot be reached ${where}; check that it runs, and its base URL.`];
   }
-  if (failure instanceof BrokenReplyError) {
-    return ['MODEL_BAD_REPLY', `${who} broke off in the middle of its reply; try again.`];
-  }
-  const what = quoteProvider(failure.what, settings.apiKey);
-  return ['MODEL_BAD_REPLY', `${who} answered with ${what}; try again, or check its base URL.`];
+  return ['MODEL_BAD_REPLY', `${who} broke off in the middle of its reply; try again.`];
 }
 
 /** Prefers the code of a network error: its message is empty after attempts at several addresses. */

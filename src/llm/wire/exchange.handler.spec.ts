@@ -8,6 +8,8 @@ import { createModelRegistry } from '../model-registry.factory.js';
 
 const registry = createModelRegistry();
 const ask: ChatRequest = { messages: [{ role: 'user', content: 'Hello' }] };
+/** A limit on silence that a request and the start of its reply do not exceed, on a slow machine either. */
+const SILENCE_MS = 1000;
 let llm: FakeLlm;
 
 beforeAll(async () => void (llm = await FakeLlm.start()));
@@ -26,34 +28,34 @@ async function readAll(model: ChatModel, signal?: AbortSignal): Promise<void> {
 }
 
 describe('silence', () => {
-  it('before the reply aborts the call and closes its connection', async () => {
+  it('aborts the call before the reply, and closes its connection', async () => {
     llm.always({ hang: true });
     const expected = { code: 'MODEL_TIMEOUT', isRetryable: true };
-    await expect(modelWith(60).generate(ask)).rejects.toMatchObject(expected);
-    await expect(readAll(modelWith(60))).rejects.toMatchObject(expected);
+    await expect(modelWith(SILENCE_MS).generate(ask)).rejects.toMatchObject(expected);
+    await expect(readAll(modelWith(SILENCE_MS))).rejects.toMatchObject(expected);
     await llm.waitForAbort(2);
   });
 
-  it('in a stream aborts it, after the received parts', async () => {
+  it('aborts a stream after the received parts', async () => {
     llm.reply({ text: 'one two three', stallAfter: 3 });
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const part of modelWith(80).stream(ask)) if (part.type === 'text') seen.push(part.text);
+      for await (const part of modelWith(SILENCE_MS).stream(ask)) if (part.type === 'text') seen.push(part.text);
     })();
     await expect(reading).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' });
     expect(seen).toEqual(['one', ' two']);
     await llm.waitForAbort();
   });
 
-  it('after the finish reason does not affect the reply', async () => {
+  it('does not affect the reply after the finish reason', async () => {
     llm.reply({ text: 'one', stallAfter: 3 });
-    const parts = await readStream(modelWith(80).stream(ask));
+    const parts = await readStream(modelWith(SILENCE_MS).stream(ask));
     expect(parts.at(-1)).toMatchObject({ type: 'finish', result: { message: { content: 'one' } } });
   });
 });
 
 describe('abort', () => {
-  it('before the call sends no request', async () => {
+  it('prevents the request if it precedes the call', async () => {
     const reason = new Error('not wanted');
     const options = { signal: AbortSignal.abort(reason) };
     await expect(modelWith(5_000).generate(ask, options)).rejects.toBe(reason);
@@ -62,7 +64,7 @@ describe('abort', () => {
   });
 
   it.each(['generate', 'stream'] as const)(
-    'during %s rejects with the reason and closes the connection',
+    'rejects with the reason during %s, and closes the connection',
     async (verb) => {
       llm.reply({ hang: true });
       const controller = new AbortController();
@@ -78,7 +80,7 @@ describe('abort', () => {
     },
   );
 
-  it('between two chunks rejects with the reason', async () => {
+  it('rejects with the reason between two chunks', async () => {
     llm.reply({ text: 'one two three', stallAfter: 2 });
     const controller = new AbortController();
     const reading = (async () => {

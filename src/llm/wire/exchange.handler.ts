@@ -144,8 +144,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
 
   private silence(): SilenceError {
     const { timeoutMs, idleMs = timeoutMs } = this.limits;
-    const hadBegun = this.state === 'started';
-    return new SilenceError(hadBegun ? idleMs : timeoutMs, hadBegun);
+    const hadStarted = this.state === 'started';
+    return new SilenceError(hadStarted ? idleMs : timeoutMs, hadStarted);
   }
 
   private abort(failure: Error): void {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { withoutMark } from '../../common/index.js';
+import { withoutMark } from '../../kernel/index.js';
 import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
 
 /** A request; the SDK passes it unchanged from `buildRequest` to `fetch`. */
@@ -16,6 +16,7 @@ export class WireResponse {
   readonly headers: ReplyHeaders;
   /** Empty, since the SDK would parse a URL for its disabled log. */
   readonly url = '';
+  private read?: Promise<string>;
 
   constructor(
     head: ReplyHead,
@@ -26,7 +27,13 @@ export class WireResponse {
     this.headers = new ReplyHeaders(head.headers);
   }
 
-  async text(): Promise<string> {
+  /** The whole body; may be called again. */
+  text(): Promise<string> {
+    this.read ??= this.readAll();
+    return this.read;
+  }
+
+  private async readAll(): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.body) chunks.push(chunk);
     const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

@@ -1,5 +1,5 @@
-import { parseRetryAfter } from '../../common/index.js';
-import { providerKind, providerMessage } from './provider-message.parser.js';
+import { parseRetryAfter } from '../../kernel/index.js';
+import { providerKind, providerMessage, providerParam } from './provider-message.parser.js';
 import { LateError, SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
 
 /** The used fields of an SDK's status error; OpenAI's and Anthropic's are alike. */
@@ -12,12 +12,15 @@ export interface SdkStatusError {
 }
 
 /** Converts an SDK's status error. */
-export function toStatusFailure({ status, message, error, headers }: SdkStatusError): StatusError {
+export function toStatusFailure({ status, message, error: body, headers }: SdkStatusError): StatusError {
+  // Gemini's OpenAI-compatible API: `[{"error": {…}}]`.
+  const error: unknown = Array.isArray(body) ? (body[0] as { error?: unknown } | null | undefined)?.error : body;
   return new StatusError(
     status,
     providerMessage(error ?? message.replace(/^\d{3} (?:status code \(no body\))?/, '')),
     providerKind(error),
     parseRetryAfter((name) => headers?.get(name) ?? null),
+    providerParam(error),
   );
 }
 

@@ -21,6 +21,11 @@ describe('SseParser', () => {
     expect(parse('')).toEqual([]);
   });
 
+  it('accepts CR as the end of a line, a byte order mark, and an error in a field of its own', () => {
+    expect(parse('\uFEFFdata: a\r\rdata:b\r\r')).toEqual(['a', 'b']);
+    expect(parse('data: a\n\nerror: {"code":400}\n\ndata: [DONE]\n')).toEqual(['a', '{"code":400}', '[DONE]']);
+  });
+
   it('returns the same events for any chunk boundaries', () => {
     const stream = Buffer.from('data: {"text":"你好 🐦"}\r\n\r\n: x\n\ndata: é\ndata: ü\n\ndata: [DONE]\n\n');
     const whole = parse(stream);

@@ -1,7 +1,7 @@
-import { AppError, type ErrorCode } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
 import { quoteProvider } from './provider-text.mapper.js';
 import type { WireAccess } from './wire-access.types.js';
-import type { StatusError } from './wire-failure.error.js';
+import { ProviderDetails, RefusedParameterError, type StatusError } from './wire-failure.error.js';
 
 interface StatusMeaning {
   readonly code: ErrorCode;
@@ -14,11 +14,12 @@ interface StatusMeaning {
 export function toStatusError(failure: StatusError, settings: WireAccess): AppError {
   const { provider, model } = settings;
   const meaning = meaningOf(failure, settings);
-  const said = quoteProvider(failure.said, settings.apiKey);
+  const { line: said, details } = quoteProvider(failure.said, settings);
   const what = `The provider ${provider} ${meaning.what} model ${model} (HTTP ${failure.status})`;
   const sentence = said === '' ? `${what}.` : `${what}: ${endSentence(said)}`;
   return new AppError(meaning.code, `${sentence} ${meaning.todo}`, {
     isRetryable: meaning.isRetryable,
+    ...(details !== undefined && { cause: new ProviderDetails(details) }),
     details: {
       provider,
       model,
@@ -41,11 +42,27 @@ function meaningOf(failure: StatusError, settings: WireAccess): StatusMeaning {
   if (status >= 500) {
     return { code: 'MODEL_UNAVAILABLE', isRetryable: true, what: 'could not serve', todo: 'Try again later.' };
   }
+  if (failure instanceof RefusedParameterError) return refusedParameter(failure);
   const todo =
     status === 404 || status < 400
-      ? `Check the model's name and the base URL ${new URL(settings.baseUrl).origin}.`
+      ? `Check the model's name and the base URL ${addressOf(settings)}, which ends with /v1 for most servers.`
       : 'Check the request and the model that it names.';
   return { code: 'MODEL_REFUSED', isRetryable: false, what: 'refused the request to', todo };
+}
+
+/** Without the query, which may contain a key. */
+function addressOf({ baseUrl }: WireAccess): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return pathname === '/' ? origin : `${origin}${pathname}`;
+}
+
+function refusedParameter({ parameter }: RefusedParameterError): StatusMeaning {
+  return {
+    code: 'MODEL_REFUSED',
+    isRetryable: false,
+    what: `refused the parameter ${parameter} for`,
+    todo: `Leave ${parameter} out, choose another model, or set LLM_QUIRKS=drop:${parameter}.`,
+  };
 }
 
 /** OpenAI also returns 429 if the account has no credit; a retry does not help then. */

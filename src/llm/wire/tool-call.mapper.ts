@@ -1,3 +1,4 @@
+import { toArgumentsText } from '../call-arguments.mapper.js';
 import type { ToolCall } from '../message.types.js';
 import { BadReplyError } from './wire-failure.error.js';
 
@@ -23,13 +24,13 @@ export function toToolCalls(parts: readonly WireCallParts[], isCut: boolean): To
     }
     const id = freeId(part.id === '' ? `call_${index}` : part.id, taken);
     taken.add(id);
-    calls.push({ id, name: part.name, arguments: part.arguments.trim() === '' ? '{}' : part.arguments });
+    calls.push({ id, name: part.name, arguments: toArgumentsText(part.arguments) });
   }
   return calls;
 }
 
-/** Some servers send arguments as an object instead of its JSON text. */
-export function argumentsText(wire: unknown): string {
+/** The text of arguments or of a fragment of them; some servers send an object instead of its JSON text. */
+export function fragmentText(wire: unknown): string {
   if (typeof wire === 'string') return wire;
   return wire === undefined || wire === null ? '' : JSON.stringify(wire);
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import type { WireAccess } from './wire-access.types.js';
 
@@ -26,6 +26,7 @@ export function createAccess(rule: AccessRule, model: string, settings: ModelSet
     baseUrl: baseUrlOf(rule, settings),
     apiKey: apiKeyOf(rule, settings),
     keyVariable: rule.key?.variable,
+    ...(settings.headers && { headers: settings.headers }),
     timeoutMs: settings.timeoutMs,
     ...(settings.idleMs !== undefined && { idleMs: settings.idleMs }),
     ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
@@ -38,16 +39,27 @@ export function lacking({ name }: Pick<AccessRule, 'name'>, what: string, variab
 }
 
 function baseUrlOf(rule: AccessRule, settings: ModelSettings): string {
-  const given = settings.baseUrl ?? rule.defaultBaseUrl;
-  if (!given) throw lacking(rule, 'a base URL', rule.urlVariable ?? 'LLM_BASE_URL');
-  const url = URL.parse(given);
+  const address = settings.baseUrl ?? rule.defaultBaseUrl;
+  if (!address) throw lacking(rule, 'a base URL', rule.urlVariable ?? 'LLM_BASE_URL');
+  const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw invalid(rule, `the base URL "${given}", which is not an http(s) URL`);
+    throw invalid(rule, `the base URL "${address}", which is not an http(s) URL`);
   }
   // User and password of a URL would appear in messages and logs.
   if (url.username || url.password) throw invalid(rule, 'a base URL with a password in it; give the key by itself');
-  url.pathname = url.pathname.replace(/\/+$/, '');
+  url.pathname = pathOf(url, rule.defaultBaseUrl);
   return url.pathname === '/' ? `${url.origin}${url.search}` : `${url.origin}${url.pathname}${url.search}`;
+}
+
+/** The path without a slash at its end. The provider's own host without a path has that of its API. */
+function pathOf({ href, pathname }: URL, defaultBaseUrl: string | undefined): string {
+  const path = pathname.replace(/\/+$/, '');
+  return path === '' && isOwnHost(href, defaultBaseUrl) ? new URL(defaultBaseUrl).pathname : path;
+}
+
+/** Whether a URL is at the provider's own host, whose paths are known. */
+export function isOwnHost(baseUrl: string, defaultBaseUrl: string | undefined): defaultBaseUrl is string {
+  return defaultBaseUrl !== undefined && new URL(baseUrl).host === new URL(defaultBaseUrl).host;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ModelCapabilities } from '../chat.types.js';
+import type { AdaptationRegistry } from './adaptation.registry.js';
 
 /** URL, key and time limits of a model over HTTP. */
 export interface WireAccess {
@@ -7,6 +8,8 @@ export interface WireAccess {
   /** Its path has no trailing slash. It may have a query, which stays after an endpoint's path. */
   readonly baseUrl: string;
   readonly apiKey?: string;
+  /** Further headers of every request; they override those of the route. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The environment variable of the key, for messages. */
   readonly keyVariable?: string;
   /** Maximum time until the reply starts, in ms. */
@@ -20,4 +23,6 @@ export interface WireAccess {
 /** A model over HTTP with its capabilities. */
 export interface WireSettings extends WireAccess {
   readonly capabilities: ModelCapabilities;
+  /** Changes of requests that all models of the process share. */
+  readonly adaptations: AdaptationRegistry;
 }

@@ -13,14 +13,18 @@ import { fitParameters } from '../parameter.policy.js';
 import { fitFormat } from '../response-format.policy.js';
 import { fitToolChoice } from '../tool-choice.policy.js';
 import { checkUsage } from '../usage.policy.js';
+import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
-import { toModelError } from './error.mapper.js';
+import { toReportedError } from './reported-error.factory.js';
 import type { WireResponse } from './fetch.client.js';
+import { assertToolCount, createFittedRequest, withOwnNames, type FittedRequest } from './fitted-request.factory.js';
 import { SseParser } from './sse.parser.js';
 import type { WireSettings } from './wire-access.types.js';
-import { BadReplyError } from './wire-failure.error.js';
-import type { WireClient } from './wire.client.js';
+import { BadReplyError, StatusError } from './wire-failure.error.js';
+import type { ModelClient } from './wire.client.js';
 
+/** The limit of a reply where a provider requires one, and the model's own is not known. */
+const DEFAULT_REPLY_TOKENS = 4096;
 const NO_TEXT: ChatStreamPart = { type: 'reasoning', text: '' };
 
 /** A chat model of a provider over HTTP. It returns only complete replies; the codec handles the wire format. */
@@ -31,7 +35,7 @@ export class WireChatModel extends ChatModel {
 
   constructor(
     private readonly settings: WireSettings,
-    private readonly client: WireClient,
+    private readonly client: ModelClient,
     private readonly codec: ChatCodec,
     private readonly parameters?: ModelParameters,
   ) {
@@ -42,18 +46,21 @@ export class WireChatModel extends ChatModel {
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    if (this.codec.isStreamOnly) return toResult(this.stream(request, options));
+    const fitted = this.fit(request);
     try {
-      const response = await this.send(request, options, false);
-      return this.codec.read(await response.text());
+      const response = await this.send(fitted.request, options, false);
+      return withOwnNames(this.codec.read(await response.text()), fitted);
     } catch (thrown) {
       throw this.failure(thrown, options);
     }
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    const fitted = this.fit(request);
     const reply = this.codec.openStream();
     try {
-      const response = await this.send(request, options, true);
+      const response = await this.send(fitted.request, options, true);
       for await (const parts of readParts(response, reply)) {
         yield* options.progress ? withProgress(parts, reply, options.progress) : parts;
       }
@@ -63,28 +70,72 @@ export class WireChatModel extends ChatModel {
       // An error after the complete reply is ignored.
       if (options.signal?.aborted || !reply.isComplete) throw this.failure(thrown, options);
     }
-    yield { type: 'finish', result: this.finish(reply) };
+    yield { type: 'finish', result: withOwnNames(this.finish(reply), fitted) };
   }
 
-  private send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
-    const { parameterLimits } = this.capabilities;
-    const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, parameterLimits);
-    const messages = fitImages(request.messages, this.capabilities);
-    const fitted = fitToolChoice({ ...request, messages, parameters }, this.capabilities);
-    return this.client.send(this.codec.write(fitFormat(fitted, this.capabilities), stream), options);
+  /** @throws AppError `MODEL_TOO_MANY_TOOLS` */
+  private fit(request: ChatRequest): FittedRequest {
+    const { codec, settings } = this;
+    const fittedRequest = createFittedRequest(request, codec.toolRules);
+    const { fitted } = fittedRequest;
+    if (!fitted) return fittedRequest;
+    settings.adaptations.learnTools(settings, fitted);
+    assertToolCount(fitted, codec.toolRules, `${settings.model} of ${settings.provider}`);
+    return fittedRequest;
+  }
+
+  /** Repeats a request whose fields the provider refused, without these fields. */
+  private async send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
+    const { settings } = this;
+    const { adaptations } = settings;
+    const start = Date.now();
+    const adapted = new AdaptedRequest(this.writer(request, stream), adaptations.of(settings));
+    for (;;) {
+      try {
+        const response = await this.client.send(adapted.body, options, Date.now() - start);
+        if (adapted.found.size > 0) adaptations.learn(settings, adapted.found);
+        return response;
+      } catch (failure) {
+        const isLate = options.deadlineAt !== undefined && Date.now() >= options.deadlineAt;
+        if (!(failure instanceof StatusError) || isLate || !adapted.adapt(failure)) throw failure;
+      }
+    }
+  }
+
+  private writer(request: ChatRequest, stream: boolean): RequestWriter {
+    const { capabilities, settings } = this;
+    const { taken: parameters } = fitParameters(
+      { ...this.parameters, ...request.parameters },
+      capabilities.parameterLimits,
+    );
+    const messages = fitImages(request.messages, capabilities);
+    const fitted = fitToolChoice({ ...request, messages, parameters }, capabilities);
+    return {
+      write: (hasFormat) => {
+        const formatted = fitFormat(fitted, { ...capabilities, jsonMode: capabilities.jsonMode && hasFormat });
+        return this.codec.write(formatted, stream);
+      },
+      maxReplyTokens: capabilities.maxReplyTokens ?? DEFAULT_REPLY_TOKENS,
+      isRequired: (name) => !request.optionalParameters?.includes(name) && !settings.adaptations.mayDrop(name),
+    };
   }
 
   private finish(reply: StreamedReply): ChatResult {
     try {
       return reply.result();
     } catch (thrown) {
-      throw toModelError(thrown, this.settings);
+      throw toReportedError(thrown, this.settings);
     }
   }
 
   private failure(thrown: unknown, { signal }: CallOptions): unknown {
-    return signal?.aborted ? signal.reason : toModelError(thrown, this.settings);
+    return signal?.aborted ? signal.reason : toReportedError(thrown, this.settings);
   }
+}
+
+async function toResult(stream: AsyncIterable<ChatStreamPart>): Promise<ChatResult> {
+  for await (const part of stream) if (part.type === 'finish') return part.result;
+  throw new Error('A stream of a model ended without its result.');
 }
 
 /** The parts of one chunk; an empty part if the chunk has only call arguments. */
@@ -105,12 +156,24 @@ async function* readParts(response: WireResponse, reply: StreamedReply): AsyncGe
   }
   const events = new SseParser();
   for await (const chunk of response.body) {
-    yield reply.add(events.push(chunk));
+    yield* partsOf(reply, events.push(chunk));
     if (!reply.isDone) continue;
     response.body.release();
     return;
   }
-  yield reply.add(events.end());
+  yield* partsOf(reply, events.end());
+}
+
+/** The parts of complete events. An invalid event does not suppress those before it, however the stream is chunked. */
+function* partsOf(reply: StreamedReply, events: readonly string[]): Generator<ChatStreamPart[], void> {
+  const parts: ChatStreamPart[] = [];
+  try {
+    for (const data of events) if (!reply.isDone) reply.add(data, parts);
+  } catch (failure) {
+    if (parts.length > 0) yield parts;
+    throw failure;
+  }
+  yield parts;
 }
 
 /** Some servers never stream, and a proxy's error page is not a stream. */

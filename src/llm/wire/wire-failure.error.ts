@@ -1,3 +1,5 @@
+import type { ParameterName } from '../chat.types.js';
+
 /**
  * Failures of a call on the wire, without provider and model; the error mapper converts each to the `AppError` for the
  * caller.
@@ -14,8 +16,20 @@ export class StatusError extends Error {
     readonly kind?: string,
     /** `Retry-After` of the provider, in ms. */
     readonly retryAfterMs?: number,
+    /** Path of the request's field that the error concerns, as the provider reports it. */
+    readonly param?: string,
   ) {
     super(`HTTP ${status}`);
+  }
+}
+
+/** The provider refused a parameter that a caller set. */
+export class RefusedParameterError extends StatusError {
+  constructor(
+    { status, said, kind, retryAfterMs, param }: StatusError,
+    readonly parameter: ParameterName,
+  ) {
+    super(status, said, kind, retryAfterMs, param);
   }
 }
 
@@ -42,7 +56,7 @@ export class SilenceError extends Error {
     /** Duration of the silence, in ms. */
     readonly ms: number,
     /** Whether the reply had started. */
-    readonly hadBegun: boolean,
+    readonly hadStarted: boolean,
   ) {
     super('silence');
   }
@@ -74,3 +88,6 @@ export class BadReplyError extends Error {
     super(what);
   }
 }
+
+/** The whole text of a provider's error, for the log: its message in the error lacks stack traces and paths. */
+export class ProviderDetails extends Error {}

@@ -10,13 +10,24 @@ export interface EndpointClient {
   send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse>;
 }
 
+/** An endpoint of a provider, as its models use it. */
+export interface ModelClient {
+  /**
+   * Sends a request; the caller reads the reply.
+   *
+   * @param spentMs time of the call before this request, in ms
+   * @throws WireFailure; the signal's reason if it is already aborted
+   */
+  send(body: Record<string, unknown>, options: CallOptions, spentMs?: number): Promise<WireResponse>;
+}
+
 type ReplyLimits = Omit<ExchangeLimits, 'signal'>;
 
 /** Loads an SDK; returns a function that binds it to a pool. */
 export type SdkLoader = () => Promise<(pool: Dispatcher) => EndpointClient>;
 
 /** One endpoint of a provider. The first call loads the SDK, which takes over 100 ms. */
-export class WireClient {
+export class WireClient implements ModelClient {
   private client?: Promise<EndpointClient>;
 
   private readonly limits: ReplyLimits;
@@ -29,12 +40,13 @@ export class WireClient {
     this.limits = { timeoutMs, idleMs, totalMs };
   }
 
-  /** Sends a request; the caller reads the reply. @throws WireFailure; the signal's reason if it is already aborted */
-  async send(body: Record<string, unknown>, { signal }: CallOptions): Promise<WireResponse> {
+  async send(body: Record<string, unknown>, { signal }: CallOptions, spentMs = 0): Promise<WireResponse> {
     signal?.throwIfAborted();
     this.client ??= this.connect();
     const client = await this.client;
-    return client.send(body, { signal, ...this.limits });
+    const { totalMs, ...limits } = this.limits;
+    const restMs = totalMs === undefined ? undefined : Math.max(1, totalMs - spentMs);
+    return client.send(body, { signal, ...limits, totalMs: restMs });
   }
 
   /** The next call retries a failed load. */

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { ModelPrice } from '../../config/index.js';
 import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
 import type { ChatModel } from '../chat-model.js';
@@ -42,8 +42,8 @@ export class BudgetedModel extends ModelWrapper {
   }
 
   private async counted(request: ChatRequest, options: CallOptions): Promise<ChatResult> {
-    const asked = this.reserve(request, options);
-    const reservation = asked instanceof Promise ? await asked : asked;
+    const reserved = this.reserve(request, options);
+    const reservation = reserved instanceof Promise ? await reserved : reserved;
     let end: CallEnd = BROKEN;
     try {
       const result = await this.limited(request, options, reservation);
@@ -67,7 +67,9 @@ export class BudgetedModel extends ModelWrapper {
     const maxTokens = this.isUnlimited(request) ? await reservation?.limitReply(longestReply(this)) : null;
     if (typeof maxTokens !== 'number') return this.inner.generate(request, options);
     try {
-      return await this.inner.generate({ ...request, parameters: { ...request.parameters, maxTokens } }, options);
+      const optionalParameters = [...(request.optionalParameters ?? []), 'maxTokens' as const];
+      const limited = { ...request, parameters: { ...request.parameters, maxTokens }, optionalParameters };
+      return await this.inner.generate(limited, options);
     } catch (error) {
       // The limit is ours: retry without it if the model does not support it.
       if (!isLimitRefused(error)) throw error;

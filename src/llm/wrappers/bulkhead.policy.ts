@@ -1,4 +1,5 @@
-import { AppError, Semaphore } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { Semaphore } from '../../kernel/index.js';
 
 export interface BulkheadRules {
   /** Maximum concurrent calls; 0 is unlimited. */

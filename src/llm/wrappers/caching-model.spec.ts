@@ -7,7 +7,7 @@ import type { ChatRequest, ChatResult } from '../chat.types.js';
 import { CachingModel } from './caching-model.wrapper.js';
 import { requestKey } from './request-key.factory.js';
 
-const ASKED: ChatRequest = { messages: [{ role: 'user', content: 'hi' }], parameters: { temperature: 0, topP: 1 } };
+const REQUEST: ChatRequest = { messages: [{ role: 'user', content: 'hi' }], parameters: { temperature: 0, topP: 1 } };
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 function cached(script: readonly Scripted[], cache = new MemoryCache(60_000, 1_000_000)) {
@@ -35,30 +35,30 @@ async function streamed(model: ChatModel, request: ChatRequest): Promise<string>
 describe('a reply from the cache', () => {
   it('is returned again, streamed or not, marked as cached and without usage', async () => {
     const { model, inner } = cached([says('fine')]);
-    expect(await model.generate(ASKED)).toMatchObject({ message: { content: 'fine' }, usage: { totalTokens: 15 } });
-    const again = await model.generate(structuredClone(ASKED));
+    expect(await model.generate(REQUEST)).toMatchObject({ message: { content: 'fine' }, usage: { totalTokens: 15 } });
+    const again = await model.generate(structuredClone(REQUEST));
     expect(again).toMatchObject({ message: { content: 'fine' }, isCached: true });
     expect(again.usage).toBeUndefined();
-    expect(await streamed(model, { parameters: { topP: 1, temperature: 0 }, messages: ASKED.messages })).toBe('fine');
+    expect(await streamed(model, { parameters: { topP: 1, temperature: 0 }, messages: REQUEST.messages })).toBe('fine');
     expect(inner.requests).toHaveLength(1);
   });
 
   it('applies only to the same request of the same tenant', async () => {
     const others: [ChatRequest, string?][] = [
-      [{ ...ASKED, messages: [{ role: 'user', content: 'hi!' }] }],
-      [{ ...ASKED, tools: [{ name: 't', description: '', inputSchema: {} }] }],
-      [{ ...ASKED, parameters: { temperature: 0, topP: 0.5 } }],
-      [ASKED, 'other'],
+      [{ ...REQUEST, messages: [{ role: 'user', content: 'hi!' }] }],
+      [{ ...REQUEST, tools: [{ name: 't', description: '', inputSchema: {} }] }],
+      [{ ...REQUEST, parameters: { temperature: 0, topP: 0.5 } }],
+      [REQUEST, 'other'],
     ];
     const { model, inner } = cached([says('first'), ...others.map((_, at) => says(`${at}`))]);
-    await model.generate(ASKED, { tenant: 'one' });
+    await model.generate(REQUEST, { tenant: 'one' });
     for (const [request, tenant = 'one'] of others) await model.generate(request, { tenant });
     expect(inner.requests).toHaveLength(5);
   });
 
   it('is not stored if it is not deterministic, truncated, from a fallback, or an error', async () => {
-    const warm = { ...ASKED, parameters: { temperature: 0.7 } };
-    for (const request of [warm, { messages: ASKED.messages }]) {
+    const warm = { ...REQUEST, parameters: { temperature: 0.7 } };
+    for (const request of [warm, { messages: REQUEST.messages }]) {
       const { model, inner } = cached([says('one'), says('two')]);
       await model.generate(request);
       await streamed(model, request);
@@ -67,7 +67,7 @@ describe('a reply from the cache', () => {
     const cut = says('cut', { finishReason: 'length' });
     const switched = says('other', { switches: [{ from: 'a', to: 'b', code: 'MODEL_TIMEOUT' }] });
     const { model, inner } = cached([cut, switched, down(), says('fine'), says('never')]);
-    for (let call = 0; call < 5; call++) await outcome(model.generate(ASKED));
+    for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));
     expect(inner.requests).toHaveLength(4);
   });
 
@@ -76,7 +76,7 @@ describe('a reply from the cache', () => {
     const only = (content: string) => ({ accepts: ({ message }: ChatResult) => message.content === content });
     const contents: string[] = [];
     for (const accepted of ['no', 'two', 'two', 'three', 'two', 'three'])
-      contents.push((await model.generate(ASKED, only(accepted))).message.content);
+      contents.push((await model.generate(REQUEST, only(accepted))).message.content);
     expect(contents).toEqual(['one', 'two', 'two', 'three', 'four', 'three']);
     expect(inner.requests).toHaveLength(4);
   });
@@ -86,22 +86,22 @@ describe('a reply from the cache', () => {
     for (const entry of entries) {
       const { model, inner, cache } = cached([says('fine')]);
       const { provider, name } = inner;
-      const key = requestKey({ tenant: '', provider, model: name }, ASKED);
+      const key = requestKey({ tenant: '', provider, model: name }, REQUEST);
       await cache.set(key, typeof entry === 'string' ? entry : JSON.stringify(entry));
-      for (let call = 0; call < 2; call++) expect(await outcome(model.generate(ASKED))).toBe('fine');
+      for (let call = 0; call < 2; call++) expect(await outcome(model.generate(REQUEST))).toBe('fine');
       expect(inner.requests).toHaveLength(1);
     }
   });
 
   it('expires after its lifetime, and is evicted if the cache is full', async () => {
     const short = cached([says('one'), says('two')], new MemoryCache(5, 1_000_000));
-    await short.model.generate(ASKED);
+    await short.model.generate(REQUEST);
     const until = performance.now() + 10;
     while (performance.now() < until) await tick();
-    expect(await outcome(short.model.generate(ASKED))).toBe('two');
+    expect(await outcome(short.model.generate(REQUEST))).toBe('two');
     const small = cached([says('one'), says('x'.repeat(2000)), says('three')], new MemoryCache(60_000, 3000));
-    await small.model.generate(ASKED);
-    const other = { ...ASKED, messages: [{ role: 'user', content: 'more' }] } as const;
+    await small.model.generate(REQUEST);
+    const other = { ...REQUEST, messages: [{ role: 'user', content: 'more' }] } as const;
     expect([await streamed(small.model, other), await streamed(small.model, other)].map((text) => text.length)).toEqual(
       [2000, 5],
     );
@@ -112,9 +112,9 @@ describe('equal concurrent requests', () => {
   it('share one call, and each gets the whole reply', async () => {
     const { given, reply } = slow();
     const { model, inner } = cached([reply]);
-    const all = [model.generate(ASKED), model.generate(ASKED)];
+    const all = [model.generate(REQUEST), model.generate(REQUEST)];
     await tick();
-    const late = streamed(model, ASKED);
+    const late = streamed(model, REQUEST);
     await tick();
     given[0]!.answer(says('fine'));
     const [first, second] = await Promise.all(all);
@@ -128,16 +128,16 @@ describe('equal concurrent requests', () => {
     const { given, reply } = slow();
     const { model, inner } = cached([reply, reply, says('anew')]);
     const [one, two] = [new AbortController(), new AbortController()];
-    const leader = outcome(model.generate(ASKED, { signal: one.signal }));
+    const leader = outcome(model.generate(REQUEST, { signal: one.signal }));
     await tick();
-    const follower = outcome(model.generate(ASKED, { signal: two.signal }));
+    const follower = outcome(model.generate(REQUEST, { signal: two.signal }));
     await tick();
     one.abort(new Error('away'));
     expect(await leader).toEqual(new Error('away'));
     expect(given[0]!.signal.aborted).toBe(false);
     given[0]!.answer(says('fine'));
     expect(await follower).toBe('fine');
-    const other = { ...ASKED, messages: [{ role: 'user', content: 'other' }] } as const;
+    const other = { ...REQUEST, messages: [{ role: 'user', content: 'other' }] } as const;
     const alone = outcome(model.generate(other, { signal: two.signal }));
     await tick();
     two.abort(new Error('away'));
@@ -149,21 +149,21 @@ describe('equal concurrent requests', () => {
 
   it('share an error, which is not cached', async () => {
     const { model } = cached([down(), says('fine')]);
-    expect(await Promise.all([outcome(model.generate(ASKED)), outcome(model.generate(ASKED))])).toEqual([
+    expect(await Promise.all([outcome(model.generate(REQUEST)), outcome(model.generate(REQUEST))])).toEqual([
       'MODEL_UNAVAILABLE',
       'MODEL_UNAVAILABLE',
     ]);
-    expect(await outcome(model.generate(ASKED))).toBe('fine');
+    expect(await outcome(model.generate(REQUEST))).toBe('fine');
   });
 });
 
 it('equal requests do not share an exceeded budget', async () => {
   const over = fails('BUDGET_EXCEEDED', { isRetryable: false });
   const { model, inner } = cached([over, over, says('fine')]);
-  const asked = [ASKED, ASKED, ASKED].map((request, at) =>
+  const results = [REQUEST, REQUEST, REQUEST].map((request, at) =>
     outcome(at === 1 ? streamed(model, request).then((text) => says(text)) : model.generate(request)),
   );
-  expect(await Promise.all(asked)).toEqual(['BUDGET_EXCEEDED', 'BUDGET_EXCEEDED', 'fine']);
+  expect(await Promise.all(results)).toEqual(['BUDGET_EXCEEDED', 'BUDGET_EXCEEDED', 'fine']);
   expect(inner.requests).toHaveLength(3);
 });
 
@@ -171,9 +171,9 @@ it('equal requests report usage once, also if the first caller leaves', async ()
   const { given, reply } = slow();
   const { model } = cached([reply]);
   const controller = new AbortController();
-  const leader = outcome(model.generate(ASKED, { signal: controller.signal }));
+  const leader = outcome(model.generate(REQUEST, { signal: controller.signal }));
   await tick();
-  const followers = [model.generate(ASKED), model.generate(ASKED)];
+  const followers = [model.generate(REQUEST), model.generate(REQUEST)];
   await tick();
   controller.abort(new Error('away'));
   expect(await leader).toEqual(new Error('away'));
@@ -186,19 +186,19 @@ it('equal requests report usage once, also if the first caller leaves', async ()
 });
 
 describe('the key of a request', () => {
-  const asked = { tenant: 't', provider: 'p', model: 'm' };
+  const called = { tenant: 't', provider: 'p', model: 'm' };
   it('does not depend on the order of fields, or on undefined fields', () => {
     const one = { messages: [], parameters: { temperature: 0, topP: 1 } };
     const same = { parameters: { topP: 1, temperature: 0, seed: undefined }, messages: [] };
-    expect(requestKey(asked, one)).toBe(requestKey({ ...asked }, same));
+    expect(requestKey(called, one)).toBe(requestKey({ ...called }, same));
   });
 
   it('distinguishes similar requests', () => {
     const keys = [
-      requestKey({ tenant: 'a', provider: 'b', model: 'c' }, ASKED),
-      requestKey({ tenant: 'ab', provider: '', model: 'c' }, ASKED),
-      requestKey(asked, { messages: [{ role: 'user', content: '1' }] }),
-      requestKey(asked, { messages: [{ role: 'user', content: 1 as never }] }),
+      requestKey({ tenant: 'a', provider: 'b', model: 'c' }, REQUEST),
+      requestKey({ tenant: 'ab', provider: '', model: 'c' }, REQUEST),
+      requestKey(called, { messages: [{ role: 'user', content: '1' }] }),
+      requestKey(called, { messages: [{ role: 'user', content: 1 as never }] }),
     ];
     expect(new Set(keys).size).toBe(4);
   });

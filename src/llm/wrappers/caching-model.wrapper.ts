@@ -1,8 +1,8 @@
 import type { Cache } from '../../cache/index.js';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { free, ModelFlight, partsOf, type Way } from './model-flight.builder.js';
+import { free, ModelFlight, partsOf, type CallMethod } from './model-flight.builder.js';
 import { ModelWrapper } from './model.wrapper.js';
 import { isDeterministic, requestKey } from './request-key.factory.js';
 
@@ -33,27 +33,31 @@ export class CachingModel extends ModelWrapper {
     throw new Error('a reply without an end');
   }
 
-  private async *answer(way: Way, request: ChatRequest, options: CallOptions): AsyncGenerator<ChatStreamPart, void> {
+  private async *answer(
+    method: CallMethod,
+    request: ChatRequest,
+    options: CallOptions,
+  ): AsyncGenerator<ChatStreamPart, void> {
     const { provider, name: model } = this;
     const key = requestKey({ tenant: options.tenant ?? '', provider, model }, request);
-    if (options.isFresh) return yield* this.start(key, way, request, options).read(options.signal);
-    const stored = this.twinOf(key) ? null : readEntry(await this.cache.get(key));
-    if (stored && isUsable(stored, options)) return yield* partsOf(free(stored));
-    const twin = this.twinOf(key);
-    yield* twin
-      ? this.follow(twin, way, request, options)
-      : this.start(key, way, request, options).read(options.signal);
+    if (options.isFresh) return yield* this.start(key, method, request, options).read(options.signal);
+    const stored = this.flightOf(key) ? null : readEntry(await this.cache.get(key));
+    if (stored && (await isUsable(stored, options))) return yield* partsOf(free(stored));
+    const shared = this.flightOf(key);
+    yield* shared
+      ? this.follow(shared, method, request, options)
+      : this.start(key, method, request, options).read(options.signal);
   }
 
   private async *follow(
-    twin: ModelFlight,
-    way: Way,
+    shared: ModelFlight,
+    method: CallMethod,
     request: ChatRequest,
     options: CallOptions,
   ): AsyncGenerator<ChatStreamPart, void> {
     let hasShown = false;
     try {
-      for await (const part of twin.read(options.signal)) {
+      for await (const part of shared.read(options.signal)) {
         hasShown = part.type !== 'restart';
         yield part;
       }
@@ -61,17 +65,17 @@ export class CachingModel extends ModelWrapper {
       // The budget of another caller is exceeded: repeat the call for this one.
       if (!(error instanceof AppError) || error.code !== 'BUDGET_EXCEEDED') throw error;
       if (hasShown) yield { type: 'restart' };
-      yield* this.answer(way, request, options);
+      yield* this.answer(method, request, options);
     }
   }
 
-  private twinOf(key: string): ModelFlight | undefined {
+  private flightOf(key: string): ModelFlight | undefined {
     const flight = this.flights.get(key);
     return flight?.isOver ? undefined : flight;
   }
 
-  private start(key: string, way: Way, request: ChatRequest, options: CallOptions): ModelFlight {
-    const flight = new ModelFlight(this.inner, way, request, options);
+  private start(key: string, method: CallMethod, request: ChatRequest, options: CallOptions): ModelFlight {
+    const flight = new ModelFlight(this.inner, method, request, options);
     this.flights.set(key, flight);
     const land = () => this.flights.get(key) === flight && this.flights.delete(key);
     flight.result.then((result) => this.store(key, result, options)).then(land, land);
@@ -80,7 +84,10 @@ export class CachingModel extends ModelWrapper {
 
   private async store(key: string, result: ChatResult, options: CallOptions): Promise<void> {
     // A fallback's reply is not the reply of this model.
-    if (result.switches || !isUsable(result, options)) return;
+    if (result.switches) return;
+    const usable = isUsable(result, options);
+    // Without a delay for an immediate answer: the next equal request finds the entry.
+    if (!(typeof usable === 'boolean' ? usable : await usable)) return;
     await this.cache.set(key, JSON.stringify(result));
   }
 }
@@ -95,7 +102,7 @@ function readEntry(text: string | null): ChatResult | null {
   }
 }
 
-function isUsable(result: ChatResult, { accepts }: CallOptions): boolean {
+function isUsable(result: ChatResult, { accepts }: CallOptions): boolean | Promise<boolean> {
   const { finishReason, message } = result;
   const isWhole = finishReason === 'stop' || finishReason === 'tool_calls';
   const isEmpty = message.content.trim() === '' && !message.toolCalls?.length;

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
 
 export interface BreakerRules {
   /** Consecutive failures that open the circuit; 0 disables it. */

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type {
   CallOptions,
@@ -7,6 +7,7 @@ import type {
   ChatStreamPart,
   ModelCapabilities,
   ModelSwitch,
+  ParameterName,
 } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
 
@@ -42,7 +43,7 @@ export class FallbackModel extends ModelWrapper {
     const switches: ModelSwitch[] = [];
     for (const [at, model] of this.models.entries()) {
       try {
-        return withSwitches(await model.generate(request, options), switches);
+        return withSwitches(await model.generate(requestTo(at, request), options), switches);
       } catch (error) {
         switches.push(this.switchFrom(at, error, options));
       }
@@ -55,7 +56,7 @@ export class FallbackModel extends ModelWrapper {
     for (const [at, model] of this.models.entries()) {
       let hasShown = false;
       try {
-        for await (const part of model.stream(request, options)) {
+        for await (const part of model.stream(requestTo(at, request), options)) {
           hasShown = part.type !== 'restart';
           yield part.type === 'finish' ? { type: 'finish', result: withSwitches(part.result, switches) } : part;
         }
@@ -75,6 +76,12 @@ export class FallbackModel extends ModelWrapper {
       throw error;
     return { from: nameOf(model), to: nameOf(next), code: error.code };
   }
+}
+
+/** The parameters of a request are those of the first model: another one may refuse them. */
+function requestTo(at: number, request: ChatRequest): ChatRequest {
+  if (at === 0 || !request.parameters) return request;
+  return { ...request, optionalParameters: Object.keys(request.parameters) as ParameterName[] };
 }
 
 function both(a: ModelCapabilities, b: ModelCapabilities): ModelCapabilities {

@@ -1,7 +1,7 @@
-import { Injectable, Logger, type OnModuleInit, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit, type OnModuleDestroy } from '@nestjs/common';
 import { unwatchFile, watchFile } from 'node:fs';
-import { messageOf } from '../../common/index.js';
-import { AppConfig, keysIn, type ProviderAccess } from '../../config/index.js';
+import { messageOf } from '../../errors/index.js';
+import { keysIn, type ProviderAccess, llmConfig, type LlmConfig } from '../../config/index.js';
 import { KeyPool, type KeyPoolState } from './key-pool.policy.js';
 
 /** Polling interval of key files, in ms. Mounted files have no change notifications. */
@@ -14,8 +14,8 @@ export class KeyPoolRegistry implements OnModuleInit, OnModuleDestroy {
   private readonly pools = new Map<string, KeyPool>();
   private readonly files = new Map<string, string>();
 
-  constructor(config: AppConfig) {
-    for (const [provider, access] of Object.entries<ProviderAccess>(config.llm.access)) {
+  constructor(@Inject(llmConfig.KEY) config: LlmConfig) {
+    for (const [provider, access] of Object.entries<ProviderAccess>(config.access)) {
       const { apiKeys, apiKeyFile } = access;
       if (apiKeyFile !== undefined) this.files.set(provider, apiKeyFile);
       if (apiKeys && apiKeys.length > 0) this.pools.set(provider, new KeyPool(apiKeys));

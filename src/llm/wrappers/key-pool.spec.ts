@@ -11,7 +11,7 @@ import {
   outcome,
 } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { KeyPool } from './key-pool.policy.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 
@@ -23,18 +23,21 @@ describe('a pool of keys', () => {
     const pool = new KeyPool(Object.keys(scripts));
     const models = new Map(Object.entries(scripts).map(([key, script]) => [key, new BreakingOffModel(script)]));
     const model = new PooledModel(pool, (key) => models.get(key)!, new ScriptedChatModel([]));
-    return { pool, model, asked: () => [...models].map(([key, { requests }]) => `${key}:${requests.length}`) };
+    return { pool, model, requestCounts: () => [...models].map(([key, { requests }]) => `${key}:${requests.length}`) };
   };
 
   it('tries the next key after a rate limit, and respects its retry delay', async () => {
-    const { pool, model, asked } = pooled({ a: [busy(5000), says('a')], b: [says('b1'), says('b2'), busy(60_000)] });
+    const { pool, model, requestCounts } = pooled({
+      a: [busy(5000), says('a')],
+      b: [says('b1'), says('b2'), busy(60_000)],
+    });
     expect(await outcome(model.generate(REQUEST))).toBe('b1');
     expect(pool.state()).toEqual({ total: 2, cooling: 1, retired: 0 });
     expect(await outcome(parts(model))).toEqual(['b2', 'b2']);
     await jest.advanceTimersByTimeAsync(5000);
     // The least recently rate-limited key is first.
     expect(await outcome(model.generate(REQUEST))).toBe('a');
-    expect(asked()).toEqual(['a:2', 'b:3']);
+    expect(requestCounts()).toEqual(['a:2', 'b:3']);
   });
 
   it('retires a rejected key, and reports if no key is left', async () => {
@@ -54,11 +57,11 @@ describe('a pool of keys', () => {
     const forbidden = new AppError('MODEL_AUTHENTICATION', 'no access to that model', {
       details: { provider_status: 403 },
     });
-    const { pool, model, asked } = pooled({ a: [forbidden, says('a'), forbidden], b: [forbidden, forbidden] });
+    const { pool, model, requestCounts } = pooled({ a: [forbidden, says('a'), forbidden], b: [forbidden, forbidden] });
     await expect(model.generate(REQUEST)).rejects.toBe(forbidden);
     expect(await outcome(model.generate(REQUEST))).toBe('a');
     await expect(parts(model)).rejects.toBe(forbidden);
-    expect(asked()).toEqual(['a:3', 'b:2']);
+    expect(requestCounts()).toEqual(['a:3', 'b:2']);
     expect(pool.state()).toEqual({ total: 2, cooling: 0, retired: 0 });
   });
 
@@ -68,6 +71,6 @@ describe('a pool of keys', () => {
     expect(await outcome(faults.model.generate(REQUEST))).toBe('MODEL_UNAVAILABLE');
     const shown = pooled({ a: [breaksOff('x')], b: [says('b')] });
     expect(await outcome(parts(shown.model))).toBe('MODEL_UNAVAILABLE');
-    expect([...faults.asked(), ...shown.asked()]).toEqual(['a:2', 'b:0', 'a:1', 'b:0']);
+    expect([...faults.requestCounts(), ...shown.requestCounts()]).toEqual(['a:2', 'b:0', 'a:1', 'b:0']);
   });
 });

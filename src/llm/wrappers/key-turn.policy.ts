@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { KeyPool } from './key-pool.policy.js';
 
 /** Cooldown of a rate-limited key without `Retry-After`, in ms. */
@@ -42,8 +42,8 @@ export class KeyTurns {
       return true;
     }
     if (error.code !== 'MODEL_RATE_LIMITED') return false;
-    const asked = error.details?.['retry_after_ms'];
-    this.keys.cool(key, typeof asked === 'number' ? asked : COOL_MS);
+    const retryAfterMs = error.details?.['retry_after_ms'];
+    this.keys.cool(key, typeof retryAfterMs === 'number' ? retryAfterMs : COOL_MS);
     return true;
   }
 

@@ -2,7 +2,7 @@ import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 
 /** Method of the call. */
-export type Way = 'generate' | 'stream';
+export type CallMethod = 'generate' | 'stream';
 
 /**
  * One call shared by several readers: each reads the reply from its start, late ones included. The call is aborted
@@ -13,16 +13,16 @@ export class ModelFlight {
   private readonly controller = new AbortController();
   private readonly waiting = new Set<() => void>();
   private readers = 0;
-  private isTold = false;
+  private hasPublished = false;
   private state: 'open' | 'ended' | 'failed' = 'open';
   private failure: unknown;
   /** Resolves with the complete reply; rejects with the call's error. */
   readonly result: Promise<ChatResult>;
 
-  constructor(model: ChatModel, way: Way, request: ChatRequest, { signal: _own, ...others }: CallOptions) {
+  constructor(model: ChatModel, method: CallMethod, request: ChatRequest, { signal: _own, ...others }: CallOptions) {
     const options = { ...others, signal: this.controller.signal };
     this.result = this.run(
-      way === 'stream' ? model.stream(request, options) : toStream(model.generate(request, options)),
+      method === 'stream' ? model.stream(request, options) : toStream(model.generate(request, options)),
     );
     // The readers receive the error.
     this.result.catch(() => undefined);
@@ -42,7 +42,7 @@ export class ModelFlight {
     try {
       for (let at = 0; ;) {
         signal?.throwIfAborted();
-        if (at < this.parts.length) yield this.told(this.parts[at++]!);
+        if (at < this.parts.length) yield this.published(this.parts[at++]!);
         else if (this.state === 'open') await this.change(signal);
         else if (this.state === 'failed') throw this.failure;
         else return;
@@ -74,10 +74,10 @@ export class ModelFlight {
     return result!;
   }
 
-  private told(part: ChatStreamPart): ChatStreamPart {
+  private published(part: ChatStreamPart): ChatStreamPart {
     if (part.type !== 'finish') return part;
-    const result = this.isTold ? free(part.result) : part.result;
-    this.isTold = true;
+    const result = this.hasPublished ? free(part.result) : part.result;
+    this.hasPublished = true;
     return { type: 'finish', result };
   }
 

@@ -1,11 +1,12 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
-import { AppConfig } from '../../config/index.js';
+import { llmConfig, type LlmConfig } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
 import { ModelBudget } from '../budget/model-budget.js';
+import type { ModelOmission } from '../wire/adaptation.registry.js';
 import { AccountedEmbeddingModel } from './accounted-embedding.wrapper.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
 import { BreakingModel } from './breaking-model.wrapper.js';
@@ -39,8 +40,8 @@ type Layer = (model: ChatModel) => ChatModel;
  */
 @Injectable()
 export class ModelStackFactory {
-  private readonly rules: AppConfig['llm']['resilience'];
-  private readonly prices: AppConfig['llm']['prices'];
+  private readonly rules: LlmConfig['resilience'];
+  private readonly prices: LlmConfig['prices'];
   private readonly isCosted: boolean;
   private readonly breakers = new Map<string, CircuitBreaker>();
   private readonly bulkheads = new Map<string, Bulkhead>();
@@ -48,13 +49,13 @@ export class ModelStackFactory {
   constructor(
     private readonly registry: ModelRegistry,
     private readonly keys: KeyPoolRegistry,
-    config: AppConfig,
+    @Inject(llmConfig.KEY) config: LlmConfig,
     @Optional() @Inject(Cache) private readonly cache?: Cache | null,
     @Optional() @Inject(ModelBudget) private readonly budget?: ModelBudget | null,
   ) {
-    this.rules = config.llm.resilience;
-    this.prices = config.llm.prices;
-    this.isCosted = isCosted(config.llm.budget);
+    this.rules = config.resilience;
+    this.prices = config.prices;
+    this.isCosted = isCosted(config.budget);
   }
 
   /**
@@ -94,6 +95,16 @@ export class ModelStackFactory {
     return new Map([...this.breakers].map(([name, breaker]) => [name, breaker.state]));
   }
 
+  /** Changes of requests that providers required, by `provider:model`. */
+  adaptations(): ReadonlyMap<string, readonly string[]> {
+    return this.registry.adaptations();
+  }
+
+  /** Tools that requests omit, since the format of their provider cannot express them. */
+  omittedTools(): readonly ModelOmission[] {
+    return this.registry.omittedTools();
+  }
+
   private dependable(settings: ModelSettings, own: OwnRules): ChatModel {
     return this.layers(own).reduce((model, wrap) => wrap(model), this.accounted(this.keyed(settings)));
   }
@@ -106,7 +117,7 @@ export class ModelStackFactory {
   }
 
   /**
-   * Wraps an embedding model likewise.
+   * Wraps an embedding model with its price and the budgets.
    * @throws AppError `CONFIG_INVALID` if a cost budget exists and the model has no price
    */
   accountedEmbedding(model: EmbeddingModel): EmbeddingModel {

@@ -1,9 +1,9 @@
-import { AppError } from '../../common/index.js';
-import type { AppConfig, ModelPrice } from '../../config/index.js';
+import { AppError } from '../../errors/index.js';
+import type { ModelPrice, LlmConfig } from '../../config/index.js';
 import type { AgentBudgets } from '../chat.types.js';
 import type { NamedModel } from '../context-window.policy.js';
 
-type Prices = AppConfig['llm']['prices'];
+type Prices = LlmConfig['prices'];
 
 /** The built-in model of fixed rules, which is free. */
 const FREE_PROVIDER = 'offline';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../common/index.js';
+import { canonicalJson } from '../../kernel/index.js';
 import type { ChatRequest } from '../chat.types.js';
 
 /** Tenant and model of a request. */
-export interface AskedModel {
+export interface CalledModel {
   readonly tenant: string;
   readonly provider: string;
   readonly model: string;
@@ -15,6 +15,6 @@ export function isDeterministic({ parameters }: ChatRequest): boolean {
 }
 
 /** Cache key of a request, independent of the order of its fields: SHA-256 in hex. */
-export function requestKey(asked: AskedModel, request: ChatRequest): string {
-  return hash('sha256', canonicalJson([asked.tenant, asked.provider, asked.model, request]));
+export function requestKey(called: CalledModel, request: ChatRequest): string {
+  return hash('sha256', canonicalJson([called.tenant, called.provider, called.model, request]));
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 
 export interface RetryRules {
   /** Maximum attempts, the first one included. */
@@ -16,8 +16,8 @@ export interface RetryRules {
  * @param random in [0, 1)
  */
 export function retryDelay(error: AppError, attempt: number, rules: RetryRules, random: number): number {
-  const asked = error.details?.['retry_after_ms'];
-  if (typeof asked === 'number') return Math.min(asked, rules.maxDelayMs);
+  const retryAfterMs = error.details?.['retry_after_ms'];
+  if (typeof retryAfterMs === 'number') return Math.min(retryAfterMs, rules.maxDelayMs);
   return Math.floor(random * Math.min(rules.baseDelayMs * 2 ** (attempt - 1), rules.maxDelayMs));
 }
 

@@ -57,8 +57,8 @@ describe('retries', () => {
   });
 
   it('wait for the provider’s retry delay, at most a minute', async () => {
-    const asked = retrying([busy(700), says('fine')]);
-    expect((await timed(asked.model.generate(REQUEST)))[1]).toBeLessThanOrEqual(710);
+    const delayed = retrying([busy(700), says('fine')]);
+    expect((await timed(delayed.model.generate(REQUEST)))[1]).toBeLessThanOrEqual(710);
     const long = retrying([busy(3_600_000), says('fine')]);
     const from = Date.now();
     await timed(long.model.generate(REQUEST));

@@ -10,6 +10,7 @@ import { capabilitiesOf } from './capabilities.mapper.js';
 import { buildResult, toWholeReply } from './reply.mapper.js';
 import { toWireBody } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
+import { TOOL_RULES } from './tool.mapper.js';
 
 /** Claude, through Anthropic's own Messages API (platform.claude.com). */
 export class AnthropicFactory extends ModelFactory {
@@ -28,15 +29,17 @@ export class AnthropicFactory extends ModelFactory {
     const url = endpointOf(base.href, '/v1/messages');
     const client = new WireClient(access, http, async () => {
       const { SdkClient } = await import('./sdk.client.js');
-      return (pool) => new SdkClient(url, pool, access.apiKey!);
+      return (pool) => new SdkClient({ url, headers: access.headers ?? {} }, pool, access.apiKey!);
     });
     const capabilities = { ...capabilitiesOf(model), ...settings.capabilities };
-    return new WireChatModel({ ...access, capabilities }, client, createCodec(model), settings.parameters);
+    const { adaptations } = http;
+    return new WireChatModel({ ...access, capabilities, adaptations }, client, createCodec(model), settings.parameters);
   }
 }
 
 function createCodec(model: string): ChatCodec {
   return {
+    toolRules: TOOL_RULES,
     write: (request, stream) => toWireBody(request, model, stream),
     read: (body) => buildResult(toWholeReply(body, model)),
     openStream: () => new StreamReplyBuilder(model),

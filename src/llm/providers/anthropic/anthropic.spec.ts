@@ -206,7 +206,7 @@ describe('a stream', () => {
 
   it('that falls silent is aborted, and its connection closed', async () => {
     llm.reply({ text: 'one two', stallAfter: 4 });
-    const settings = { provider: 'anthropic', apiKey: 'k', baseUrl: llm.url, timeoutMs: 80 };
+    const settings = { provider: 'anthropic', apiKey: 'k', baseUrl: llm.url, timeoutMs: 1000 };
     await expect(readStream(registry.create(settings).stream(ask))).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' });
     await llm.waitForAbort();
   });
@@ -234,5 +234,14 @@ describe('a stream', () => {
       { type: 'text', text: 'whole' },
     ]);
     expect(parts[2]).toMatchObject({ result: { finishReason: 'stop', message: { content: 'whole' } } });
+  });
+
+  it('keeps the place of a thinking block if a truncated reply has a call without a name', async () => {
+    const thinking = { type: 'thinking', thinking: 't', signature: 's' };
+    const content = [{ type: 'tool_use', id: 'a' }, thinking, { type: 'tool_use', id: 'b', name: 'add', input: {} }];
+    llm.reply({ status: 200, body: { content, stop_reason: 'max_tokens' } });
+    const { message } = await claude().generate(ask);
+    expect(message.toolCalls?.map(({ name }) => name)).toEqual(['add']);
+    expect(message.signedReasoning?.blocks).toEqual([{ value: thinking, text: 0, calls: 0 }]);
   });
 });

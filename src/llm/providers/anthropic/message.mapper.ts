@@ -1,4 +1,4 @@
-import { isJsonObject, parseExactJson, parseImage } from '../../../common/index.js';
+import { isJsonObject, parseExactJson, parseImage } from '../../../kernel/index.js';
 import type {
   AssistantMessage,
   ContentPart,
@@ -7,7 +7,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../../message.types.js';
-import { CallIds, toCallName } from './call-name.mapper.js';
+import { CallIds } from './call-id.mapper.js';
 import type { WireBlock, WireTurn } from './wire-block.types.js';
 
 /** A conversation in Anthropic's format: the system text is separate, and the turns of user and assistant alternate. */
@@ -39,7 +39,7 @@ export function toWireConversation(messages: readonly Message[], model: string):
 /** Names of the tools that a history has calls of. */
 export function calledTools(messages: readonly Message[]): readonly string[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
-  return [...new Set(calls.map(({ name }) => toCallName(name)))];
+  return [...new Set(calls.map(({ name }) => name))];
 }
 
 function toBlocks(message: Exclude<Message, { role: 'system' }>, ids: CallIds, model: string): WireBlock[] {
@@ -82,7 +82,7 @@ function toAssistantBlocks(message: AssistantMessage, ids: CallIds, model: strin
   const calls = toolCalls.map(({ id, name, arguments: args }) => ({
     type: 'tool_use',
     id: ids.open(id),
-    name: toCallName(name),
+    name,
     input: toInput(args),
   }));
   const blocks: WireBlock[] = [];

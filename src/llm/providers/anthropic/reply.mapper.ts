@@ -14,25 +14,8 @@ export interface WholeReply {
   /** The model that replied. */
   readonly model: string;
   /** The requested model. */
-  readonly asked: string;
+  readonly requestedModel: string;
 }
-
-/**
- * HTTP statuses of Anthropic's error types. A stream reports errors after its status 200 (platform.claude.com,
- * "Errors").
- */
-const STATUSES: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
 
 const REASONS: Readonly<Record<string, FinishReason>> = {
   max_tokens: 'length',
@@ -40,28 +23,21 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** Parses a reply or a stream event. @throws WireFailure for invalid JSON or a provider error */
-export function parseAnthropic(text: string): Readonly<Record<string, unknown>> {
-  return parseJsonReply(text, (kind) =>
-    kind !== undefined && Object.hasOwn(STATUSES, kind) ? STATUSES[kind] : undefined,
-  );
-}
-
 /** Parses the body of a reply without streaming. */
-export function toWholeReply(body: string, asked: string): WholeReply {
-  const message = parseAnthropic(body);
+export function toWholeReply(body: string, requestedModel: string): WholeReply {
+  const message = parseJsonReply(body);
   if (!Array.isArray(message['content'])) throw new BadReplyError('a reply without content');
   return {
     blocks: (message['content'] as (ReplyBlock | null)[]).flatMap((block) => toWholeBlock(block)),
     stopReason: message['stop_reason'],
     usage: toReportedUsage(message['usage']),
-    model: nameOf(message['model']) ?? asked,
-    asked,
+    model: nameOf(message['model']) ?? requestedModel,
+    requestedModel,
   };
 }
 
 /** Builds the result of a complete reply. @throws BadReplyError for an incomplete or invalid one */
-export function buildResult({ blocks, stopReason, usage, model, asked }: WholeReply): ChatResult {
+export function buildResult({ blocks, stopReason, usage, model, requestedModel }: WholeReply): ChatResult {
   if (typeof stopReason !== 'string') throw new BadReplyError('a reply without its stop reason');
   const special = Object.hasOwn(REASONS, stopReason) ? REASONS[stopReason] : undefined;
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
@@ -69,7 +45,7 @@ export function buildResult({ blocks, stopReason, usage, model, asked }: WholeRe
   if (!special) assertWhole(toolCalls);
   const counted = checkUsage(usage);
   return {
-    message: toMessage(blocks, toolCalls, asked),
+    message: toMessage(blocks, toolCalls, requestedModel),
     finishReason: special ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
     ...(counted && { usage: counted }),
     model,
@@ -91,17 +67,20 @@ function toMessage(blocks: readonly WholeBlock[], toolCalls: readonly ToolCall[]
     role: 'assistant',
     content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
     ...(reasoning !== '' && { reasoning }),
-    ...(signed.length > 0 && { signedReasoning: { provider: 'anthropic', model, blocks: signed } }),
+    // Required only beside calls.
+    ...(toolCalls.length > 0 &&
+      signed.length > 0 && { signedReasoning: { provider: 'anthropic', model, blocks: signed } }),
     ...(toolCalls.length > 0 && { toolCalls }),
   };
 }
 
+/** Places count the calls of the message, which has none without a name. */
 function toSigned(blocks: readonly WholeBlock[]): SignedReasoning['blocks'] {
   const signed: SignedReasoning['blocks'][number][] = [];
   let [text, calls] = [0, 0];
   for (const block of blocks) {
     if (block.type === 'text') text += block.text.length;
-    else if (block.type === 'tool_use') calls++;
+    else if (block.type === 'tool_use') calls += block.name === '' ? 0 : 1;
     else signed.push({ value: { ...block }, text, calls });
   }
   return signed;

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../common/index.js';
+import type { JsonSchema } from '../../../kernel/index.js';
 import type { ChatRequest, ModelParameters } from '../../chat.types.js';
 import type { Message } from '../../message.types.js';
 import { withFormat } from '../../response-format.policy.js';
@@ -10,7 +10,7 @@ import { standIns, toWireChoice, toWireTools } from './tool.mapper.js';
 /** Builds the body of `POST /v1/messages`. JSON omits undefined fields. */
 export function toWireBody(request: ChatRequest, model: string, stream: boolean): Record<string, unknown> {
   const schema = enforcedSchema(request);
-  const { system, messages } = toWireConversation(toldMessages(request, schema), model);
+  const { system, messages } = toWireConversation(messagesWithFormat(request, schema), model);
   return {
     model,
     ...(system.trim() !== '' && { system }),
@@ -33,7 +33,10 @@ function enforcedSchema({ responseFormat }: ChatRequest): JsonSchema | undefined
   return toStrictSchema(responseFormat.schema, { maxOptional: 24, mayRefer: false });
 }
 
-function toldMessages({ messages, responseFormat }: ChatRequest, schema: JsonSchema | undefined): readonly Message[] {
+function messagesWithFormat(
+  { messages, responseFormat }: ChatRequest,
+  schema: JsonSchema | undefined,
+): readonly Message[] {
   return responseFormat === undefined || schema ? messages : withFormat(messages, responseFormat);
 }
 

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { ExchangeLimits, Limited } from '../../wire/exchange.handler.js';
 import { post, type WireRequest, type WireResponse } from '../../wire/fetch.client.js';
 import { toConnectionFailure, toStatusFailure } from '../../wire/sdk-failure.mapper.js';
+import { toWellFormedJson } from '../../wire/well-formed-json.mapper.js';
 import type { EndpointClient } from '../../wire/wire.client.js';
 
 type SdkRequest = Awaited<ReturnType<Anthropic['buildRequest']>>;
@@ -15,13 +16,19 @@ const VERSION = '2026-10-21';
 /** The previous version, for requests with these parameters (platform.claude.com, "Versions"). */
 const SAMPLING_VERSION = '2023-06-01';
 
+interface Endpoint {
+  readonly url: URL;
+  /** Further headers of every request; they override the SDK's. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The official SDK without its `fetch`, retries, logging, tracing and environment variables. */
 export class SdkClient extends Anthropic implements EndpointClient {
   private readonly endpoint: string;
   private readonly apiHeaders: Headers;
   private readonly samplingHeaders: Headers;
 
-  constructor(url: URL, pool: Dispatcher, apiKey: string) {
+  constructor({ url, headers: further }: Endpoint, pool: Dispatcher, apiKey: string) {
     super({
       baseURL: url.origin,
       apiKey,
@@ -39,6 +46,7 @@ export class SdkClient extends Anthropic implements EndpointClient {
         'user-agent': 'jackdaw',
         'anthropic-version': version,
         'x-api-key': apiKey,
+        ...further,
       });
     this.apiHeaders = headers(VERSION);
     this.samplingHeaders = headers(SAMPLING_VERSION);
@@ -61,7 +69,7 @@ export class SdkClient extends Anthropic implements EndpointClient {
     const { limits } = options as Limited<SdkOptions>;
     const isSampling = body['temperature'] !== undefined || body['top_p'] !== undefined;
     const headers = isSampling ? this.samplingHeaders : this.apiHeaders;
-    const req = { method: 'POST', headers, body: JSON.stringify(body), limits };
+    const req = { method: 'POST', headers, body: toWellFormedJson(body), limits };
     return Promise.resolve({ req, url: this.endpoint, timeout: NO_TIMEOUT });
   }
 }

@@ -1,11 +1,11 @@
 import type { ChatResult, ChatStreamPart } from '../../chat.types.js';
 import type { ReportedUsage } from '../../usage.policy.js';
 import type { StreamedReply } from '../../wire/chat-codec.types.js';
+import { parseJsonReply } from '../../wire/json-reply.parser.js';
 import { StreamedUsageBuilder } from '../../wire/streamed-usage.builder.js';
 import {
   buildResult,
   nameOf,
-  parseAnthropic,
   toCounts,
   toReportedUsage,
   toWholeBlock,
@@ -36,9 +36,9 @@ export class StreamReplyBuilder implements StreamedReply {
 
   constructor(
     /** The requested model. */
-    private readonly asked: string,
+    private readonly requestedModel: string,
   ) {
-    this.model = asked;
+    this.model = requestedModel;
   }
 
   get length(): number {
@@ -58,14 +58,12 @@ export class StreamReplyBuilder implements StreamedReply {
     return this.whole !== undefined || (this.stopped && typeof this.stopReason === 'string');
   }
 
-  add(events: readonly string[]): ChatStreamPart[] {
-    const parts: ChatStreamPart[] = [];
-    for (const data of events) if (data !== '') this.addEvent(parseAnthropic(data), parts);
-    return parts;
+  add(data: string, parts: ChatStreamPart[]): void {
+    if (data !== '') this.addEvent(parseJsonReply(data), parts);
   }
 
   addWhole(body: string): ChatStreamPart[] {
-    this.whole = toWholeReply(body, this.asked);
+    this.whole = toWholeReply(body, this.requestedModel);
     return this.whole.blocks.flatMap((block): ChatStreamPart[] => {
       if (block.type === 'text') return [{ type: 'text', text: block.text }];
       return block.type === 'thinking' ? [{ type: 'reasoning', text: block.thinking }] : [];
@@ -73,9 +71,9 @@ export class StreamReplyBuilder implements StreamedReply {
   }
 
   result(): ChatResult {
-    const { stopReason, model, asked, usage } = this;
+    const { stopReason, model, requestedModel, usage } = this;
     const blocks = [...this.blocks.values()].flatMap(toWhole);
-    return buildResult(this.whole ?? { blocks, stopReason, usage, model, asked });
+    return buildResult(this.whole ?? { blocks, stopReason, usage, model, requestedModel });
   }
 
   private addEvent(event: Event, parts: ChatStreamPart[]): void {
@@ -100,7 +98,7 @@ export class StreamReplyBuilder implements StreamedReply {
   }
 
   private start(message: Event): void {
-    this.model = nameOf(message['model']) ?? this.asked;
+    this.model = nameOf(message['model']) ?? this.requestedModel;
     this.counts.add(toReportedUsage(message['usage']), this.generated);
   }
 

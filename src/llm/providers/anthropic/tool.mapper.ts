@@ -1,4 +1,5 @@
 import type { ToolChoice, ToolSpec } from '../../chat.types.js';
+import type { ToolRules } from '../../tool-schema.mapper.js';
 
 export interface WireTool {
   readonly name: string;
@@ -6,18 +7,17 @@ export interface WireTool {
   readonly input_schema: Readonly<Record<string, unknown>>;
 }
 
+/** "Property keys should match pattern …" (400 of the API). */
+export const TOOL_RULES: ToolRules = { propertyName: /^[a-zA-Z0-9_.-]{1,64}$/ };
+
 /** Cache: an agent passes the same array with every call. */
 const mapped = new WeakMap<readonly ToolSpec[], readonly WireTool[]>();
 
-/** Converts tools to the wire format; returns the same array for the same array. */
+/** Converts fitted tools to the wire format; returns the same array for the same array. */
 export function toWireTools(tools: readonly ToolSpec[]): readonly WireTool[] {
   let wire = mapped.get(tools);
   if (!wire) {
-    wire = tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      input_schema: { type: 'object', ...inputSchema },
-    }));
+    wire = tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
     mapped.set(tools, wire);
   }
   return wire;

@@ -13,11 +13,14 @@ export class AzureFactory extends WireModelFactory {
   readonly defaultModel = undefined;
   protected readonly key = { variable: 'AZURE_OPENAI_API_KEY', isRequired: true };
   protected override readonly urlVariable = 'AZURE_OPENAI_ENDPOINT';
+  protected override readonly mayLackVersion = false;
   protected readonly dialect: WireDialect = {
     maxTokensField: 'max_completion_tokens',
     reasoningEcho: 'never',
     formatMode: formatModeOf,
     extras: withoutReasoningBesideTools,
+    // learn.microsoft.com, "Function calling": descriptions have at most 1024 characters; "Quotas and limits": 128 tools.
+    toolRules: { maxDescription: 1024, maxTools: 128 },
   };
 
   protected capabilitiesOf(model: string): ModelCapabilities {

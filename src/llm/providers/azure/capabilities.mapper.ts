@@ -5,12 +5,19 @@ import {
   formatModeOf as openaiFormatMode,
 } from '../openai/capabilities.mapper.js';
 
+/** Names of OpenAI's models. */
+const NAMED = /^(?:gpt-|chatgpt|o\d|codex)/;
+
 /**
  * Capabilities by deployment name, which often is the name of OpenAI's model. Other names get those of the latest
  * model; `LLM_CAPABILITIES` overrides them.
  */
 export function capabilitiesOf(deployment: string): ModelCapabilities {
-  return openaiCapabilities(modelOf(deployment));
+  const capabilities = openaiCapabilities(modelOf(deployment));
+  if (NAMED.test(deployment)) return capabilities;
+  // Behind it may be a reasoning model, which refuses every temperature but 1.
+  const parameterLimits = { ...capabilities.parameterLimits, uncertain: ['temperature', 'stop'] as const };
+  return { ...capabilities, parameterLimits };
 }
 
 export function formatModeOf(deployment: string): FormatMode {

@@ -9,7 +9,12 @@ export class DeepSeekFactory extends WireModelFactory {
   readonly defaultBaseUrl = 'https://api.deepseek.com';
   readonly defaultModel = 'deepseek-v4-flash';
   protected readonly key = { variable: 'DEEPSEEK_API_KEY', isRequired: true };
-  protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'with_calls' };
+  protected readonly dialect: WireDialect = {
+    maxTokensField: 'max_tokens',
+    reasoningEcho: 'with_calls',
+    // api-docs.deepseek.com/api/create-chat-completion, `tools`.
+    toolRules: { maxTools: 128 },
+  };
 
   protected override readonly hasEmbeddings = false;
 

@@ -12,7 +12,12 @@ export class GlmFactory extends WireModelFactory {
   readonly defaultBaseUrl = 'https://open.bigmodel.cn/api/paas/v4';
   readonly defaultModel = 'glm-4.7';
   protected readonly key = { variable: 'GLM_API_KEY', isRequired: true };
-  protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'present' };
+  protected readonly dialect: WireDialect = {
+    maxTokensField: 'max_tokens',
+    reasoningEcho: 'present',
+    // docs.bigmodel.cn, 对话补全, `tools`.
+    toolRules: { maxTools: 128 },
+  };
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);

@@ -26,9 +26,11 @@ export interface FoundArithmetic {
 export function findArithmetic(text: string, previous?: string): FoundArithmetic {
   const plain = toArithmeticSigns(text, previous).replace(LEAD_IN, '');
   const [head = '', ...steps] = plain.split(THEN);
-  const goesOn = CONTINUES.test(head) || (head.startsWith('-') && CONTINUES_BY_MINUS.test(text));
-  if (goesOn && previous === undefined) return { expressions: [], lacksPrevious: true };
-  const expressions = expressionsIn(goesOn && previous !== undefined ? `${toOperand(previous)} ${spaced(head)}` : head);
+  const isContinued = CONTINUES.test(head) || (head.startsWith('-') && CONTINUES_BY_MINUS.test(text));
+  if (isContinued && previous === undefined) return { expressions: [], lacksPrevious: true };
+  const expressions = expressionsIn(
+    isContinued && previous !== undefined ? `${toOperand(previous)} ${spaced(head)}` : head,
+  );
   for (const step of steps) {
     const last = expressions.pop();
     if (last !== undefined) expressions.push(...expressionsIn(`(${last}) ${spaced(step)}`));

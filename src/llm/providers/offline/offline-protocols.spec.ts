@@ -4,7 +4,7 @@ import type { Message } from '../../message.types.js';
 import { OfflineModel } from './offline.model.js';
 
 const model = new OfflineModel();
-const TOOLS = '- calculator: Calculates.\n- get_timestamp: Tells the time.\n- string_tools: Works on texts.';
+const TOOLS = '- calculator: Calculates.\n- get_timestamp: Returns the time.\n- string_tools: Works on texts.';
 const REACT = `Be kind.\n\nTools:\n${TOOLS}\n\nAction: <name>\nAction Input: <JSON>\n`;
 const XML = `Tools:\n${TOOLS}\n\n<function_calls>\n<invoke name="…">…`;
 

@@ -12,10 +12,10 @@ const EDIT_NOTE = /^\[A person changed the arguments of this call [^\n]*\n/;
 
 /** The last question of a conversation. */
 export function questionOf({ messages }: OfflineConversation): OfflineQuestion {
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  const message = messages[asked];
+  const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
+  const message = messages[lastUserAt];
   const text = message?.role === 'user' ? textOf(message) : '';
-  const previous = lastNumber(messages.slice(0, Math.max(asked, 0)));
+  const previous = lastNumber(messages.slice(0, Math.max(lastUserAt, 0)));
   const isChinese = /\p{Script=Han}/u.test(maskQuotations(text).masked);
   return { text, isChinese, ...(previous !== undefined && { previous }) };
 }
@@ -25,42 +25,42 @@ export function replyTo(question: OfflineQuestion, { messages, tools }: OfflineC
   const plan = planFor(question);
   if (plan.kind === 'say') return plan;
   const able = plan.calls.filter(({ tool }) => tools.has(tool));
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  const results = messages.filter((message, i): message is ToolMessage => i > asked && message.role === 'tool');
+  const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
+  const results = messages.filter((message, i): message is ToolMessage => i > lastUserAt && message.role === 'tool');
   if (able.length > 0 && results.length === 0) return { calls: able };
-  return { text: tellAll(plan.calls, results, tools, question.isChinese) };
+  return { text: describeAll(plan.calls, results, tools, question.isChinese) };
 }
 
 /** Expects the results in the order of the calls. */
-function tellAll(
+function describeAll(
   calls: readonly OfflineCall[],
   results: readonly ToolMessage[],
   tools: ReadonlySet<string>,
   isChinese: boolean,
 ): string {
   const left = [...results];
-  const told = calls.flatMap((call) => {
+  const sentences = calls.flatMap((call) => {
     if (!tools.has(call.tool)) return [];
     const result = left.shift();
-    return result ? [tell(call, result.content, calls.length === 1, isChinese)] : [];
+    return result ? [describe(call, result.content, calls.length === 1, isChinese)] : [];
   });
   const lacking = new Set(calls.map(({ tool }) => tool).filter((tool) => !tools.has(tool)));
-  const sums = told.join(', ');
+  const sums = sentences.join(', ');
   return [...(sums === '' ? [] : [sums]), ...[...lacking].map((tool) => lacksTool(tool, isChinese))].join('\n');
 }
 
 /**
  * The result of an edited call belongs to a call that was not planned, so its note and content are returned unchanged.
  */
-function tell(call: OfflineCall, result: string, isOnly: boolean, isChinese: boolean): string {
+function describe(call: OfflineCall, result: string, isOnly: boolean, isChinese: boolean): string {
   const note = EDIT_NOTE.exec(result)?.[0];
-  if (note === undefined) return tellPlanned(call, result, isOnly, isChinese);
+  if (note === undefined) return describePlanned(call, result, isOnly, isChinese);
   const content = result.slice(note.length);
   return `${note}${content.startsWith('Error:') ? toolFailed(call.tool, content, isChinese) : content}`;
 }
 
-function tellPlanned(
-  { tool, name, tell: inWords }: OfflineCall,
+function describePlanned(
+  { tool, name, describe: inWords }: OfflineCall,
   result: string,
   isOnly: boolean,
   isChinese: boolean,

@@ -124,7 +124,7 @@ const FOLLOW_UPS: readonly Row[] = [
   ['再加 1 再乘以 2', [calc('(300 + 1) * 2')], ['602'], '602'],
 ];
 
-const TOLD: readonly (readonly [request: string, part: string])[] = [
+const REPLIES: readonly (readonly [request: string, part: string])[] = [
   ['hello', 'Hello!'],
   ['你好', '你好！'],
   ['thank you', 'You are welcome!'],
@@ -202,7 +202,7 @@ describe('the offline model', () => {
     expect(await planned.answerTo(results)).toBe(answer);
   });
 
-  it.each(TOLD)('answers without a tool: %.60s', async (request, part) => {
+  it.each(REPLIES)('answers without a tool: %.60s', async (request, part) => {
     const { message } = await model.generate({ messages: [{ role: 'user', content: request }], tools });
     expect(message.toolCalls).toBeUndefined();
     expect(message.content).toContain(part);

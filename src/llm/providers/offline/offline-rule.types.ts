@@ -14,7 +14,7 @@ export interface OfflineCall {
   /** Label of this result among others. */
   readonly name: string;
   /** Text of the result; the result itself by default. */
-  readonly tell?: (result: string) => string;
+  readonly describe?: (result: string) => string;
 }
 
 /** Output of a rule: a text, or tool calls. */

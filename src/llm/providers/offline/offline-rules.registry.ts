@@ -3,7 +3,7 @@ import type { OfflineRule } from './offline-rule.types.js';
 import * as texts from './offline-text.mapper.js';
 import { findTextRequest } from './text-request.parser.js';
 import { findTimeRequest } from './time-request.parser.js';
-import { tellTime } from './time-result.mapper.js';
+import { describeTime } from './time-result.mapper.js';
 
 const GREETING = /^\s*(?:hello|hi|hey|good (?:morning|afternoon|evening))\b|^\s*(?:你好|您好|嗨|早上好|下午好|晚上好)/i;
 const THANKS =
@@ -38,7 +38,7 @@ const time: OfflineRule = ({ text, isChinese }) => {
     tool: 'get_timestamp',
     arguments: { ...zone },
     name,
-    tell: (result: string) => tellTime(result, name, isDate, isChinese),
+    describe: (result: string) => describeTime(result, name, isDate, isChinese),
   }));
   return { kind: 'call', calls };
 };

@@ -2,7 +2,7 @@ const HOW_EN =
   'To use a real model set OPENAI_API_KEY=… and start again, or LLM_PROVIDER=ollama for one on this machine.';
 const HOW_ZH = '要使用真正的模型，请设置 OPENAI_API_KEY=… 后重新启动，或用 LLM_PROVIDER=ollama 使用本机模型。';
 const CAN_EN =
-  'I can calculate (what is 6*7?), tell the time (what time is it in Tokyo?) and work on texts (reverse "hello")';
+  'I can calculate (what is 6*7?), look up the time (what time is it in Tokyo?) and work on texts (reverse "hello")';
 const CAN_ZH = '我会计算（计算 100 + 200），能告诉你时间（东京现在几点？），也能处理文字（把 hello 变成大写）';
 
 export function greeting(isChinese: boolean): string {

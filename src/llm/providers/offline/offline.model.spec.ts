@@ -8,7 +8,7 @@ const model = new OfflineModel();
 const inputSchema = { type: 'object' };
 const tools = [
   { name: 'calculator', description: 'Calculates.', inputSchema },
-  { name: 'get_timestamp', description: 'Tells the time.', inputSchema },
+  { name: 'get_timestamp', description: 'Returns the time.', inputSchema },
 ];
 const ask = (content: string, given = tools): ChatRequest => ({ messages: [{ role: 'user', content }], tools: given });
 

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../../kernel/index.js';
 import { maskQuotations } from './quoted-text.parser.js';
 
 /** Input of the text tool. */
@@ -9,22 +10,22 @@ export type TextRequest = Readonly<Record<'operation' | 'text', string>> & {
 type Argument = 'text' | 'search' | 'replacement' | 'count';
 
 /** Patterns of operations. A vague one requires a clear frame around the text. */
-const OPERATIONS: readonly { readonly operation: string; readonly asked: RegExp; readonly isVague?: true }[] = [
-  { operation: 'title', asked: /\btitle[- ]?case\b|\bcapitali[sz]e\b|首字母大写|标题格式/i },
-  { operation: 'upper', asked: /\bupper[- ]?case\b|\bcapital letters\b|大写/i },
-  { operation: 'lower', asked: /\blower[- ]?case\b|\bsmall letters\b|小写/i },
-  { operation: 'reverse', asked: /\breversed?\b|\bbackwards?\b|反转|颠倒|倒序|[倒反]过来/i },
+const OPERATIONS: readonly { readonly operation: string; readonly words: RegExp; readonly isVague?: true }[] = [
+  { operation: 'title', words: /\btitle[- ]?case\b|\bcapitali[sz]e\b|首字母大写|标题格式/i },
+  { operation: 'upper', words: /\bupper[- ]?case\b|\bcapital letters\b|大写/i },
+  { operation: 'lower', words: /\blower[- ]?case\b|\bsmall letters\b|小写/i },
+  { operation: 'reverse', words: /\breversed?\b|\bbackwards?\b|反转|颠倒|倒序|[倒反]过来/i },
   {
     operation: 'count_words',
-    asked: /\b(?:how many|count(?: the)?|number of) words\b|\bword count\b|[多几][少个]个?单?词|单?词数/i,
+    words: /\b(?:how many|count(?: the)?|number of) words\b|\bword count\b|[多几][少个]个?单?词|单?词数/i,
   },
   {
     operation: 'length',
-    asked:
+    words:
       /\b(?:how many|count(?: the)?|number of) (?:characters|letters)\b|\bcharacter count\b|[多几][少个]个?(?:字符|字母|字)|字符?数/i,
   },
-  { operation: 'length', asked: /\blength\b|\bhow long is\b|长度/i, isVague: true },
-  { operation: 'trim', asked: /\btrim\b|去[掉除]?(?:首尾|两端|前后)的?空格/i },
+  { operation: 'length', words: /\blength\b|\bhow long is\b|长度/i, isVague: true },
+  { operation: 'trim', words: /\btrim\b|去[掉除]?(?:首尾|两端|前后)的?空格/i },
 ];
 const QUOTATION = /[\ue000-\ue0ff]/g;
 const NOUN = '(?:(?:the|this) )?(?:word|text|string|phrase|sentence)';
@@ -97,7 +98,7 @@ const WITH_MORE: readonly { operation: string; pattern: RegExp; order: readonly 
 
 /** Finds a request for a text operation, in English or Chinese. */
 export function findTextRequest(question: string): TextRequest | undefined {
-  const { masked, unmask } = maskQuotations(question.trim().replace(/[\s?？!！.。]+$/, ''));
+  const { masked, unmask } = maskQuotations(withoutTrailing(question.trim(), ' \t\n\r\u00a0\u3000?？!！.。'));
   const found = withMore(masked) ?? withText(masked);
   if (!found) return undefined;
   const filled = Object.entries(found).map(([key, part]) => [key, key === 'count' ? Number(part) : unmask(part)]);
@@ -117,8 +118,8 @@ function withText(masked: string): Record<string, string> | undefined {
   const quotations = masked.match(QUOTATION) ?? [];
   // With several quotations, the target is ambiguous.
   if (quotations.length > 1) return undefined;
-  for (const { operation, asked, isVague } of OPERATIONS) {
-    const match = asked.exec(masked);
+  for (const { operation, words, isVague } of OPERATIONS) {
+    const match = words.exec(masked);
     if (!match) continue;
     const sides = {
       before: masked.slice(0, match.index).trim(),

@@ -29,8 +29,8 @@ const OTHER_TIME =
 /** Finds a question about the current time or date, in English or Chinese. */
 export function findTimeRequest(text: string, isChinese: boolean): TimeRequest | undefined {
   if (OTHER_TIME.test(text)) return undefined;
-  const isDate = [DATE_EN, DATE_ZH].some((asked) => asked.test(text));
-  const isTime = [TIME_EN, TIME_ZH].some((asked) => asked.test(text));
+  const isDate = [DATE_EN, DATE_ZH].some((pattern) => pattern.test(text));
+  const isTime = [TIME_EN, TIME_ZH].some((pattern) => pattern.test(text));
   if (!isDate && !isTime && !TIME_OF_PLACE.test(text)) return undefined;
   const places = findPlaces(text, isChinese);
   if (places.length > 0) return { isDate, places };

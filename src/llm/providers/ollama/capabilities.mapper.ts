@@ -11,6 +11,8 @@ export function capabilitiesOf(model: string): ModelCapabilities {
     vision: VISION.test(model),
     // Images must be inline data: Ollama fetches no URLs (docs.ollama.com/api/openai-compatibility).
     imageUrls: false,
+    // Its list of image types (github.com/ollama/ollama, openai/openai.go, decodeImageURL).
+    imageLimits: { mediaTypes: ['image/png', 'image/jpeg', 'image/webp'] },
     functionCalling: !WITHOUT_TOOLS.test(model),
     jsonMode: true,
     // The API ignores `tool_choice` (docs.ollama.com/api/openai-compatibility).

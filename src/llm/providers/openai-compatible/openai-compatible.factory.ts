@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
+import { capabilitiesOf, formatModeOf, requirementsOf } from './capabilities.mapper.js';
 
 /**
  * Any server with OpenAI's chat completions API: vLLM, llama.cpp, LM Studio, a gateway. It has no default URL or model.
@@ -15,7 +15,12 @@ export class OpenAiCompatibleFactory extends WireModelFactory {
     maxTokensField: 'max_tokens',
     reasoningEcho: 'never',
     formatMode: formatModeOf,
+    arrangement: 'template',
   };
+
+  protected override dialectOf(model: string): WireDialect {
+    return { ...this.dialect, ...requirementsOf(model) };
+  }
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);

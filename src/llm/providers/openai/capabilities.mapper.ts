@@ -8,6 +8,8 @@ const WITHOUT_TOOLS = /instruct|^o1-(?:mini|preview)/;
 /** Models before JSON mode, and before schemas (developers.openai.com, "Structured model outputs"). */
 const WITHOUT_FORMATS = /^gpt-4(?:-0\d{3}|-32k.*)?$/;
 const WITHOUT_SCHEMAS = /^(?:gpt-3|gpt-4-|gpt-4o-2024-05-13|chatgpt-)/;
+/** Names of OpenAI's models. */
+const NAMED = /^(?:ft:)?(?:gpt-|chatgpt|o\d|codex)/;
 /** Reasoning models: the o series, and all since GPT-5 except the chat models. */
 const REASONING = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d)(?!.*chat))/;
 /** From GPT-5.5 on, reasoning is on by default. */
@@ -16,12 +18,21 @@ const REASONS_BY_DEFAULT = /^gpt-(?:5\.[5-9]|[6-9]|\d\d)/;
 /** 20 MB per image, 500 images per request (developers.openai.com, "Images and vision", image input requirements). */
 const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: 20 * 1024 * 1024, maxCount: 500 };
 
+/** Models with audio input (developers.openai.com, "Audio and speech"). */
+const AUDIO = /^gpt-(?:audio|.*-audio)/;
+
+/** Whether a model is a reasoning model, by its name. */
+export function isReasoning(model: string): boolean {
+  return REASONING.test(model);
+}
+
 /** Capabilities by model name; an unknown model has those of the latest one. */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const functionCalling = !WITHOUT_TOOLS.test(model);
   return {
     vision: !TEXT_ONLY.test(model),
     imageLimits: IMAGE_LIMITS,
+    ...(AUDIO.test(model) && { audio: true }),
     functionCalling,
     jsonMode: functionCalling,
     parameterLimits: limitsOf(model),
@@ -32,8 +43,9 @@ export function capabilitiesOf(model: string): ModelCapabilities {
  * Reasoning models answer 400 to these parameters (developers.openai.com, "Reasoning models"); the API accepts at most
  * four stop sequences.
  */
-function limitsOf(model: string): ParameterLimits {
-  if (!REASONING.test(model)) return { maxStops: 4 };
+export function limitsOf(model: string): ParameterLimits {
+  if (!NAMED.test(model)) return { maxStops: 4, uncertain: ['temperature'] };
+  if (!isReasoning(model)) return { maxStops: 4 };
   return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop'] };
 }
 

@@ -1,6 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
+import { isOwnHost } from '../../wire/wire-access.factory.js';
 import { capabilitiesOf, formatModeOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
 
 /** OpenAI's API (developers.openai.com). */
@@ -14,7 +15,15 @@ export class OpenAiFactory extends WireModelFactory {
     reasoningEcho: 'never',
     formatMode: formatModeOf,
     extras: withoutReasoningBesideTools,
+    // developers.openai.com, "Create chat completion", `tools`.
+    toolRules: { maxTools: 128 },
   };
+
+  /** Other servers at `OPENAI_BASE_URL`, such as vLLM, have no limit of tools. */
+  protected override dialectOf(_model: string, baseUrl: string): WireDialect {
+    const { toolRules: _ofOpenAi, ...others } = this.dialect;
+    return isOwnHost(baseUrl, this.defaultBaseUrl) ? this.dialect : others;
+  }
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);

@@ -15,7 +15,7 @@ export interface BookedSum extends TotalRow {
   isOver: boolean;
 }
 
-/** An entry in memory. Only its `BudgetBook` changes it. */
+/** An entry in memory. Only its `BudgetLedger` changes it. */
 export interface BookedEntry {
   readonly entry: BudgetEntry;
   /** Time of its last change, epoch ms. */
@@ -29,7 +29,7 @@ export interface BookedEntry {
 }
 
 /** Entries and totals in memory, with eviction of idle ones. */
-export class BudgetBook {
+export class BudgetLedger {
   /** Entries by run id, oldest run first. */
   private readonly runs = new Map<string, BookedEntry[]>();
   private readonly sums = new Map<string, BookedSum>();
@@ -160,7 +160,7 @@ export class BudgetBook {
   }
 
   /** Drops an entry that is durable with its step: a replay does not repeat the step. */
-  told(booked: BookedEntry): void {
+  reported(booked: BookedEntry): void {
     if (this.drop(booked)) change(booked.sums, NOTHING, 1, -1);
   }
 
@@ -216,12 +216,12 @@ export class BudgetBook {
 
   private grow(): void {
     // Deferred: a caller in this turn of the event loop may use totals that it has just found.
-    if (++this.added % (this.most / 4) === 0) setImmediate(() => this.letGo());
+    if (++this.added % (this.most / 4) === 0) setImmediate(() => this.evictIdle());
   }
 
-  private letGo(): void {
-    letGo(this.runs, this.most / 4, (run) => run.every(({ isDurable }) => isDurable));
-    letGo(this.sums, this.most, ({ open }) => open === 0);
+  private evictIdle(): void {
+    evict(this.runs, this.most / 4, (run) => run.every(({ isDurable }) => isDurable));
+    evict(this.sums, this.most, ({ open }) => open === 0);
   }
 }
 
@@ -237,7 +237,7 @@ function change(sums: readonly BookedSum[], { tokens, cost }: Amount, sign: 1 | 
   }
 }
 
-function letGo<Value>(from: Map<string, Value>, most: number, isIdle: (value: Value) => boolean): void {
+function evict<Value>(from: Map<string, Value>, most: number, isIdle: (value: Value) => boolean): void {
   for (const [key, value] of from) {
     if (from.size <= most) return;
     if (isIdle(value)) from.delete(key);

@@ -1,6 +1,5 @@
-/** Characters that Anthropic rejects in ids and names of calls. */
+/** Characters that Anthropic rejects in ids of calls. */
 const NOT_ALLOWED = /[^A-Za-z0-9_-]/g;
-const MAX_NAME = 64;
 
 /**
  * Maps call ids of a history to valid ids that are unique in the request. Ids of other providers may contain other
@@ -24,9 +23,4 @@ export class CallIds {
   of(id: string): string {
     return this.current.get(id) ?? this.open(id);
   }
-}
-
-/** A valid tool name for a call of the history: a model may have called an invalid name. */
-export function toCallName(name: string): string {
-  return name.replaceAll(NOT_ALLOWED, '_').slice(0, MAX_NAME) || 'tool';
 }
