@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../common/index.js';
+import type { JsonSchema } from '../kernel/index.js';
 import { suspend, type Suspension } from '../tool/index.js';
 import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
 

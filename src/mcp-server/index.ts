@@ -2,7 +2,7 @@
 export { askClient } from './ask-client.factory.js';
 export type { McpClient } from './mcp-call.types.js';
 export { McpClients } from './mcp-client.registry.js';
-export { MCP_PATH } from './mcp.controller.js';
+export { MCP_PATH } from './mcp-endpoint.controller.js';
 export { mcpContent } from './mcp-content.factory.js';
 export { McpEndpoint } from './mcp-endpoint.service.js';
 export { McpPrompts } from './mcp-prompt.registry.js';

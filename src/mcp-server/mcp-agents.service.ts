@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { AgentRegistry, AgentService, type RunAnswer } from '../agent/index.js';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';
 import { createValueCheck } from '../tool/index.js';
 import { agentOf, toAgentTool } from './agent-tool.factory.js';

@@ -1,5 +1,5 @@
 import type { CallToolResult, GetPromptResult, InputRequiredResult } from '@modelcontextprotocol/server';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import type { McpClientCapabilities, McpLogLevel } from './mcp-protocol.types.js';
 
 /** The client of a call, reachable during the call. */

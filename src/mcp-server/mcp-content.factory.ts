@@ -1,4 +1,4 @@
-import type { JsonValue } from '../common/index.js';
+import type { JsonValue } from '../kernel/index.js';
 import type { McpContentBlock } from './mcp-protocol.types.js';
 
 const CONTENT_KEY = 'mcp_content';
@@ -10,11 +10,11 @@ export function mcpContent(blocks: readonly McpContentBlock[]): JsonValue {
 }
 
 /** The blocks of a result from `mcpContent`. */
-export function givenContent(value: unknown): readonly McpContentBlock[] | undefined {
+export function asContent(value: unknown): readonly McpContentBlock[] | undefined {
   if (typeof value !== 'object' || value === null || !(CONTENT_KEY in value)) return undefined;
   const { [CONTENT_KEY]: blocks } = value;
-  const isGiven = Array.isArray(blocks) && Object.keys(value).length === 1 && blocks.every(isBlock);
-  return isGiven ? (blocks as McpContentBlock[]) : undefined;
+  const isContent = Array.isArray(blocks) && Object.keys(value).length === 1 && blocks.every(isBlock);
+  return isContent ? (blocks as McpContentBlock[]) : undefined;
 }
 
 function isBlock(block: unknown): boolean {

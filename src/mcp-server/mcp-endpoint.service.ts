@@ -1,8 +1,8 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Readable, Writable } from 'node:stream';
-import type { Principal } from '../common/index.js';
-import { AppConfig } from '../config/index.js';
+import type { Principal } from '../kernel/index.js';
+import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 import { McpOffer } from './mcp-offer.service.js';
 import { McpRuns } from './mcp-run.service.js';
 import type { McpHttpHandler } from './protocol/http.handler.js';
@@ -20,7 +20,7 @@ export class McpEndpoint implements OnApplicationShutdown {
   private readonly open = new Set<Handler>();
 
   constructor(
-    private readonly config: AppConfig,
+    @Inject(mcpServerConfig.KEY) private readonly config: McpEndpointConfig,
     private readonly offer: McpOffer,
     private readonly runs: McpRuns,
   ) {}
@@ -55,7 +55,7 @@ export class McpEndpoint implements OnApplicationShutdown {
 
   private async loadHttp(): Promise<McpHttpHandler> {
     const { McpHttpHandler } = await import('./protocol/http.handler.js');
-    return this.follow(new McpHttpHandler(this.offer, this.config.mcpServer));
+    return this.follow(new McpHttpHandler(this.offer, this.config));
   }
 
   private follow<H extends Handler>(handler: H): H {

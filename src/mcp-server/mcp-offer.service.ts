@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppError, VERSION } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { VERSION } from '../kernel/index.js';
 import { McpChanges } from './mcp-changes.service.js';
 import { McpPromptService } from './mcp-prompts.service.js';
 import { McpResourceService } from './mcp-resources.service.js';

@@ -1,17 +1,17 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../common/index.js';
-import { AppConfig, isLoopback } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import { isLoopback, mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 
 /**
  * Admits pages of this machine, of this server and of configured origins only: other pages could act for their reader.
  */
 @Injectable()
 export class McpOriginGuard implements CanActivate {
-  constructor(private readonly config: AppConfig) {}
+  constructor(@Inject(mcpServerConfig.KEY) private readonly config: McpEndpointConfig) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { isEnabled, allowedOrigins } = this.config.mcpServer;
+    const { isEnabled, allowedOrigins } = this.config;
     if (!isEnabled) throw new AppError('NOT_FOUND', 'The MCP server is disabled (MCP_SERVER=off).');
     const { origin, host } = context.switchToHttp().getRequest<FastifyRequest>().headers;
     if (origin === undefined || isAllowed(origin, host, allowedOrigins)) return true;

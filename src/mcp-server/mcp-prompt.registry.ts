@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Prompt } from '@modelcontextprotocol/server';
-import { AppError, ChangeListeners, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { ChangeListeners, type Principal } from '../kernel/index.js';
 import type { McpPromptMessage, McpRequests } from './mcp-protocol.types.js';
 
 /** The context of a prompt request. */
@@ -37,13 +38,13 @@ export class McpPrompts {
       throw new AppError('EXTENSION_INVALID', `There are two MCP prompts named "${prompt.name}"; rename one.`);
     }
     this.prompts.set(prompt.name, prompt);
-    this.changes.tell();
+    this.changes.notify();
   }
 
   /** @returns whether the prompt existed */
   unregister(name: string): boolean {
     const wasThere = this.prompts.delete(name);
-    if (wasThere) this.changes.tell();
+    if (wasThere) this.changes.notify();
     return wasThere;
   }
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Prompt } from '@modelcontextprotocol/server';
 import { AgentRegistry, type AgentDefinition } from '../agent/index.js';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';
 import { agentOf, agentToolName } from './agent-tool.factory.js';
 import type { McpCall, McpPromptAnswer } from './mcp-call.types.js';

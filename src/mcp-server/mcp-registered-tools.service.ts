@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { DirectCallService, type DirectCallAnswer } from '../agent/index.js';
-import type { JsonSchema, Principal } from '../common/index.js';
+import type { JsonSchema, Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { AccessLogService, hasScope } from '../security/index.js';
-import { partTools, SecurityPolicies, ToolRegistry, ToolSwitchService, type Tool } from '../tool/index.js';
+import { partTools, SecurityPolicies, ToolSwitchService } from '../tool-policy/index.js';
+import { type Tool, ToolRegistry } from '../tool/index.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRuns, type McpTask } from './mcp-run.service.js';
 import { toolProgress } from './progress.mapper.js';
 import { assertScope } from './scope.policy.js';
-import { type CallWithImages, toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
+import { type CallWithFiles, toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
 
 /** Tools of the registry for MCP clients. As over REST, each call is a run. */
 @Injectable()
@@ -44,26 +45,27 @@ export class McpRegisteredTools {
   call(call: McpCall, name: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
     const { principal } = call;
     assertScope(principal, 'tools:call');
-    const task: McpTask<CallWithImages, McpToolAnswer> = {
+    const task: McpTask<CallWithFiles, McpToolAnswer> = {
       subject: `tool:${name}`,
       start: async ({ onStart, ...watch }) => {
         const onCallStart = (run: RunHandle) => {
           this.access.record(principal, 'call', 'tool', name);
           onStart(run);
         };
-        return this.withImageUrls(
+        return this.withFiles(
+          principal,
           await this.calls.call(principal, name, { arguments: args }, { ...watch, onStart: onCallStart }),
         );
       },
-      read: async (runId) => this.withImageUrls(await this.calls.answer(principal, name, runId)),
+      read: async (runId) => this.withFiles(principal, await this.calls.answer(principal, name, runId)),
       onItem: toolProgress(call),
       toResult: (answer) => toToolAnswer(answer, this.find(name)),
     };
     return this.runs.perform(call, task);
   }
 
-  private async withImageUrls(answer: DirectCallAnswer): Promise<CallWithImages> {
-    return { ...answer, imageUrls: await this.calls.imagesOf(answer) };
+  private async withFiles(principal: Principal, answer: DirectCallAnswer): Promise<CallWithFiles> {
+    return { ...answer, contents: await this.calls.filesOf(principal, answer) };
   }
 
   private find(name: string): Tool | undefined {

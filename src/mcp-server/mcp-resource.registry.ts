@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, ChangeListeners, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { ChangeListeners, type Principal } from '../kernel/index.js';
 
 /** The content of a resource: text, or bytes in base64. */
 export type McpResourceContent = { readonly mimeType?: string } & (
@@ -42,13 +43,13 @@ export class McpResources {
       throw new AppError('EXTENSION_INVALID', `There are two MCP resources at "${resource.uri}"; move one.`);
     }
     this.resources.set(resource.uri, { resource, pattern: patternOf(resource.uri) });
-    this.changes.tell();
+    this.changes.notify();
   }
 
   /** @returns whether the resource existed */
   unregister(uri: string): boolean {
     const wasThere = this.resources.delete(uri);
-    if (wasThere) this.changes.tell();
+    if (wasThere) this.changes.notify();
     return wasThere;
   }
 

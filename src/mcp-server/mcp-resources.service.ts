@@ -6,7 +6,8 @@ import type {
   ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { AgentService } from '../agent/index.js';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import { RunListStore, type ListedRun } from '../run/index.js';
 import { AccessLogService, hasScope } from '../security/index.js';
 import { SessionAdminService, SessionService, type SessionMessage, type SessionRecord } from '../session/index.js';
@@ -40,7 +41,7 @@ export class McpResourceService {
   constructor(
     private readonly own: McpResources,
     private readonly sessions: SessionService,
-    private readonly keeper: SessionAdminService,
+    private readonly sessionAdmin: SessionAdminService,
     private readonly runs: RunListStore,
     private readonly agents: AgentService,
     private readonly access: AccessLogService,
@@ -117,7 +118,7 @@ export class McpResourceService {
     { after }: Extract<ResourceCursor, { kind: 'sessions' }>,
   ): Promise<ListResourcesResult> {
     if (!hasScope(principal, 'sessions:read')) return this.runPage(principal);
-    const listed = await this.keeper.list(principal, PAGE + 1, after);
+    const listed = await this.sessionAdmin.list(principal, PAGE + 1, after);
     this.access.record(principal, 'read', 'sessions', '');
     const page = listed.slice(0, PAGE);
     const last = page.at(-1);

@@ -1,7 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { InputRequiredResult } from '@modelcontextprotocol/server';
 import { AgentDecisionService } from '../agent/index.js';
-import { AppError, newId } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { newId } from '../kernel/index.js';
 import {
   RunFollowService,
   RunService,
@@ -13,7 +14,7 @@ import {
   type WaitingRequest,
 } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
-import { toInputQuestion, type InputQuestion } from './asked-input.mapper.js';
+import { toInputQuestion, type InputQuestion } from './input-question.mapper.js';
 import { canAnswer } from './client-capability.policy.js';
 import { McpClients } from './mcp-client.registry.js';
 import type { McpCall } from './mcp-call.types.js';
@@ -109,15 +110,15 @@ export class McpRuns implements OnModuleDestroy {
     for (let view = first; ;) {
       const question = this.firstQuestion(view);
       if (!question) return task.toResult(view);
-      const given = question.answer(inputs);
-      if (given.kind === 'open') return this.unanswered(call, task, view, question);
+      const answered = question.answer(inputs);
+      if (answered.kind === 'open') return this.unanswered(call, task, view, question);
       inputs = Object.fromEntries(Object.entries(inputs).filter(([key]) => !(key in question.requests)));
       const { run_id: runId } = view;
       const { call_id: callId } = question.request;
       try {
         view = await this.after(runId, task, async () => {
-          if (given.kind === 'declined') await this.runs.cancel(call.principal, runId);
-          else await this.decisions.input(call.principal, runId, { callId, value: given.value });
+          if (answered.kind === 'declined') await this.runs.cancel(call.principal, runId);
+          else await this.decisions.input(call.principal, runId, { callId, value: answered.value });
         });
       } catch (error) {
         // Ask again after an input that does not match the schema.

@@ -5,7 +5,7 @@ import { ToolModule } from '../tool/index.js';
 import { McpAgents } from './mcp-agents.service.js';
 import { McpChanges } from './mcp-changes.service.js';
 import { McpClients } from './mcp-client.registry.js';
-import { McpController } from './mcp.controller.js';
+import { McpEndpointController } from './mcp-endpoint.controller.js';
 import { McpEndpoint } from './mcp-endpoint.service.js';
 import { McpOffer } from './mcp-offer.service.js';
 import { McpPrompts } from './mcp-prompt.registry.js';
@@ -20,7 +20,7 @@ import { McpTools } from './mcp-tools.service.js';
 @Global()
 @Module({
   imports: [RunModule, SessionModule, ToolModule],
-  controllers: [McpController],
+  controllers: [McpEndpointController],
   providers: [
     McpClients,
     McpRuns,

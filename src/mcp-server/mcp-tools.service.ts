@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
-import { AppError, type ErrorCode, type JsonSchema, type Principal } from '../common/index.js';
+import { AppError, type ErrorCode } from '../errors/index.js';
+import { type JsonSchema, type Principal } from '../kernel/index.js';
 import { McpAgents } from './mcp-agents.service.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRegisteredTools } from './mcp-registered-tools.service.js';

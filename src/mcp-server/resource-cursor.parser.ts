@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { SessionPlace } from '../session/index.js';
 
 /** Start of a page of resources: all sessions come before all runs. */

@@ -1,4 +1,5 @@
-import { AppError, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import { hasScope, type Scope } from '../security/index.js';
 
 /** @throws AppError `FORBIDDEN` */

@@ -1,9 +1,9 @@
 import type { CallToolResult, ContentBlock, Tool as McpTool } from '@modelcontextprotocol/server';
 import type { DirectCallAnswer, RunAnswer } from '../agent/index.js';
-import { isJsonObject, type JsonSchema, parseImage } from '../common/index.js';
-import type { WaitingRequest } from '../run/index.js';
-import type { Tool } from '../tool/index.js';
-import { givenContent } from './mcp-content.factory.js';
+import { isJsonObject, type JsonSchema, type JsonValue } from '../kernel/index.js';
+import { type PublishedImage, type RunFile, toPublishedFile, type WaitingRequest } from '../run/index.js';
+import { fileReference, type Tool } from '../tool/index.js';
+import { asContent } from './mcp-content.factory.js';
 
 /** Keys of Jackdaw in `_meta`. */
 const RUN_ID = 'jackdaw/run_id';
@@ -31,13 +31,13 @@ export function toMcpTool({ definition, metadata }: Tool): McpTool {
   };
 }
 
-/** A direct call with the images of its result, as https URLs and data URIs. */
-export interface CallWithImages extends DirectCallAnswer {
-  readonly imageUrls: readonly string[];
+/** A direct call with the binary content of its result. */
+export interface CallWithFiles extends DirectCallAnswer {
+  readonly contents: readonly RunFile[];
 }
 
 /** The result of a tool call. */
-export function toToolAnswer(answer: CallWithImages, tool: Tool | undefined): CallToolResult {
+export function toToolAnswer(answer: CallWithFiles, tool: Tool | undefined): CallToolResult {
   const { run_id, status, tool: name } = answer;
   const meta = { [RUN_ID]: run_id, [STATUS]: status, ...(tool?.metadata.untrusted && { [UNTRUSTED]: true }) };
   switch (status) {
@@ -86,11 +86,18 @@ export function failed(message: string, meta: Record<string, unknown> = {}): Cal
   return { content: [text(message)], isError: true, _meta: meta };
 }
 
-function succeeded({ result: value, imageUrls }: CallWithImages, outputSchema: JsonSchema | undefined): CallToolResult {
-  const images = imageUrls.flatMap(toImage);
-  const given = givenContent(value);
-  if (given) return { content: [...given, ...images] };
-  const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null)), ...images];
+function succeeded(answer: CallWithFiles, outputSchema: JsonSchema | undefined): CallToolResult {
+  const { result, run_id, contents } = answer;
+  const originals = new OriginalContent(contents);
+  const value = result === undefined ? result : originals.in(result, outputSchema !== undefined);
+  const given = asContent(value);
+  const links = (answer.images ?? []).flatMap(toLink);
+  const blocks = [
+    ...contents.filter((file) => !originals.used.has(file)).map((file) => toBlock(file, run_id)),
+    ...links,
+  ];
+  if (given) return { content: [...given, ...blocks] };
+  const content = [text(typeof result === 'string' ? result : JSON.stringify(result ?? null)), ...blocks];
   const isObject = isJsonObject(value);
   if (!outputSchema) return { content, ...(isObject && { structuredContent: value }) };
   // A truncated result is a text.
@@ -118,14 +125,54 @@ function handedOverText(what: string, runId: string): string {
   return `${what} resumes as run ${runId} when the server has restarted: do not call again, but read the resource jackdaw://runs/${runId}.`;
 }
 
-function toImage(url: string): ContentBlock[] {
-  const image = parseImage(url);
-  if (typeof image === 'string') return [];
-  return image.kind === 'url'
-    ? [{ type: 'resource_link', uri: image.url, name: 'image' }]
-    : [{ type: 'image', data: image.data, mimeType: image.mediaType }];
+function toLink({ url }: PublishedImage): ContentBlock[] {
+  return url === undefined ? [] : [{ type: 'resource_link', uri: url, name: 'image' }];
 }
 
 function text(value: string): ContentBlock {
   return { type: 'text', text: value };
+}
+
+/** Puts binary content back in the place of its references. */
+class OriginalContent {
+  /** The files that a value refers to. */
+  readonly used = new Set<RunFile>();
+  private readonly byReference: ReadonlyMap<string, RunFile>;
+
+  constructor(files: readonly RunFile[]) {
+    this.byReference = new Map(files.map((file) => [fileReference(toPublishedFile(file)), file]));
+  }
+
+  /**
+   * The value as its tool returned it.
+   * @param isData whether a text is data; by default it is for the model, and keeps its references
+   */
+  in(value: JsonValue, isData: boolean): JsonValue {
+    const isText = typeof value === 'string' && !isData;
+    return isText || this.byReference.size === 0 ? value : this.restored(value);
+  }
+
+  private restored(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.original(value);
+    if (Array.isArray(value)) return value.map((item) => this.restored(item));
+    if (!isJsonObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
+    const entries = Object.entries(value as Readonly<Record<string, JsonValue>>);
+    return Object.fromEntries(entries.map(([key, member]) => [key, this.restored(member)])) as JsonValue;
+  }
+
+  private original(reference: string): string {
+    const file = this.byReference.get(reference);
+    if (!file) return reference;
+    this.used.add(file);
+    return (file.prefix ?? '') + file.bytes.toString('base64');
+  }
+}
+
+/** A content block with the bytes of a file. */
+function toBlock({ n, mediaType: mimeType, bytes, name }: RunFile, runId: string): ContentBlock {
+  const data = bytes.toString('base64');
+  if (mimeType.startsWith('image/')) return { type: 'image', data, mimeType };
+  if (mimeType.startsWith('audio/')) return { type: 'audio', data, mimeType };
+  const uri = name !== undefined && URL.canParse(name) ? name : `jackdaw://runs/${runId}/files/${n}`;
+  return { type: 'resource', resource: { uri, mimeType, blob: data } };
 }

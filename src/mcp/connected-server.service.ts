@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../common/index.js';
-import type { Tool, ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError, messageOf } from '../errors/index.js';
+import type { Tool, ToolAnnouncement, ToolContext, ToolRegistry } from '../tool/index.js';
+import type { ToolStates } from '../tool-state/index.js';
 import { LiveCalls } from './call/live-calls.registry.js';
 import type { CallChannel } from './call/mcp-call.executor.js';
 import {
@@ -13,12 +15,24 @@ import { SessionConnections } from './connection/session-connections.registry.js
 import { McpError } from './mcp.error.js';
 import type { McpServer } from './mcp-server.types.js';
 import { contentToolsOf } from './tool/content-tool.factory.js';
+import { withinLimits } from './tool/schema-limits.policy.js';
 import { ServerTools } from './tool/server-tools.registry.js';
 import { listTools } from './tool/tool-list.loader.js';
-import type { QuarantinedTool, ToolTrust } from './trust/tool-trust.service.js';
+import type { QuarantinedTool } from './trust/judged-tool.types.js';
+import type { ToolTrust } from './trust/tool-trust.service.js';
 
-/** Maximum time that runs wait for the tools of a server before its first connection, in ms. */
+/** Maximum time that runs wait for the tools of a server before its first connection, or after a change, in ms. */
 const FIRST_TRY_MS = 10_000;
+/** The same before the first connection, for agents that do not name the server: they have the tools of all servers. */
+const SOON_MS = 3000;
+/** The same after a change. A server that reports changes again and again must not delay the chats of such agents. */
+const CHANGE_SOON_MS = 100;
+
+/** Maximum length of a server's version, in UTF-16 units. */
+const MAX_VERSION_LENGTH = 128;
+
+/** Minimum time between two reads of a changed list, in ms. */
+const READ_INTERVAL_MS = 200;
 
 /** Dependencies of a server. */
 export interface ServerSurroundings {
@@ -30,8 +44,10 @@ export interface ServerSurroundings {
 
 /** One server: its connections and its tools. */
 export class ConnectedServer {
-  /** Tools hidden from every model. @internal */
+  /** Tools whose definitions wait for a person. @internal */
   quarantined: readonly QuarantinedTool[] = [];
+  /** Names on the server of tools with annotations that wait for a person. @internal */
+  heldHints: readonly string[] = [];
   /** @internal */
   readonly tools: ServerTools;
   private readonly logger = new Logger('McpServer');
@@ -41,7 +57,13 @@ export class ConnectedServer {
   private readonly unsubscribe: () => void;
   /** The client, while the server is connected. */
   private opened: OpenedClient | null = null;
+  /** Aborted at the end of the client's connection. */
+  private ending = new AbortController();
   private reading: Promise<void> = Promise.resolve();
+  private arriving: ReturnType<ToolAnnouncement['arriving']> = null;
+  /** Whether the list has changed since the start of the last read. */
+  private isChanged = false;
+  private nextRead = 0;
 
   constructor(
     readonly server: McpServer,
@@ -54,7 +76,7 @@ export class ConnectedServer {
         this.open(opened);
         await this.readTools(opened, signal);
       },
-      toolsChanged: () => void this.refresh(),
+      toolsChanged: () => this.listChanged(),
     });
     this.sessions = new SessionConnections(() => {
       const channel = this.newChannel({ connected: async () => undefined });
@@ -104,12 +126,21 @@ export class ConnectedServer {
 
   /** Announces its tools. Only runs that start now wait for them, for at most `FIRST_TRY_MS`. */
   announce(): void {
-    this.tools.announce(this.firstTry());
+    this.tools.announce({
+      isMissing: () => this.state.connects === 0,
+      reason: () => this.state.error ?? 'it does not answer',
+      arriving: () => this.arriving,
+    });
+    this.expect(
+      this.connection.until(({ status }) => status !== 'connecting'),
+      SOON_MS,
+    );
   }
 
   /** Closes its connections and removes its tools. */
   async close(): Promise<void> {
     this.unsubscribe();
+    this.ending.abort(new Error('it is closing'));
     this.tools.close();
     this.shared.live.close();
     await Promise.all([this.connection.close(), this.sessions.closeAll()]);
@@ -118,24 +149,47 @@ export class ConnectedServer {
 
   /** Reads the tools again, after a pending read; never throws. */
   async refresh(): Promise<void> {
-    if (!this.opened) return;
+    const { opened } = this;
+    if (!opened) return;
     try {
-      await this.readTools(this.opened, new AbortController().signal);
+      await this.readTools(opened, new AbortController().signal);
     } catch (error) {
+      if (this.opened !== opened) return;
       this.logger.warn(`Failed to list the tools of MCP server "${this.server.name}": ${messageOf(error)}`);
     }
   }
 
-  private async firstTry(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, FIRST_TRY_MS).unref();
-    void this.connection.until(({ status }) => status !== 'connecting').then(resolve);
-    await promise.finally(() => clearTimeout(timer));
+  /** Runs that start now wait for the work, for at most `soonMs` if their agents do not name the server. */
+  private expect(work: Promise<void>, soonMs: number): void {
+    const arriving = { first: within(FIRST_TRY_MS, work), soon: within(soonMs, work) };
+    this.arriving = arriving;
+    void arriving.first.finally(() => {
+      if (this.arriving === arriving) this.arriving = null;
+    });
+  }
+
+  /** A change takes effect in the next run: runs that start now wait for the new list. */
+  private listChanged(): void {
+    if (this.isChanged) return;
+    this.isChanged = true;
+    this.expect(this.readChange(), CHANGE_SOON_MS);
+  }
+
+  /** Some servers report each of many changes, so reads have a minimum distance. */
+  private async readChange(): Promise<void> {
+    await pause(Math.max(0, this.nextRead - performance.now()), undefined, { ref: false });
+    await this.reading;
+    this.isChanged = false;
+    this.nextRead = performance.now() + READ_INTERVAL_MS;
+    await this.refresh();
   }
 
   private open(opened: OpenedClient): void {
+    const ending = new AbortController();
     this.opened = opened;
+    this.ending = ending;
     void opened.ended.finally(() => {
+      ending.abort(new Error('its connection has ended'));
       if (this.opened === opened) this.opened = null;
     });
   }
@@ -147,10 +201,12 @@ export class ConnectedServer {
     return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }) };
   }
 
-  /** A run can still reference a tool that was removed. */
+  /** A run can still reference a tool that was removed, or is hidden now. */
   private channelOf(name: string, context: ToolContext): CallChannel {
     if (!this.tools.has(name)) {
-      const message = `Tool "${name}" of MCP server "${this.server.name}" was removed, or is in quarantine until an operator accepts it.`;
+      const held = this.tools.heldError(name);
+      if (held) throw held;
+      const message = `Tool "${name}" of MCP server "${this.server.name}" was removed by the server.`;
       throw new McpError('TOOL_NOT_FOUND', message, { server: this.server.name, tool: name });
     }
     return this.server.isStateful ? this.sessions.channelOf(context) : this.shared;
@@ -167,13 +223,27 @@ export class ConnectedServer {
     await read;
   }
 
-  /** Registers only tools that passed the trust check. After the end of a connection the SDK lists no tools. */
+  /** Registers only tools that passed the trust check. */
   private async readToolsNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
     if (this.opened !== opened) return;
     const { trust } = this.surroundings;
-    const { accepted, quarantined } = await trust.judge(this.server.name, await listTools(opened, signal));
-    if (signal.aborted || this.opened !== opened) return;
-    this.quarantined = quarantined;
-    this.tools.replace(accepted, contentToolsOf(opened.client.getServerCapabilities() ?? {}));
+    const ended = AbortSignal.any([signal, this.ending.signal]);
+    const { tools, refused } = await withinLimits(await listTools(opened, ended), ended);
+    const version = opened.client.getServerVersion()?.version.slice(0, MAX_VERSION_LENGTH) ?? null;
+    const { usable, quarantined, heldHints } = await trust.judge(this.server, version, tools, ended);
+    const content = contentToolsOf(opened.client.getServerCapabilities() ?? {});
+    const prepared = await this.tools.prepare({ tools: usable, content, refused, quarantined }, ended);
+    if (ended.aborted) return;
+    this.quarantined = prepared.quarantined;
+    this.heldHints = heldHints.filter((tool) => this.tools.isSelected(tool));
+    this.tools.swap(prepared);
   }
+}
+
+/** Resolves with the work, at the latest after `ms`. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms).unref();
+  void work.then(resolve);
+  await promise.finally(() => clearTimeout(timer));
 }

@@ -2,6 +2,7 @@
 import { McpServerEntity } from './entities/mcp-server.entity.js';
 import { McpToolPinEntity } from './entities/mcp-tool-pin.entity.js';
 import { CreateMcp1764000000016 } from './migrations/1764000000016-create-mcp.migration.js';
+import { ExtendToolPin1764000000021 } from './migrations/1764000000021-extend-tool-pin.migration.js';
 
 export type {
   HttpConfig,
@@ -23,6 +24,9 @@ export type { McpAuth, McpClientCredentials, McpServerStatus } from './mcp-serve
 export type { McpOAuthProvider } from './oauth-provider.types.js';
 export { standaloneServer, unregisterMcp } from './standalone-servers.registry.js';
 export type { ToolPin } from './stores/tool-pin-store.js';
+export { differencesOf } from './trust/definition-difference.mapper.js';
+export type { McpToolsChanged } from './trust/definition-changes.js';
+export type { WaitingTools } from './trust/tool-trust.service.js';
 
 export const MCP_ENTITIES = [McpToolPinEntity, McpServerEntity];
-export const MCP_MIGRATIONS = [CreateMcp1764000000016];
+export const MCP_MIGRATIONS = [CreateMcp1764000000016, ExtendToolPin1764000000021];

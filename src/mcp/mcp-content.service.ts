@@ -9,6 +9,7 @@ import {
   readResource,
   type RequestLimits,
 } from './call/server-content.client.js';
+import { NotProcessedError } from './connection/not-processed.error.js';
 import { McpRegistry } from './mcp-server.registry.js';
 
 /** Resources and prompts of servers, for the REST API. */
@@ -48,6 +49,7 @@ export class McpContent {
     return this.read(server, signal, (client, limits) => getPrompt(client, name, args, limits));
   }
 
+  /** Repeats a request in a new session if the server has forgotten the session. */
   private async read<T>(
     name: string,
     signal: AbortSignal,
@@ -57,6 +59,14 @@ export class McpContent {
     connected.assertEnabled();
     const { connection, server } = connected;
     const { timeoutMs: timeout } = server;
-    return connection.use((client) => work(client, { signal, timeout, maxTotalTimeout: timeout }), signal);
+    const request = () =>
+      connection.use((client) => work(client, { signal, timeout, maxTotalTimeout: timeout }), signal);
+    try {
+      return await request();
+    } catch (error) {
+      if (!(error instanceof NotProcessedError)) throw error;
+      await connection.renewed(signal);
+      return request();
+    }
   }
 }

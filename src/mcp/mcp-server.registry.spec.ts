@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../config/index.js';
-import { ToolRegistry, ToolStates } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { ToolStates } from '../tool-state/index.js';
 import { parseMcpConfig } from './declaration/mcp-declaration.schema.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import { MemoryToolPinStore } from './stores/memory-tool-pin-store.js';
@@ -19,7 +20,7 @@ describe('McpRegistry', () => {
   const create = () => {
     const tools = new ToolRegistry();
     const trust = new ToolTrust(new MemoryToolPinStore());
-    const registry = new McpRegistry(config, tools, trust, ToolStates.inMemory());
+    const registry = new McpRegistry(config.mcp, config.security, config.database, tools, trust, ToolStates.inMemory());
     registries.push(registry);
     return { registry, tools };
   };

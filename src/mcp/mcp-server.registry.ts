@@ -1,12 +1,21 @@
 import {
+  Inject,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
-import { ToolRegistry, ToolStates } from '../tool/index.js';
+import {
+  databaseConfig,
+  type DatabaseConfig,
+  mcpConfig,
+  type McpClientConfig,
+  securityConfig,
+  type SecurityConfig,
+} from '../config/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { ToolStates } from '../tool-state/index.js';
 import { ChildLedger } from './process/child-ledger.store.js';
 import { ConnectedServer } from './connected-server.service.js';
 import { duplicate, unknownServer } from './declaration/mcp-declarations.registry.js';
@@ -29,12 +38,14 @@ export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnA
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly config: AppConfig,
+    @Inject(mcpConfig.KEY) private readonly config: McpClientConfig,
+    @Inject(securityConfig.KEY) private readonly security: SecurityConfig,
+    @Inject(databaseConfig.KEY) { dataDir }: DatabaseConfig,
     private readonly tools: ToolRegistry,
     private readonly trust: ToolTrust,
     private readonly states: ToolStates,
   ) {
-    this.ledger = new ChildLedger(config.dataDir);
+    this.ledger = new ChildLedger(dataDir);
   }
 
   /** Ends programs left by an earlier process. */
@@ -61,14 +72,15 @@ export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnA
   add(server: McpServer): ConnectedServer {
     const other = this.servers.get(server.name);
     if (other) throw duplicate(server.name, server.source, other.server.source);
-    const { config, ledger, tools: registry, trust, states } = this;
+    const { config, security, ledger, tools: registry, trust, states } = this;
     const connected = new ConnectedServer(server, {
-      world: { config, ledger },
+      world: { config, outgoing: security.outgoing, ledger },
       registry,
       trust,
       states,
     });
     this.servers.set(server.name, connected);
+    if (server.isEnabled) this.logger.log(handlingOf(server));
     if (server.isEnabled) connected.announce();
     if (server.isEnabled && this.hasStarted) connected.connection.start();
     return connected;
@@ -105,4 +117,13 @@ export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnA
   async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.list().map((server) => server.close()));
   }
+}
+
+/** How calls of a server count by the rule of three facts, in one line. */
+function handlingOf({ name, isPrivate, egress, areHintsBelieved, transport }: McpServer): string {
+  const isProgram = transport.kind === 'stdio';
+  const unless = isProgram && areHintsBelieved ? ', except tools hinted to read on this machine only' : '';
+  const out = egress === undefined ? `by default${unless}` : String(egress);
+  const home = isProgram ? `; HOME: ${transport.hasOwnHome ? 'its own, empty' : "this user's"}` : '';
+  return `MCP server "${name}": private: ${isPrivate}; out: ${out}; hints: ${areHintsBelieved ? 'believed' : 'ignored'}${home}`;
 }

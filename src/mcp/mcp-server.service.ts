@@ -1,6 +1,13 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, canonicalJson, messageOf, RecurringWork, type Principal } from '../common/index.js';
-import { AppConfig } from '../config/index.js';
+import {
+  Inject,
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { AppError, messageOf } from '../errors/index.js';
+import { canonicalJson, RecurringWork, type Principal } from '../kernel/index.js';
+import { mcpConfig, type McpClientConfig } from '../config/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { duplicate } from './declaration/mcp-declarations.registry.js';
 import type { McpConfig, McpServerConfig } from './declaration/mcp-config.types.js';
@@ -8,8 +15,8 @@ import { parseMcpConfig, parseMcpEntry } from './declaration/mcp-declaration.sch
 import { McpRegistry } from './mcp-server.registry.js';
 import type { McpServer } from './mcp-server.types.js';
 import { type AddedServer, McpServerStore } from './stores/mcp-server.store.js';
-import type { ToolPin } from './stores/tool-pin-store.js';
-import { ToolTrust } from './trust/tool-trust.service.js';
+import type { McpToolsChanged } from './trust/definition-changes.js';
+import { ToolTrust, type WaitingTools } from './trust/tool-trust.service.js';
 
 /** Interval at which a process reads servers added and tools accepted by other processes, in ms. */
 const SYNC_MS = 30_000;
@@ -27,7 +34,7 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
   });
 
   constructor(
-    private readonly config: AppConfig,
+    @Inject(mcpConfig.KEY) private readonly config: McpClientConfig,
     private readonly registry: McpRegistry,
     private readonly store: McpServerStore,
     private readonly trust: ToolTrust,
@@ -35,7 +42,7 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
 
   /** Registers the servers added over REST, now and after changes by other processes. */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.config.mcp.isRestOpen && this.registry.list().length === 0) return;
+    if (!this.config.isRestOpen && this.registry.list().length === 0) return;
     await this.applyAdded();
     this.syncing.start(SYNC_MS);
   }
@@ -53,10 +60,15 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     return this.registry.get(name);
   }
 
-  /** Quarantined tools of a server, with their accepted definitions. */
-  async heldOf(name: string): Promise<readonly ToolPin[]> {
-    const quarantined = new Set(this.registry.get(name).quarantined.map(({ tool }) => tool));
-    return (await this.trust.pinsOf(name)).filter(({ tool, pending }) => pending !== null && quarantined.has(tool));
+  /** Tools of a server whose definitions or annotations wait for a person. */
+  async waitingOf(name: string): Promise<WaitingTools> {
+    const { quarantined, heldHints } = this.registry.get(name);
+    return this.trust.waiting(name, new Set([...quarantined.map(({ tool }) => tool), ...heldHints]));
+  }
+
+  /** @param listener called with each change of a server's definitions; its errors are logged */
+  onToolsChanged(listener: (change: McpToolsChanged) => unknown): () => void {
+    return this.trust.changes.listen(listener);
   }
 
   /**
@@ -77,8 +89,8 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
    * Registers a server declared by a module of the application. @throws AppError `MCP_SERVER_INVALID`,
    * `MCP_SERVER_DUPLICATE`
    */
-  declare(given: McpConfig, source: string): ConnectedServer {
-    return this.registry.add(parseMcpConfig(given, source, this.config.mcp));
+  declare(options: McpConfig, source: string): ConnectedServer {
+    return this.registry.add(parseMcpConfig(options, source, this.config));
   }
 
   /**
@@ -88,7 +100,7 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
    */
   async connect(name: string, declaration: McpServerConfig): Promise<ConnectedServer> {
     const source = `connectMcpServer(${JSON.stringify(name)})`;
-    const server = this.registry.add(parseMcpEntry(name, declaration, source, this.config.mcp));
+    const server = this.registry.add(parseMcpEntry(name, declaration, source, this.config));
     try {
       await server.offered();
       return server;
@@ -129,15 +141,29 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     await server.refresh();
   }
 
+  /**
+   * Accepts all waiting definitions and annotations of a server. @param digest of the reviewed ones; by default the
+   * present ones are accepted
+   * @throws AppError `MCP_SERVER_NOT_FOUND`, `COMMIT_REFUSED`
+   */
+  async acceptAll(principal: Principal, name: string, digest?: string): Promise<WaitingTools> {
+    const server = this.registry.get(name);
+    const waiting = await this.waitingOf(name);
+    await this.trust.acceptAll(name, waiting, digest, principal);
+    await server.refresh();
+    return waiting;
+  }
+
   /** Applies the changes of other processes, without waiting for connections. @returns ms until the next round */
   async sync(): Promise<number> {
-    for (const server of this.registry.list()) if (server.quarantined.length > 0) void server.refresh();
+    for (const server of this.registry.list())
+      if (server.quarantined.length + server.heldHints.length > 0) void server.refresh();
     await this.applyAdded();
     return SYNC_MS;
   }
 
   private async applyAdded(): Promise<void> {
-    if (!this.config.mcp.isRestOpen) return;
+    if (!this.config.isRestOpen) return;
     const added = (await this.store.list()).flatMap((one) => this.usable(one));
     for (const { server } of this.registry.list()) {
       if (server.origin !== 'rest') continue;
@@ -159,11 +185,13 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
 
   private parse(name: string, declaration: object): McpServer {
     const source = `${REST_SOURCE}: ${JSON.stringify(name)}`;
-    return { ...parseMcpEntry(name, declaration, source, this.config.mcp), origin: 'rest' };
+    // Hints of a server that was added over REST must be believed explicitly.
+    const hints = 'trusted' in declaration ? {} : { hints: 'ignore' };
+    return { ...parseMcpEntry(name, { ...hints, ...declaration }, source, this.config), origin: 'rest' };
   }
 
   private assertOpen(): void {
-    if (this.config.mcp.isRestOpen) return;
+    if (this.config.isRestOpen) return;
     const message = 'Adding MCP servers over REST is disabled: an operator can enable it with MCP_REST_REGISTRATION.';
     throw new AppError('MCP_REGISTRATION_CLOSED', message);
   }

@@ -1,5 +1,12 @@
-import type { ToolApproval, ToolEffect } from '../tool/index.js';
+import type { ToolEffect } from '../tool/index.js';
+import type { ScanMode } from './trust/description-scan.policy.js';
 import type { McpOAuthProvider } from './oauth-provider.types.js';
+
+/**
+ * Handling of changed definitions and new tools: `follow` uses them if the server's version changed too, `hold` uses the
+ * accepted ones until a person accepts the new ones, `block` hides changed tools until then.
+ */
+export type PinMode = 'follow' | 'hold' | 'block';
 
 /** Transport of a server. */
 export type McpTransport =
@@ -10,13 +17,20 @@ export type McpTransport =
       /** The program's environment, in addition to a few basic variables. */
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
+      /** Whether it starts with an empty home folder: it must not find private data of this user. */
+      readonly hasOwnHome?: true;
     }
   | {
       readonly kind: 'http';
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly auth?: McpAuth;
+      /** Whether it is Server-Sent Events, the transport of 2024; if absent, it is detected. */
+      readonly isSse?: true;
     };
+
+/** Name of a transport. Wire format. */
+export type TransportKind = McpTransport['kind'] | 'sse';
 
 /** Authentication at an HTTP server, in addition to its headers. */
 export type McpAuth =
@@ -43,20 +57,26 @@ export interface McpServer {
   readonly transport: McpTransport;
   /** Maximum duration of one call, in ms. */
   readonly timeoutMs: number;
-  /** Whether Jackdaw trusts the server's hints about the effects of its tools. */
-  readonly isTrusted: boolean;
+  readonly pins: PinMode;
+  readonly scan: ScanMode;
+  /** Whether the server's hints about its tools decide on their effects, and on calls that wait. */
+  readonly areHintsBelieved: boolean;
   /** The operator's effects of tools, by their names on the server. */
   readonly effects: Readonly<Record<string, ToolEffect>>;
   /** Patterns that select tools by their names on the server; if absent, all. */
   readonly tools?: readonly string[];
   /** Whether calls need approval. */
-  readonly approval?: Exclude<ToolApproval, (...args: never) => unknown>;
+  readonly approval?: 'never' | 'always';
   /** The operator's statement whether calls can carry data out of the application. */
   readonly egress?: boolean;
+  /** Whether its results are private data; by default all but those of HTTP servers without credentials. */
+  readonly isPrivate: boolean;
   /** Whether its results are untrusted content; the default. */
   readonly isUntrusted: boolean;
   /** Whether each session has a connection of its own, for stateful servers. */
   readonly isStateful: boolean;
+  /** Whether runs of agents that select its tools fail if it has never been connected. */
+  readonly isRequired: boolean;
   /** Where it is declared, for people. */
   readonly source: string;
   /** `rest` for a server added over REST: it can be removed over REST, and cannot have a private address. */

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, toAppError } from '../common/index.js';
+import { AppError, type ErrorCode, toAppError } from '../errors/index.js';
 
 /** Codes of an `McpError`. */
 export const MCP_ERROR_CODES = [
@@ -41,7 +41,7 @@ export class McpError extends AppError {
 
 /** Maps other codes to the eight codes, by the start of their names. */
 const BY_CAUSE: readonly (readonly [RegExp, McpErrorCode])[] = [
-  [/^(TOOL_NOT_FOUND|TOOL_DISABLED)$/, 'TOOL_NOT_FOUND'],
+  [/^(TOOL_NOT_FOUND|TOOL_DISABLED|TOOL_HELD)$/, 'TOOL_NOT_FOUND'],
   [/^(OUTGOING_REFUSED|FORBIDDEN|UNAUTHENTICATED|TOOL_DENIED)$/, 'PERMISSION_DENIED'],
   [/^(TOOL_|VALIDATION_FAILED)/, 'TOOL_EXECUTION_FAILED'],
   [/^(OUTGOING_|SHUTTING_DOWN)/, 'NETWORK_ERROR'],

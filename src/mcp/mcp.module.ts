@@ -1,7 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { type AsyncOption, provided } from '../common/index.js';
+import { type AsyncOption, provided } from '../kernel/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ToolModule } from '../tool/index.js';
+import { ToolStateModule } from '../tool-state/index.js';
 import { DeclaredMcpServers, McpServerLoader } from './declaration/mcp-server.loader.js';
 import { McpContent } from './mcp-content.service.js';
 import { McpRegistry } from './mcp-server.registry.js';
@@ -23,7 +24,7 @@ export class McpModule {
   static forRoot(declared: DeclaredMcpServers | AsyncOption<DeclaredMcpServers>): DynamicModule {
     return {
       module: McpModule,
-      imports: [ToolModule],
+      imports: [ToolModule, ToolStateModule],
       providers: [
         provided(DeclaredMcpServers, declared),
         { provide: ToolPinStore, useClass: DatabaseToolPinStore },

@@ -1,5 +1,6 @@
 import { readConfig } from '../config/index.js';
-import { ToolRegistry, ToolStates } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { ToolStates } from '../tool-state/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { declaredMcp, unknownServer, withdrawMcp } from './declaration/mcp-declarations.registry.js';
 import { parseMcpConfig } from './declaration/mcp-declaration.schema.js';
@@ -18,13 +19,13 @@ export function standaloneServer(name: string): ConnectedServer {
   const servers = (standalone ??= createRegistry());
   if (servers.has(name)) return servers.get(name);
   const declared = declaredMcp();
-  const given = declared.find((one) => one.name === name);
-  if (!given)
+  const server = declared.find((one) => one.name === name);
+  if (!server)
     throw unknownServer(
       name,
       declared.map((one) => one.name),
     );
-  return servers.add(parseMcpConfig(given, `registerMcp(${JSON.stringify(name)})`, readConfig().config.mcp));
+  return servers.add(parseMcpConfig(server, `registerMcp(${JSON.stringify(name)})`, readConfig().config.mcp));
 }
 
 /**
@@ -38,9 +39,10 @@ export async function unregisterMcp(name: string): Promise<boolean> {
 }
 
 function createRegistry(): McpRegistry {
+  const { mcp, security, database } = readConfig().config;
   const tools = new ToolRegistry();
   const trust = new ToolTrust(new MemoryToolPinStore());
-  const registry = new McpRegistry(readConfig().config, tools, trust, ToolStates.inMemory());
+  const registry = new McpRegistry(mcp, security, database, tools, trust, ToolStates.inMemory());
   registry.reap();
   registry.begin();
   return registry;

@@ -1,5 +1,5 @@
 import { Server, type CallToolResult, type ServerContext } from '@modelcontextprotocol/server';
-import type { Principal } from '../../common/index.js';
+import { type Principal, wellFormed } from '../../kernel/index.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 import type { McpCall } from '../mcp-call.types.js';
 import { toProtocolError } from './protocol-error.mapper.js';
@@ -31,14 +31,18 @@ export interface Connection {
   readonly subscriptions: Pick<ReadonlySet<string>, 'has'>;
 }
 
-/** @param principalOf the principal of a request; requests of one connection can have different rights */
+/**
+ * Results are well-formed: a strict client rejects a message with half a character.
+ *
+ * @param principalOf the principal of a request; requests of one connection can have different rights
+ */
 export function createConnection(offer: McpOffer, principalOf: (context: ServerContext) => Principal): Connection {
   const { info, instructions } = offer;
   const server = new Server(info, { capabilities: CAPABILITIES, instructions, cacheHints: CACHE_HINTS });
   const guarded = async <R>(context: ServerContext, work: (call: McpCall) => R | Promise<R>): Promise<R> => {
     const call = createServerCall(server, context, principalOf(context));
     try {
-      return await work(call);
+      return wellFormed(await work(call));
     } catch (error) {
       offer.report(error);
       throw toProtocolError(error);

@@ -7,14 +7,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../common/index.js';
+import type { Principal } from '../../kernel/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
+import { acceptedForm, acceptingBoth, inForm } from './accepted-form.mapper.js';
 import { createConnection, type Connection } from './connection.factory.js';
 import { publishChange } from './connection-change.mapper.js';
 import { errorResponse } from './http-answer.factory.js';
 import { SessionRegistry, type SessionLimits } from './session.registry.js';
 
+const ONLY_EVENTS = 'Not Acceptable: subscriptions/listen answers with an event stream. Accept text/event-stream.';
 const INVALID_PARAMS = -32_602;
 
 /** Serves MCP over Streamable HTTP: stateless since 2026-07-28, with sessions before. */
@@ -40,8 +42,8 @@ export class McpHttpHandler {
     const session = request.headers['mcp-session-id'];
     const release = typeof session === 'string' ? this.sessions.use(session, principal) : undefined;
     try {
-      const given = Object.assign(request as NodeIncomingMessageLike, { auth });
-      await this.node(given, response, body);
+      const authenticated = Object.assign(request as NodeIncomingMessageLike, { auth });
+      await this.node(authenticated, response, body);
     } finally {
       release?.();
     }
@@ -65,7 +67,15 @@ export class McpHttpHandler {
     await Promise.all([this.stateless.close(), this.sessions.close()]);
   }
 
+  /** Accepts what HTTP does, in addition to the exact header that the SDK requires. */
   private async fetch(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
+    const form = acceptedForm(request.headers.get('accept'));
+    if (form === 'none' || (form === 'json' && request.method === 'GET')) return this.respond(request, options);
+    if (form === 'json' && isListening(options.parsedBody)) return errorResponse(406, INVALID_PARAMS, ONLY_EVENTS);
+    return inForm(await this.respond(acceptingBoth(request), options), form);
+  }
+
+  private async respond(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
     const principal = options.authInfo?.extra?.['principal'] as Principal;
     const { parsedBody } = options;
     if (await isLegacyRequest(request, parsedBody)) return this.sessions.handle(request, principal, options);
@@ -91,6 +101,11 @@ export class McpHttpHandler {
 
 function principalOf({ http }: ServerContext): Principal {
   return http?.authInfo?.extra?.['principal'] as Principal;
+}
+
+/** Whether the response is a stream that only the client ends: as JSON it would never be complete. */
+function isListening(body: unknown): boolean {
+  return (body as { method?: unknown } | null | undefined)?.method === 'subscriptions/listen';
 }
 
 function subscribedUris(body: unknown): string[] {

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { toAppError, type ErrorCode } from '../../common/index.js';
+import { toAppError, type ErrorCode } from '../../errors/index.js';
 
 /** Errors caused by the request itself. */
 const INVALID: ReadonlySet<ErrorCode> = new Set([
@@ -7,6 +7,7 @@ const INVALID: ReadonlySet<ErrorCode> = new Set([
   'NOT_FOUND',
   'TOOL_NOT_FOUND',
   'TOOL_DISABLED',
+  'TOOL_HELD',
   'AGENT_NOT_FOUND',
   'RUN_NOT_FOUND',
   'SESSION_NOT_FOUND',

@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Principal } from '../../common/index.js';
+import type { Principal } from '../../kernel/index.js';
 import type { McpCall, McpClient } from '../mcp-call.types.js';
 
 /** The client's description of itself in each request, since 2026. */

@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { randomUUID } from 'node:crypto';
-import type { Principal } from '../../common/index.js';
+import type { Principal } from '../../kernel/index.js';
 import type { Connection } from './connection.factory.js';
 import { errorResponse } from './http-answer.factory.js';
 
@@ -25,7 +25,7 @@ export interface SessionLimits {
 /** Protocol error for an unknown or expired session id: the client starts a new session. */
 const SESSION_NOT_FOUND = -32_001;
 const BAD_REQUEST = -32_000;
-/** Checks for idle sessions per idle time. */
+/** Number of checks for idle sessions within one idle time-out. */
 const CHECKS_PER_IDLE_TIME = 4;
 
 /** Sessions of clients before protocol 2026-07-28, in memory; each belongs to the principal who opened it. */

@@ -1,8 +1,8 @@
 import { serveStdio, StdioServerTransport, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { pipeline, type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { MarkedIntegers } from '../../common/index.js';
-import type { Principal } from '../../common/index.js';
+import { MarkedIntegers } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 import { createConnection, type Connection } from './connection.factory.js';
@@ -82,8 +82,8 @@ function exactTransport(input: Readable, output: Writable): StdioServerTransport
   let receive: StdioServerTransport['onmessage'];
   return Object.defineProperty(transport, 'onmessage', {
     get: () => receive,
-    set: (given: StdioServerTransport['onmessage']) => {
-      receive = given && ((message) => given(integers.restore(message) as typeof message));
+    set: (listener: StdioServerTransport['onmessage']) => {
+      receive = listener && ((message) => listener(integers.restore(message) as typeof message));
     },
   });
 }

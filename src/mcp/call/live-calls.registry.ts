@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { newId } from '../../common/index.js';
+import { newId } from '../../kernel/index.js';
 import type { ElicitAnswer, ElicitParams } from '../connection/opened-client.factory.js';
 
 /** A question that a server of before 2026 asks during a call. */

@@ -1,18 +1,19 @@
 import type { CallToolResult, Client, InputRequiredResult, Tool as McpTool } from '@modelcontextprotocol/client';
-import { AppError, type JsonValue } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonValue } from '../../kernel/index.js';
 import {
-  type IllustratedResult,
+  IllustratedResult,
   suspend,
   type SuspendOptions,
   type Suspension,
   type ToolContext,
   type ToolEffect,
   UnknownOutcome,
-  withImages,
 } from '../../tool/index.js';
 import type { McpConnection } from '../connection/mcp-connection.client.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
+import { rawOf } from '../process/raw-result.mapper.js';
 import { LIVE_QUESTION_MS, type LiveCalls, type LiveOutcome } from './live-calls.registry.js';
 import {
   answerSchemaOf,
@@ -129,9 +130,9 @@ export class McpCalls {
   }
 
   private valueOf(result: CallToolResult): JsonValue | IllustratedResult {
-    const { value, images } = toMcpResult(result, this.tool.name);
-    if (!this.tool.outputSchema || result.structuredContent !== undefined) {
-      return images.length > 0 ? withImages(value, images) : value;
+    const { value, isStructured, images, content } = toMcpResult(rawOf(result), this.tool.name);
+    if (!this.tool.outputSchema || isStructured) {
+      return images.length > 0 || content ? new IllustratedResult(value, images, content) : value;
     }
     throw new AppError(
       'TOOL_INVALID_RESULT',

@@ -14,11 +14,18 @@ describe('an image of an MCP result', () => {
     [`data:image/png;base64,${JPEG.toString('base64')}`, 'image/webp'],
     [JPEG.toString('base64'), 'application/octet-stream'],
   ])('has the media type of its bytes, given as %j with %s', (data, mimeType) => {
-    expect(resultOf(data, mimeType)).toEqual({ value: '[Image, image/jpeg]', images: [URI] });
+    expect(resultOf(data, mimeType)).toMatchObject({ value: '[Image, image/jpeg]', images: [URI] });
+  });
+
+  it('of a kind that no model sees is other binary content', () => {
+    const { images, content } = resultOf('PHN2Zz4=', 'image/svg+xml');
+    expect({ images, content }).toEqual({
+      images: [],
+      content: { text: [{ bytes: Buffer.from('<svg>'), mediaType: 'image/svg+xml' }] },
+    });
   });
 
   it.each([
-    ['PHN2Zz4=', 'image/svg+xml'],
     ['not base64!', 'image/png'],
     ['', 'image/png'],
   ])('is a note for the model when it cannot be read: %j', (data, mimeType) => {

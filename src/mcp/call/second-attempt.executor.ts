@@ -1,5 +1,5 @@
 import type { ToolContext } from '../../tool/index.js';
-import { NotProcessedError } from '../connection/not-taken.error.js';
+import { NotProcessedError } from '../connection/not-processed.error.js';
 import type { CallChannel } from './mcp-call.executor.js';
 
 /** Selects the connection of a call. @throws McpError if the tool must no longer be called */

@@ -1,13 +1,9 @@
-import type {
-  Client,
-  Prompt,
-  PromptMessage,
-  Resource,
-  ResourceContents,
-  ResourceTemplateType,
-} from '@modelcontextprotocol/client';
-import { messageOf } from '../../common/index.js';
+import type { Client } from '@modelcontextprotocol/client';
+import { Logger } from '@nestjs/common';
+import { messageOf } from '../../errors/index.js';
+import { isJsonObject } from '../../kernel/index.js';
 import { McpError } from '../mcp.error.js';
+import { RAW_RESULT, type RawResult } from '../process/raw-result.mapper.js';
 
 export interface RequestLimits {
   readonly signal: AbortSignal;
@@ -23,50 +19,68 @@ export interface McpPage<Item extends object = object> {
   readonly next: string | null;
 }
 
+type Kind = 'text' | 'number' | 'boolean' | 'object' | 'list';
+type Members = Readonly<Record<string, Kind>>;
+
+/** The entries of a list: an entry without its required texts is left out, and so is a member of another type. */
+interface Entries {
+  readonly required: readonly string[];
+  readonly optional: Members;
+}
+
 /** Invalid params, and "resource not found" of protocols before 2026. */
 const NOT_FOUND: ReadonlySet<number> = new Set([-32_602, -32_002]);
 /** Maximum number of entries of a page. */
 const MAX_ITEMS = 1000;
+
+const DESCRIBED: Members = { title: 'text', description: 'text', icons: 'list', _meta: 'object' };
+const RESOURCE: Members = { ...DESCRIBED, mimeType: 'text', annotations: 'object' };
+const RESOURCES: Entries = { required: ['uri', 'name'], optional: { ...RESOURCE, size: 'number' } };
+const TEMPLATES: Entries = { required: ['uriTemplate', 'name'], optional: RESOURCE };
+const PROMPTS: Entries = { required: ['name'], optional: DESCRIBED };
+const ARGUMENTS: Entries = {
+  required: ['name'],
+  optional: { title: 'text', description: 'text', required: 'boolean' },
+};
+const CONTENTS: Entries = {
+  required: [],
+  optional: { uri: 'text', mimeType: 'text', text: 'text', blob: 'text', _meta: 'object' },
+};
+const MESSAGES: Entries = { required: [], optional: { role: 'text' } };
+
+const logger = new Logger('McpContent');
 
 /** Reads one page: without a cursor, the SDK's own lists read all pages. */
 export async function listResources(
   client: Client,
   cursor: string | undefined,
   limits: RequestLimits,
-): Promise<McpPage<Resource>> {
-  const { resources, nextCursor } = await client.request(
-    { method: 'resources/list', params: paramsOf(cursor) },
-    limits,
-  );
-  return toPage(resources, nextCursor);
+): Promise<McpPage> {
+  const { resources, nextCursor } = await request(client, 'resources/list', paramsOf(cursor), limits);
+  return toPage(entriesOf(resources, RESOURCES), nextCursor);
 }
 
 export async function listTemplates(
   client: Client,
   cursor: string | undefined,
   limits: RequestLimits,
-): Promise<McpPage<ResourceTemplateType>> {
-  const request = { method: 'resources/templates/list', params: paramsOf(cursor) } as const;
-  const { resourceTemplates, nextCursor } = await client.request(request, limits);
-  return toPage(resourceTemplates, nextCursor);
+): Promise<McpPage> {
+  const { resourceTemplates, nextCursor } = await request(client, 'resources/templates/list', paramsOf(cursor), limits);
+  return toPage(entriesOf(resourceTemplates, TEMPLATES), nextCursor);
 }
 
-export async function readResource(
-  client: Client,
-  uri: string,
-  limits: RequestLimits,
-): Promise<readonly ResourceContents[]> {
-  const read = client.readResource({ uri }, { ...limits, cacheMode: 'bypass' });
-  return (await read.catch(notFound('RESOURCE_NOT_FOUND', `resource ${JSON.stringify(uri)}`))).contents;
+export async function readResource(client: Client, uri: string, limits: RequestLimits): Promise<readonly object[]> {
+  const read = request(client, 'resources/read', { uri }, limits);
+  const { contents } = await read.catch(notFound('RESOURCE_NOT_FOUND', `resource ${JSON.stringify(uri)}`));
+  return entriesOf(contents, CONTENTS);
 }
 
-export async function listPrompts(
-  client: Client,
-  cursor: string | undefined,
-  limits: RequestLimits,
-): Promise<McpPage<Prompt>> {
-  const { prompts, nextCursor } = await client.request({ method: 'prompts/list', params: paramsOf(cursor) }, limits);
-  return toPage(prompts, nextCursor);
+export async function listPrompts(client: Client, cursor: string | undefined, limits: RequestLimits): Promise<McpPage> {
+  const { prompts, nextCursor } = await request(client, 'prompts/list', paramsOf(cursor), limits);
+  const items = entriesOf(prompts, PROMPTS, ({ arguments: args }) =>
+    Array.isArray(args) ? { arguments: entriesOf(args, ARGUMENTS) } : {},
+  );
+  return toPage(items, nextCursor);
 }
 
 export async function getPrompt(
@@ -74,9 +88,15 @@ export async function getPrompt(
   name: string,
   args: Readonly<Record<string, string>>,
   limits: RequestLimits,
-): Promise<readonly PromptMessage[]> {
-  const got = client.getPrompt({ name, arguments: { ...args } }, limits);
-  return (await got.catch(notFound('PROMPT_NOT_FOUND', `prompt ${JSON.stringify(name)}`))).messages;
+): Promise<readonly object[]> {
+  const got = request(client, 'prompts/get', { name, arguments: { ...args } }, limits);
+  const { messages } = await got.catch(notFound('PROMPT_NOT_FOUND', `prompt ${JSON.stringify(name)}`));
+  // The content is of any kind: it is passed on as JSON.
+  return entriesOf(messages, MESSAGES, ({ content }) => ({ content }));
+}
+
+function request(client: Client, method: string, params: RawResult, limits: RequestLimits): Promise<RawResult> {
+  return client.request({ method, params }, RAW_RESULT, limits);
 }
 
 /** Servers report "not found" by a code that also reports other invalid parameters. */
@@ -91,6 +111,46 @@ function paramsOf(cursor: string | undefined): { cursor?: string } {
   return cursor === undefined ? {} : { cursor };
 }
 
-function toPage<Item extends object>(items: readonly Item[], next: string | undefined): McpPage<Item> {
-  return { items: items.slice(0, MAX_ITEMS), next: next ?? null };
+function toPage(items: readonly object[], next: unknown): McpPage {
+  return { items: items.slice(0, MAX_ITEMS), next: typeof next === 'string' ? next : null };
+}
+
+/** @param more further members of an entry */
+function entriesOf(
+  given: unknown,
+  { required, optional }: Entries,
+  more: (entry: RawResult) => object = () => ({}),
+): object[] {
+  const list = Array.isArray(given) ? (given as unknown[]) : [];
+  const entries = list.filter(
+    (entry): entry is RawResult => isJsonObject(entry) && required.every((name) => typeof entry[name] === 'string'),
+  );
+  if (entries.length < list.length)
+    logger.warn(
+      `Left out ${list.length - entries.length} of ${list.length} entries: each must be an object${required.length > 0 ? ` with ${required.join(' and ')}` : ''}`,
+    );
+  return entries.map((entry) => ({
+    ...Object.fromEntries(required.map((name) => [name, entry[name]])),
+    ...Object.fromEntries(Object.entries(optional).flatMap(([name, kind]) => memberOf(entry, name, kind))),
+    ...more(entry),
+  }));
+}
+
+function memberOf(entry: RawResult, name: string, kind: Kind): [string, unknown][] {
+  const value = entry[name];
+  return isOf(kind, value) ? [[name, value]] : [];
+}
+
+function isOf(kind: Kind, value: unknown): boolean {
+  switch (kind) {
+    case 'text':
+      return typeof value === 'string';
+    case 'object':
+      return isJsonObject(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'number':
+    case 'boolean':
+      return typeof value === kind;
+  }
 }

@@ -1,9 +1,9 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { McpError, type McpErrorCode, toMcpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { AccessError } from './access.error.js';
 import { STREAM_ENDED } from './request-streams-transport.js';
-import { safeCause, withoutSecrets } from './secret.filter.js';
+import { hideSecrets, safeCause, withoutSecrets } from './secret.filter.js';
 
 /** JSON-RPC and MCP codes with a specific meaning. */
 const PROTOCOL_CODES: Readonly<Record<number, McpErrorCode>> = {
@@ -12,17 +12,23 @@ const PROTOCOL_CODES: Readonly<Record<number, McpErrorCode>> = {
   [-32_602]: 'TOOL_EXECUTION_FAILED',
   [STREAM_ENDED]: 'NETWORK_ERROR',
 };
+/** JSON-RPC: method not found, invalid params, internal error. */
+const REJECTIONS: ReadonlySet<unknown> = new Set([-32_601, -32_602, -32_603]);
 /** The SDK's codes for a lost connection. */
 const LOST = new Set(['NOT_CONNECTED', 'CONNECTION_CLOSED', 'SEND_FAILED']);
 /** The SDK's errors for a missing or insufficient token. */
 const REFUSALS =
   /^(OAuthError|InsufficientScopeError|IssuerMismatchError|AuthorizationServerMismatchError|InsecureTokenEndpointError|RegistrationRejectedError)$/;
 
+/** Maximum length of a quoted body or challenge, in UTF-16 units. */
+const MAX_QUOTE = 500;
+
 interface Failure {
   readonly code?: unknown;
   readonly status?: unknown;
   readonly name?: unknown;
   readonly data?: { readonly text?: unknown };
+  readonly challenge?: unknown;
 }
 
 /** Whether the error means that the connection is unusable. */
@@ -37,9 +43,21 @@ export function isNotProcessed(error: unknown): boolean {
   return (error as Failure).code === 'NOT_CONNECTED' || isSessionUnknown(error as Failure);
 }
 
-/** An older server has lost the session: the specification says 404; the SDK's own example answers 400. */
+/** An older server has lost the session: the specification says 404; others answer 410, or 400 with a reason. */
 function isSessionUnknown({ status, data }: Failure): boolean {
-  return status === 404 || (status === 400 && /\bsession\b/i.test(String(data?.text)));
+  if (status === 404 || status === 410) return true;
+  const text = typeof data?.text === 'string' ? data.text.trim() : '';
+  return status === 400 && !isRequestRejected(text) && (text === '' || /session|initiali[sz]/i.test(text));
+}
+
+/** Whether the response is the JSON-RPC error of a server that has processed the request. */
+function isRequestRejected(text: string): boolean {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly code?: unknown } };
+    return REJECTIONS.has(error?.code);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a request timed out. */
@@ -66,7 +84,7 @@ export function toCallError(error: unknown, server: McpServer, fault?: string): 
   if (refusal !== undefined) {
     return new McpError('PERMISSION_DENIED', `MCP server "${name}": ${refusal}`, details, because);
   }
-  const text = `MCP server "${name}": ${withoutSecrets(error, server)}`;
+  const text = `MCP server "${name}": ${textOf(error, server)}`;
   if (isTimeout(error)) return new McpError('NETWORK_ERROR', text, details, because);
   const known = typeof code === 'number' ? PROTOCOL_CODES[code] : undefined;
   return new McpError(known ?? 'TOOL_EXECUTION_FAILED', text, details, because);
@@ -79,16 +97,29 @@ export function toConnectError(thrown: unknown, server: McpServer): McpError {
   const refusal = refusalOf(error, server);
   const code = refusal === undefined ? 'NETWORK_ERROR' : 'PERMISSION_DENIED';
   const cause = safeCause(error, server);
-  return new McpError(code, refusal ?? withoutSecrets(error, server), { server: server.name }, { cause });
+  return new McpError(code, refusal ?? textOf(error, server), { server: server.name }, { cause });
 }
 
 /** The message for a denied access; undefined for other errors. */
 function refusalOf(error: unknown, server: McpServer): string | undefined {
   const { name, status } = error as Failure;
-  const text = withoutSecrets(error, server);
-  if (error instanceof AccessError || REFUSALS.test(String(name))) return text;
-  if (status === 401 || name === 'UnauthorizedError') return unauthorized(server);
-  return status === 403 ? `it refused the request (403): ${text}` : undefined;
+  if (error instanceof AccessError || REFUSALS.test(String(name))) return withoutSecrets(error, server);
+  if (status === 401 || name === 'UnauthorizedError') return unauthorized(error as Failure, server);
+  return status === 403 ? `it refused the request (403)${bodyOf(error as Failure, server)}` : undefined;
+}
+
+/** Status and body of an HTTP answer; the message of another error. */
+function textOf(error: unknown, server: McpServer): string {
+  const failure = error as Failure;
+  const isHttp = typeof failure.status === 'number' && failure.status >= 400;
+  return isHttp ? `HTTP ${String(failure.status)}${bodyOf(failure, server)}` : withoutSecrets(error, server);
+}
+
+/** Completes a sentence. */
+function bodyOf({ data }: Failure, server: McpServer): string {
+  const text = typeof data?.text === 'string' ? hideSecrets(data.text, server) : '';
+  const body = text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_QUOTE);
+  return body === '' ? '' : `: ${body}`;
 }
 
 /** The SDK wraps the error of its probe for the newest protocol. */
@@ -97,9 +128,16 @@ function rootOf(error: unknown): unknown {
   return name === 'SdkError' && cause instanceof Error ? cause : error;
 }
 
-function unauthorized({ transport }: McpServer): string {
+function unauthorized(error: Failure, server: McpServer): string {
+  const { transport } = server;
   const auth = transport.kind === 'http' ? transport.auth : undefined;
-  if (!auth) return 'it requires authentication (401): declare "auth" or a header for it';
-  if (auth.type === 'provider') return 'it requires the consent of a user, which is missing';
-  return 'it rejected the access token (401)';
+  if (auth) {
+    const isPersons = auth.type === 'provider';
+    return isPersons ? 'it requires the consent of a user, which is missing' : 'it rejected the access token (401)';
+  }
+  const { challenge } = error;
+  const isGiven = typeof challenge === 'string';
+  const header = isGiven ? `; WWW-Authenticate: ${hideSecrets(challenge, server).slice(0, MAX_QUOTE)}` : '';
+  const ways = '{"type": "bearer", "token": …} or {"type": "client_credentials", "clientId": …, "clientSecret": …}';
+  return `it requires authentication (401): declare "auth" as ${ways}, or a header for it${header}${bodyOf(error, server)}`;
 }

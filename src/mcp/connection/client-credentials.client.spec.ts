@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { untilAborted } from '../../common/index.js';
+import { untilAborted } from '../../kernel/index.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';
 
 const SERVER = new URL('https://mcp.example.com/mcp');

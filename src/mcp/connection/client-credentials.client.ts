@@ -1,5 +1,5 @@
 import type { AuthProvider, FetchLike, OAuthTokens } from '@modelcontextprotocol/client';
-import { AppError, messageOf } from '../../common/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
 import type { McpClientCredentials } from '../mcp-server.types.js';
 import { AccessError } from './access.error.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
@@ -22,10 +22,10 @@ export class ClientCredentialsClient implements AuthProvider {
   private readonly sent = new WeakMap<Response, string>();
 
   constructor(
-    private readonly given: McpClientCredentials,
+    private readonly credentials: McpClientCredentials,
     private readonly timeoutMs = TOKEN_TIMEOUT_MS,
   ) {
-    this.issuer = given.issuer;
+    this.issuer = credentials.issuer;
   }
 
   /** Wraps a `fetch` to record the token of each request. */
@@ -70,7 +70,7 @@ export class ClientCredentialsClient implements AuthProvider {
     const { resourceMetadataUrl, scope: requestedScope } = sdk.extractWWWAuthenticateParams(response);
     const { url, metadata, resource, scopes } = await find(serverUrl, resourceMetadataUrl, fetchFn);
     this.assertTrusted(metadata.issuer);
-    const { clientId, clientSecret, scope = requestedScope ?? scopes } = this.given;
+    const { clientId, clientSecret, scope = requestedScope ?? scopes } = this.credentials;
     const provider = new sdk.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: metadata.issuer });
     const more = { ...(scope !== undefined && { scope }), ...(resource !== undefined && { resource }) };
     try {

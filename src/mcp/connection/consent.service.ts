@@ -1,4 +1,4 @@
-import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { McpOAuthProvider } from '../oauth-provider.types.js';
 
 /**
@@ -10,12 +10,14 @@ export class Consent {
   pending: Promise<void> | null = null;
 
   constructor(
-    private readonly transport: StreamableHTTPClientTransport,
+    private readonly transport: StreamableHTTPClientTransport | SSEClientTransport,
     private readonly provider: McpOAuthProvider,
     private readonly signal: AbortSignal,
   ) {
-    const send = transport.send.bind(transport);
-    transport.send = async (message, options) => {
+    const start = transport.start.bind(transport);
+    transport.start = () => this.started(start());
+    const send: StreamableHTTPClientTransport['send'] = transport.send.bind(transport);
+    transport.send = async (message: Parameters<typeof send>[0], options?: Parameters<typeof send>[1]) => {
       await this.pending;
       try {
         await send(message, options);
@@ -25,6 +27,17 @@ export class Consent {
         await send(message, options);
       }
     };
+  }
+
+  /** A stream that was refused cannot be opened again: the next transport uses the consent. */
+  private async started(start: Promise<void>): Promise<void> {
+    try {
+      await start;
+    } catch (error) {
+      if (isConsentWanted(error) && this.provider.authorizationResponse)
+        void this.awaitConsent().catch(() => undefined);
+      throw error;
+    }
   }
 
   private async awaitConsent(): Promise<void> {

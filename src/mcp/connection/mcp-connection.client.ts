@@ -1,12 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AppError, untilAborted } from '../../common/index.js';
+import { type AppError } from '../../errors/index.js';
+import { untilAborted } from '../../kernel/index.js';
 import { McpError } from '../mcp.error.js';
-import type { McpServer, McpServerStatus } from '../mcp-server.types.js';
+import type { McpServer, McpServerStatus, TransportKind } from '../mcp-server.types.js';
 import { isConnectionLost, isNotProcessed, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
-import { NotProcessedError } from './not-taken.error.js';
-import { type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
+import { NotProcessedError } from './not-processed.error.js';
+import { kindOf, type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
 import { ProgramEndedError } from './program-ended.error.js';
 import { RetryDelay } from './retry-delay.policy.js';
 import { withoutSecrets } from './secret.filter.js';
@@ -62,6 +63,11 @@ export class McpConnection {
   /** The client, while the server is connected. */
   get client(): Client | null {
     return this.opened?.client ?? null;
+  }
+
+  /** The transport in use, or the declared one. */
+  get transport(): TransportKind {
+    return this.opened?.transport ?? kindOf(this.server);
   }
 
   get pid(): number | null {

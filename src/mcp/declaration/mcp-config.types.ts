@@ -6,8 +6,9 @@ export interface McpConfig {
   readonly name: string;
   /** A disabled server is listed but not started. */
   readonly enabled: boolean;
-  readonly type: 'http' | 'stdio';
-  /** For the type `http`. */
+  /** `sse` is HTTP with Server-Sent Events, the transport of 2024, which `http` detects. */
+  readonly type: 'http' | 'sse' | 'stdio';
+  /** For the types `http` and `sse`. */
   readonly http?: HttpConfig;
   /** For the type `stdio`. */
   readonly stdio?: StdioConfig;
@@ -37,7 +38,9 @@ export interface StdioConfig {
 export interface McpHandling {
   /** Maximum duration of one call, in ms. */
   readonly timeoutMs?: number;
-  /** Whether Jackdaw trusts its hints about effects. */
+  /** Whether its hints about its tools apply; by default `believe`. */
+  readonly hints?: 'believe' | 'ignore';
+  /** Deprecated: `true` is `hints: 'believe'`, `false` is `hints: 'ignore'`. */
   readonly trusted?: boolean;
   /** By the tools' names on the server. */
   readonly effects?: Readonly<Record<string, 'read' | 'idempotent' | 'once'>>;
@@ -46,8 +49,16 @@ export interface McpHandling {
   readonly approval?: 'always' | 'never';
   /** Whether each session has a connection of its own. */
   readonly stateful?: boolean;
+  /** Whether runs of agents that select its tools fail while it has never been connected. */
+  readonly required?: boolean;
+  /** Handling of changed definitions and new tools; see docs/mcp.md. */
+  readonly pins?: 'follow' | 'hold' | 'block';
+  /** Handling of suspicious definitions. */
+  readonly scan?: 'hide' | 'warn' | 'off';
   readonly egress?: boolean;
   readonly untrusted?: boolean;
+  /** Whether results are private data; by default all but those of HTTP servers without credentials. */
+  readonly private?: boolean;
 }
 
 /** A server without a name: a program, or a URL. */

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { McpClientConfig } from '../../config/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
 import type { McpOAuthProvider } from '../oauth-provider.types.js';
@@ -37,13 +37,18 @@ const authInCode = z.discriminatedUnion('type', [bearer, clientCredentials, prov
 /** Options of the tools' handling, for every transport. */
 const handling = {
   timeoutMs: z.int().min(1).max(86_400_000).optional(),
-  trusted: z.boolean().default(false),
+  hints: z.enum(['believe', 'ignore']).optional(),
+  trusted: z.boolean().optional(),
   effects: z.record(z.string(), z.enum(['read', 'idempotent', 'once'])).default({}),
   tools: z.array(text).optional(),
   approval: z.enum(['always', 'never']).optional(),
   stateful: z.boolean().default(false),
+  required: z.boolean().default(false),
+  pins: z.enum(['follow', 'hold', 'block']).optional(),
+  scan: z.enum(['hide', 'warn', 'off']).default('hide'),
   egress: z.boolean().optional(),
   untrusted: z.boolean().default(true),
+  private: z.boolean().optional(),
 };
 
 const handlingSchema = z.object(handling);
@@ -57,13 +62,16 @@ const program = {
 const web = { url, headers: headers.optional(), auth: auth.optional() };
 
 const stdioEntry = z.strictObject({ type: z.literal('stdio').optional(), ...program });
-const httpEntry = z.strictObject({ type: z.enum(['http', 'streamable-http', 'streamableHttp']).optional(), ...web });
+const httpEntry = z.strictObject({
+  type: z.enum(['http', 'streamable-http', 'streamableHttp', 'sse']).optional(),
+  ...web,
+});
 const common = z.object({ ...handling, enabled: z.boolean().optional(), disabled: z.boolean().optional() });
 
 const configSchema = z.strictObject({
   name: z.string(),
   enabled: z.boolean(),
-  type: z.enum(['http', 'stdio']),
+  type: z.enum(['http', 'sse', 'stdio']),
   http: z.strictObject({ ...web, auth: authInCode.optional() }).optional(),
   stdio: z.strictObject(program).optional(),
   ...handling,
@@ -72,30 +80,24 @@ const configSchema = z.strictObject({
 const COMMON_KEYS = Object.keys(common.shape);
 
 /** Parses a server declared in code. @throws AppError `MCP_SERVER_INVALID` with all mistakes */
-export function parseMcpConfig(given: unknown, source: string, config: McpClientConfig): McpServer {
-  const { name, enabled, type, http, stdio, ...rest } = checked(configSchema, given, source);
-  const part = type === 'http' ? http : stdio;
-  const other = type === 'http' ? stdio : http;
-  if (!part || other) {
-    const what = part ? `also has ${type === 'http' ? 'stdio' : 'http'}` : `has no ${type}`;
-    throw invalid(`${source}: its type is ${type}, but it ${what}: give ${type} only.`, name);
+export function parseMcpConfig(declaration: unknown, source: string, config: McpClientConfig): McpServer {
+  const { name, enabled, type, http, stdio, ...rest } = checked(configSchema, declaration, source);
+  const [own, foreign] = type === 'stdio' ? (['stdio', 'http'] as const) : (['http', 'stdio'] as const);
+  const part = type === 'stdio' ? stdio : http && { ...http, type };
+  if (!part || (type === 'stdio' ? http : stdio)) {
+    const what = part ? `also has ${foreign}` : `has no ${own}`;
+    throw invalid(`${source}: its type is ${type}, but it ${what}: give ${own} only.`, name);
   }
   return toServer({ name, isEnabled: enabled, part, ...rest }, source, config);
 }
 
 /** Parses a server of a file in the format `mcpServers`. @throws AppError `MCP_SERVER_INVALID` with all mistakes */
-export function parseMcpEntry(name: string, given: unknown, source: string, config: McpClientConfig): McpServer {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
+export function parseMcpEntry(name: string, declaration: unknown, source: string, config: McpClientConfig): McpServer {
+  if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration))
     throw invalid(`${source}: it must be an object.`, name);
-  const entries = Object.entries(given);
+  const entries = Object.entries(declaration);
   const { enabled, disabled, ...rest } = checked(common, pick(entries, true), source);
   const own = pick(entries, false);
-  if (own['type'] === 'sse') {
-    throw invalid(
-      `${source}: the transport "sse" of 2024 is not supported: give the server's Streamable HTTP URL.`,
-      name,
-    );
-  }
   if ('command' in own === 'url' in own) {
     throw invalid(`${source}: give either command (a program) or url (an HTTP server).`, name);
   }
@@ -103,25 +105,31 @@ export function parseMcpEntry(name: string, given: unknown, source: string, conf
   return toServer({ name, isEnabled: enabled ?? !disabled, part, ...rest }, source, config);
 }
 
-interface Given extends z.infer<typeof handlingSchema> {
+interface ParsedEntry extends z.infer<typeof handlingSchema> {
   readonly name: string;
   readonly isEnabled: boolean;
-  readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry> | HttpConfig;
+  readonly part:
+    z.infer<typeof stdioEntry> | z.infer<typeof httpEntry> | (HttpConfig & { readonly type: 'http' | 'sse' });
 }
 
-function toServer({ part, ...given }: Given, source: string, config: McpClientConfig): McpServer {
+function toServer({ part, ...given }: ParsedEntry, source: string, config: McpClientConfig): McpServer {
   const { name, isEnabled, timeoutMs = config.timeoutMs, effects, tools, approval, egress } = given;
   const refusal = refusedServerName(name);
   if (refusal) throw invalid(`${source}: ${refusal}.`, name);
   if ('command' in part) assertAllowed(part.command, source, config);
+  const transport = toTransport(part, given.private === false);
   return {
     name,
     isEnabled,
-    transport: toTransport(part),
+    transport,
     timeoutMs,
-    isTrusted: given.trusted,
+    pins: given.pins ?? defaultPins(transport),
+    scan: given.scan,
+    areHintsBelieved: areHintsBelieved(given, source),
+    isPrivate: given.private ?? hasPrivateData(transport),
     effects,
     isStateful: given.stateful,
+    isRequired: given.required,
     isUntrusted: given.untrusted,
     source,
     origin: 'declared',
@@ -131,13 +139,47 @@ function toServer({ part, ...given }: Given, source: string, config: McpClientCo
   };
 }
 
-function toTransport(part: Given['part']): McpTransport {
+/** `trusted` is deprecated. @throws AppError `MCP_SERVER_INVALID` with both options */
+function areHintsBelieved({ name, hints, trusted }: Omit<ParsedEntry, 'part'>, source: string): boolean {
+  if (hints !== undefined && trusted !== undefined)
+    throw invalid(`${source}: it has hints and trusted, which is deprecated: remove trusted.`, name);
+  return hints === undefined ? trusted !== false : hints === 'believe';
+}
+
+/** A program has access to this machine. At an HTTP server, only credentials give access to private data. */
+function hasPrivateData(transport: McpTransport): boolean {
+  if (transport.kind === 'stdio') return true;
+  const { headers: sent, auth: given } = transport;
+  const { username, password, search } = new URL(transport.url);
+  return given !== undefined || Object.keys(sent).length > 0 || `${username}${password}${search}` !== '';
+}
+
+function toTransport(part: ParsedEntry['part'], hasOwnHome: boolean): McpTransport {
   if ('command' in part) {
     const { command, args = [], env = {}, cwd } = part;
-    return { kind: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) };
+    return {
+      kind: 'stdio',
+      command,
+      args,
+      env,
+      ...(cwd !== undefined && { cwd }),
+      ...(hasOwnHome && { hasOwnHome }),
+    };
   }
   const { auth: given, headers: sent = {} } = part;
-  return { kind: 'http', url: part.url, headers: sent, ...(given && { auth: given }) };
+  return {
+    kind: 'http',
+    url: part.url,
+    headers: sent,
+    ...(given && { auth: given }),
+    ...(part.type === 'sse' && { isSse: true }),
+  };
+}
+
+/** A program's definitions arrive with its code. Those of another machine, also behind a proxy program, do not. */
+function defaultPins(transport: McpTransport): McpServer['pins'] {
+  if (transport.kind === 'http') return 'hold';
+  return transport.args.some((arg) => /(?:https?|wss?):\/\//iu.test(arg)) ? 'hold' : 'follow';
 }
 
 function assertAllowed(command: string, source: string, { allowedCommands }: McpClientConfig): void {
@@ -160,8 +202,8 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, source: string): T {
   throw new AppError('MCP_SERVER_INVALID', `${source}: ${faults.join('; ')}.`);
 }
 
-function isProvider(given: unknown): boolean {
-  const { tokens, clientInformation } = (given ?? {}) as Partial<McpOAuthProvider>;
+function isProvider(candidate: unknown): boolean {
+  const { tokens, clientInformation } = (candidate ?? {}) as Partial<McpOAuthProvider>;
   return typeof tokens === 'function' && typeof clientInformation === 'function';
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { McpConfig } from './mcp-config.types.js';
 
 /** Declarations made in this process before an application starts. */

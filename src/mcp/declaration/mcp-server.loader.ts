@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { AppError, messageOf } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
+import { mcpConfig, type McpClientConfig } from '../../config/index.js';
 import { McpRegistry } from '../mcp-server.registry.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { McpConfig } from './mcp-config.types.js';
@@ -18,7 +18,7 @@ export abstract class DeclaredMcpServers {
 @Injectable()
 export class McpServerLoader implements OnModuleInit {
   constructor(
-    private readonly config: AppConfig,
+    @Inject(mcpConfig.KEY) private readonly config: McpClientConfig,
     private readonly registry: McpRegistry,
     @Inject(DeclaredMcpServers) private readonly inCode: DeclaredMcpServers,
   ) {}
@@ -46,16 +46,18 @@ export class McpServerLoader implements OnModuleInit {
   }
 
   private declared(mistakes: string[]): McpServer[] {
-    const { mcp } = this.config;
+    const { config: mcp } = this;
     const { path, servers } = mcp.file;
     const made = [
       ...Object.entries(servers).map(
-        ([name, given]) =>
+        ([name, declaration]) =>
           () =>
-            parseMcpEntry(name, given, `${path}: ${JSON.stringify(name)}`, mcp),
+            parseMcpEntry(name, declaration, `${path}: ${JSON.stringify(name)}`, mcp),
       ),
-      ...this.inCode.servers.map((given, at) => () => parseMcpConfig(given, `mcpServers[${at}]`, mcp)),
-      ...declaredMcp().map((given) => () => parseMcpConfig(given, `registerMcp(${JSON.stringify(given.name)})`, mcp)),
+      ...this.inCode.servers.map((declaration, at) => () => parseMcpConfig(declaration, `mcpServers[${at}]`, mcp)),
+      ...declaredMcp().map(
+        (declaration) => () => parseMcpConfig(declaration, `registerMcp(${JSON.stringify(declaration.name)})`, mcp),
+      ),
     ];
     return made.flatMap((make) => {
       try {

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The accepted definition of a server's tool, and the present one if it differs. */
+/** The definition of a server's tool in use, and the listed one if it differs. */
 @Entity('mcp_tool_pin', { withoutRowid: true })
 export class McpToolPinEntity {
   @PrimaryColumn('varchar', { length: 32 })
@@ -27,6 +27,18 @@ export class McpToolPinEntity {
   /** JSON: findings of the scan in the pending definition. */
   @Column('text', { nullable: true })
   findings!: string | null;
+
+  /** Why the pending definition waits; `null` in rows of older versions. */
+  @Column('varchar', { length: 16, nullable: true })
+  reason!: string | null;
+
+  /** JSON: the annotations that take effect, if they differ from those of the definition in use. */
+  @Column('text', { nullable: true })
+  hints!: string | null;
+
+  /** The server's version that last listed the definition in use. */
+  @Column('varchar', { length: 128, nullable: true })
+  version!: string | null;
 
   /** Id of the principal who accepted it; `null` if it was accepted at first sight. */
   @Column('varchar', { name: 'decided_by', length: 128, nullable: true })

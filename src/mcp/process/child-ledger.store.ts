@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { killGroup, killMarked, killMarkedSync, processPlace, startOf } from './process-table.accessor.js';
 
 interface Entry {
@@ -29,6 +30,7 @@ let isWatching = false;
  */
 export class ChildLedger {
   private readonly folder: string;
+  private readonly homes: string;
   private readonly entry: Entry;
   private ended = new Set<string>();
   private sweep: Promise<void> = Promise.resolve();
@@ -37,6 +39,7 @@ export class ChildLedger {
   /** @param dataDir Jackdaw's data folder */
   constructor(dataDir: string) {
     this.folder = join(dataDir, 'mcp-children');
+    this.homes = join(dataDir, 'mcp-homes');
     this.entry = { place: processPlace(), owner: process.pid, ownerStartedAt: startOf(process.pid) ?? '' };
   }
 
@@ -48,7 +51,13 @@ export class ChildLedger {
     return { id, env: { [MARK]: id } };
   }
 
-  /** @param pid the program, which leads its own process group */
+  /** An empty home folder of a program, which ends with it. @returns its absolute path */
+  makeHome(id: string): string {
+    mkdirSync(this.homeOf(id), { recursive: true });
+    return this.homeOf(id);
+  }
+
+  /** @param pid process id of the program, which leads its own process group */
   started(id: string, pid: number): void {
     RUNNING.add(pid);
     if (!isWatching) process.on('exit', endAll);
@@ -63,6 +72,7 @@ export class ChildLedger {
       RUNNING.delete(pid);
       await this.sweepUp(id);
     }
+    await rm(this.homeOf(id), { recursive: true, force: true });
     rmSync(this.pathOf(id), { force: true });
   }
 
@@ -76,7 +86,9 @@ export class ChildLedger {
       if (entry?.place === this.entry.place) left.set(name.replace(/\.json$/, ''), entry);
       rmSync(path, { force: true });
     }
-    return left.size > 0 ? endLeft(left) : 0;
+    const ended = left.size > 0 ? endLeft(left) : 0;
+    for (const id of left.keys()) rmSync(this.homeOf(id), { recursive: true, force: true });
+    return ended;
   }
 
   /** Whether the owner may still run. For another machine or container only the entry's age is known. */
@@ -99,6 +111,10 @@ export class ChildLedger {
     this.sweep = this.nextSweep!;
     this.nextSweep = null;
     await killMarked(MARK, ids);
+  }
+
+  private homeOf(id: string): string {
+    return resolve(this.homes, id);
   }
 
   private pathOf(id: string): string {

@@ -1,13 +1,15 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { isDoneWithin } from '../../common/index.js';
+import { isDoneWithin, wellFormed } from '../../kernel/index.js';
 import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
 import { toLine } from './line.mapper.js';
 import { parseMessage } from './message.parser.js';
 import { discard, readLines } from './paced-lines.parser.js';
 import { killGroup } from './process-table.accessor.js';
+import { withRawResult } from './raw-result.mapper.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -19,6 +21,27 @@ export interface ChildProcessOptions {
   readonly baseEnv: Readonly<Record<string, string>>;
   /** Receives the number of received bytes. */
   readonly onReceived?: (bytes: number) => void;
+}
+
+/** Variables of package managers and browser installers, and their caches' places in a home folder. */
+const CACHES: Readonly<Record<string, readonly string[]>> = {
+  npm_config_cache: ['.npm'],
+  COREPACK_HOME: ['.cache', 'node', 'corepack'],
+  PIP_CACHE_DIR: ['.cache', 'pip'],
+  UV_CACHE_DIR: ['.cache', 'uv'],
+  UV_PYTHON_INSTALL_DIR: ['.local', 'share', 'uv', 'python'],
+  PLAYWRIGHT_BROWSERS_PATH: ['.cache', 'ms-playwright'],
+  PUPPETEER_CACHE_DIR: ['.cache', 'puppeteer'],
+};
+
+/** @param former the home folder whose caches stay in use */
+function homeEnv(home: string, former: string | undefined): Readonly<Record<string, string>> {
+  const caches = former === undefined ? [] : Object.entries(CACHES);
+  return {
+    HOME: home,
+    USERPROFILE: home,
+    ...Object.fromEntries(caches.map(([name, place]) => [name, join(former!, ...place)])),
+  };
 }
 
 /** Time for a program to end by itself, and then after SIGTERM, in ms. */
@@ -43,8 +66,8 @@ export class ChildProcessTransport implements Transport {
   private child: Child | undefined;
   private readonly exited = Promise.withResolvers<void>();
   private hasEnded = false;
-  /** Ids of unanswered requests. */
-  private readonly unanswered = new Set<unknown>();
+  /** Methods of unanswered requests, by their ids. */
+  private readonly unanswered = new Map<unknown, string>();
   private tail = Buffer.alloc(0);
 
   constructor(
@@ -56,9 +79,10 @@ export class ChildProcessTransport implements Transport {
     return this.child?.pid ?? null;
   }
 
-  /** The end of its stderr output. */
+  /** The end of its stderr output: whole lines, as the start of a cut one may be the end of a secret. */
   get lastWords(): string {
-    return this.tail.toString('utf8').trim();
+    const text = this.tail.toString('utf8');
+    return (this.tail.length < MAX_STDERR_BYTES ? text : text.slice(text.indexOf('\n') + 1)).trim();
   }
 
   /** @throws Error if the program cannot be started */
@@ -67,7 +91,7 @@ export class ChildProcessTransport implements Transport {
     const { id, env } = ledger.open();
     let child: Child;
     try {
-      child = this.spawn(env);
+      child = this.spawn(id, env);
     } catch (error) {
       await ledger.close(id, undefined);
       throw error;
@@ -97,14 +121,15 @@ export class ChildProcessTransport implements Transport {
       throw new Error(this.fault);
     }
     this.note(message);
-    child.stdin.write(toLine(message));
+    child.stdin.write(toLine(wellFormed(message)));
   }
 
   /** Waits for the program to end, then sends SIGTERM, then kills it with its descendants. */
   async close(): Promise<void> {
     const { child } = this;
     if (!child) return this.hasEnded ? this.exited.promise : undefined;
-    if (child.pid === undefined) return;
+    // It could not be started: its error event follows.
+    if (child.pid === undefined) return this.exited.promise;
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await isDoneWithin(GRACE_MS, this.exited.promise)) return;
@@ -115,10 +140,12 @@ export class ChildProcessTransport implements Transport {
     this.onclose?.();
   }
 
-  private spawn(mark: Readonly<Record<string, string>>): Child {
-    const { command, args, env, cwd } = this.program;
+  private spawn(id: string, mark: Readonly<Record<string, string>>): Child {
+    const { command, args, env, cwd, hasOwnHome } = this.program;
+    const { ledger, baseEnv } = this.options;
+    const home = hasOwnHome ? homeEnv(ledger.makeHome(id), baseEnv['HOME'] ?? baseEnv['USERPROFILE']) : {};
     return spawn(command, args, {
-      env: { ...this.options.baseEnv, ...env, ...mark },
+      env: { ...baseEnv, ...home, ...env, ...mark },
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
       detached: true,
@@ -166,7 +193,7 @@ export class ChildProcessTransport implements Transport {
 
   private note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    if ('id' in message) this.unanswered.add(message.id);
+    if ('id' in message) this.unanswered.set(message.id, message.method);
     else if (message.method === 'notifications/cancelled') this.unanswered.delete(message.params?.['requestId']);
   }
 
@@ -174,11 +201,13 @@ export class ChildProcessTransport implements Transport {
   private receive(line: string): boolean {
     if (line.trim() === '') return false;
     const message = parseMessage(line);
-    if (!message || !this.deliver(message)) {
+    const isResponse = message && 'id' in message && !('method' in message);
+    const method = isResponse ? this.unanswered.get(message.id) : undefined;
+    if (!message || !this.deliver(withRawResult(message, method))) {
       this.onerror?.(new Error('it wrote a line that is not a message'));
       return false;
     }
-    return 'id' in message && !('method' in message) && this.unanswered.delete(message.id);
+    return isResponse ? this.unanswered.delete(message.id) : false;
   }
 
   /** @returns whether the message could be processed; it may be nested too deeply */

@@ -14,11 +14,11 @@ describe('readLines()', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  const listen = (isAskedFor: boolean, failed: (error: Error) => void = () => undefined) =>
+  const listen = (isWanted: boolean, failed: (error: Error) => void = () => undefined) =>
     readLines(stream, 1000, {
       receive: (line) => {
         lines.push(line);
-        return isAskedFor;
+        return isWanted;
       },
       received: () => undefined,
       failed,

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../persistence/index.js';
+import { mapInSlices } from '../time-slice.policy.js';
 import type { ScanFinding } from '../trust/description-scan.policy.js';
 import type { PinnedDefinition } from '../trust/tool-digest.factory.js';
-import { type Pinned, type ToolPin, ToolPinStore } from './tool-pin-store.js';
+import { type HoldReason, type Pinned, type ToolPin, ToolPinStore } from './tool-pin-store.js';
 
 interface PinRow {
   readonly tool: string;
@@ -11,11 +12,19 @@ interface PinRow {
   readonly pending_digest: string | null;
   readonly pending_definition: string | null;
   readonly findings: string | null;
+  readonly reason: HoldReason | null;
+  readonly hints: string | null;
+  readonly version: string | null;
   readonly decided_by: string | null;
   readonly changed_at: number;
 }
 
-const COLUMNS = 'tool, digest, definition, pending_digest, pending_definition, findings, decided_by, changed_at';
+type Row = ReturnType<typeof toRow>;
+
+/** Length of the definitions in a batch, in UTF-16 units. */
+const BATCH_LENGTH = 200_000;
+const COLUMNS =
+  'tool, digest, definition, pending_digest, pending_definition, findings, reason, hints, version, decided_by, changed_at';
 
 /** Stores pins in the table `mcp_tool_pin`. */
 @Injectable()
@@ -27,19 +36,19 @@ export class DatabaseToolPinStore extends ToolPinStore {
   async of(server: string): Promise<ReadonlyMap<string, ToolPin>> {
     const sql = `SELECT ${COLUMNS} FROM mcp_tool_pin WHERE server = ? ORDER BY tool`;
     const rows = await this.database.query<PinRow>(sql, [server]);
-    return new Map(rows.map((row) => [row.tool, toPin(row)]));
+    return new Map(await mapInSlices(rows, (row) => [row.tool, toPin(row)] as const));
   }
 
   async add(server: string, pins: readonly ToolPin[]): Promise<void> {
-    if (pins.length === 0) return;
-    await this.database.commit(pins.map((pin) => this.database.insertIgnore('mcp_tool_pin', toRow(server, pin))));
+    for (const some of await inBatches(server, pins)) {
+      await this.database.commit(some.map((row) => this.database.insertIgnore('mcp_tool_pin', row)));
+    }
   }
 
   async replace(server: string, pins: readonly ToolPin[]): Promise<void> {
-    if (pins.length === 0) return;
-    await this.database.commit(
-      pins.map((pin) => this.database.upsert('mcp_tool_pin', [toRow(server, pin)], ['server', 'tool'])),
-    );
+    for (const some of await inBatches(server, pins)) {
+      await this.database.commit(some.map((row) => this.database.upsert('mcp_tool_pin', [row], ['server', 'tool'])));
+    }
   }
 
   async forget(server: string): Promise<void> {
@@ -47,12 +56,33 @@ export class DatabaseToolPinStore extends ToolPinStore {
   }
 }
 
+/** The rows in batches that SQLite, which blocks the process, writes in a few milliseconds. Each pin is independent. */
+async function inBatches(server: string, pins: readonly ToolPin[]): Promise<(readonly Row[])[]> {
+  const batches: Row[][] = [];
+  let room = 0;
+  for (const row of await mapInSlices(pins, (pin) => toRow(server, pin))) {
+    const length = (row.definition?.length ?? 0) + (row.pending_definition?.length ?? 0);
+    if (room < length) {
+      batches.push([]);
+      room = Math.max(BATCH_LENGTH, length);
+    }
+    batches.at(-1)!.push(row);
+    room -= length;
+  }
+  return batches;
+}
+
 function toPin(row: PinRow): ToolPin {
+  const accepted = pinned(row.digest, row.definition);
   const pending = pinned(row.pending_digest, row.pending_definition);
+  const findings = JSON.parse(row.findings ?? '[]') as ScanFinding[];
   return {
     tool: row.tool,
-    accepted: pinned(row.digest, row.definition),
-    pending: pending && { ...pending, findings: JSON.parse(row.findings ?? '[]') as ScanFinding[] },
+    accepted,
+    // Older versions held a tool without an accepted definition only because it was suspicious.
+    pending: pending && { ...pending, findings, reason: row.reason ?? (accepted ? 'changed' : 'suspicious') },
+    hints: row.hints === null ? null : (JSON.parse(row.hints) as Record<string, unknown>),
+    version: row.version,
     decidedBy: row.decided_by,
     changedAt: row.changed_at,
   };
@@ -63,7 +93,7 @@ function pinned(digest: string | null, definition: string | null): Pinned | null
   return { digest, definition: JSON.parse(definition) as PinnedDefinition };
 }
 
-function toRow(server: string, { tool, accepted, pending, decidedBy, changedAt }: ToolPin) {
+function toRow(server: string, { tool, accepted, pending, hints, version, decidedBy, changedAt }: ToolPin) {
   return {
     server,
     tool,
@@ -72,6 +102,9 @@ function toRow(server: string, { tool, accepted, pending, decidedBy, changedAt }
     pending_digest: pending?.digest ?? null,
     pending_definition: pending && JSON.stringify(pending.definition),
     findings: pending && JSON.stringify(pending.findings),
+    reason: pending && pending.reason,
+    hints: hints && JSON.stringify(hints),
+    version,
     decided_by: decidedBy,
     changed_at: changedAt,
   };

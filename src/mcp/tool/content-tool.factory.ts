@@ -1,5 +1,5 @@
 import type { Client, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 import { createValueCheck, type Tool } from '../../tool/index.js';
 import { callBy, type ChannelOf } from '../call/second-attempt.executor.js';
 import {
@@ -10,6 +10,7 @@ import {
   type RequestLimits,
 } from '../call/server-content.client.js';
 import type { McpServer } from '../mcp-server.types.js';
+import { originOf } from './tool-effect.policy.js';
 
 /** A tool of Jackdaw for a server's resources or prompts, with its name on the server. */
 export interface ContentTool {
@@ -82,7 +83,7 @@ export function createContentTool(
 ): Tool {
   const inputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
   const check = createValueCheck(inputSchema, 'arguments', 'its input');
-  const { timeoutMs: timeout, isUntrusted, isStateful } = server;
+  const { timeoutMs: timeout, isUntrusted, isPrivate, isStateful } = server;
   return {
     definition: { name, description: `${description} Of MCP server "${server.name}".`, inputSchema },
     metadata: {
@@ -92,6 +93,9 @@ export function createContentTool(
       // The arguments can carry data out.
       egress: server.egress ?? true,
       untrusted: isUntrusted,
+      private: isPrivate,
+      // The protocol defines these requests as reading.
+      origin: originOf(server, true),
       isReturnForeign: true,
       ...(isStateful && { state: {} }),
     },

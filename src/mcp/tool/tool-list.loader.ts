@@ -1,15 +1,29 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import type { OpenedClient } from '../connection/opened-client.factory.js';
+import { RAW_RESULT, type RawResult } from '../process/raw-result.mapper.js';
+import { mapInSlices } from '../time-slice.policy.js';
+import { headersDefect } from './header-argument.policy.js';
+import { parseListedTool } from './listed-tool.parser.js';
 
 const LIST_TIMEOUT_MS = 30_000;
 /** Maximum number of tools of a server. */
 const MAX_TOOLS = 1000;
+const MAX_PAGES = 64;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
-/** Reads all pages of a server's tool list. @throws Error if it has too many tools or bytes, or takes too long */
-export async function listTools({ client, listenTo }: OpenedClient, signal: AbortSignal): Promise<readonly McpTool[]> {
-  // Without this check, the SDK logs to standard output, which can be the transport of our own protocol.
-  if (!client.getServerCapabilities()?.tools) return [];
+/** The tools of a server, and the reasons why others are refused, by their names on the server. */
+export interface ListedTools {
+  readonly tools: readonly McpTool[];
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads all pages of a server's tool list. A defective tool is the only one that is refused.
+ * @throws Error if the list has too many tools or bytes, or takes too long
+ */
+export async function listTools(opened: OpenedClient, signal: AbortSignal): Promise<ListedTools> {
+  const { client, listenTo } = opened;
+  if (!client.getServerCapabilities()?.tools) return { tools: [], refused: new Map() };
   const limit = new AbortController();
   let received = 0;
   listenTo((bytes) => {
@@ -21,15 +35,7 @@ export async function listTools({ client, listenTo }: OpenedClient, signal: Abor
     LIST_TIMEOUT_MS,
   );
   try {
-    const { tools } = await client.listTools(undefined, {
-      timeout: LIST_TIMEOUT_MS,
-      maxTotalTimeout: LIST_TIMEOUT_MS,
-      signal: AbortSignal.any([signal, limit.signal]),
-      cacheMode: 'refresh',
-    });
-    if (tools.length > MAX_TOOLS)
-      throw new Error(`it has ${tools.length} tools, more than the maximum of ${MAX_TOOLS}`);
-    return tools;
+    return await toListedTools(await readPages(opened, AbortSignal.any([signal, limit.signal])), opened, signal);
   } catch (error) {
     limit.signal.throwIfAborted();
     throw error;
@@ -37,4 +43,56 @@ export async function listTools({ client, listenTo }: OpenedClient, signal: Abor
     clearTimeout(timer);
     listenTo(null);
   }
+}
+
+/** The entries of all pages, unchecked. */
+async function readPages({ client }: OpenedClient, signal: AbortSignal): Promise<readonly unknown[]> {
+  const options = { timeout: LIST_TIMEOUT_MS, maxTotalTimeout: LIST_TIMEOUT_MS, signal };
+  const entries: unknown[] = [];
+  let cursor: string | undefined;
+  let previous: string | undefined;
+  for (let pages = 1; pages <= MAX_PAGES; pages++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, RAW_RESULT, options);
+    const page = entriesOf(tools);
+    // Some servers repeat their last page forever.
+    const text = typeof nextCursor === 'string' ? JSON.stringify(page) : undefined;
+    if (text !== undefined && nextCursor === cursor && text === previous) return entries;
+    entries.push(...page);
+    if (entries.length > MAX_TOOLS)
+      throw new Error(`it has ${entries.length} tools or more, more than the maximum of ${MAX_TOOLS}`);
+    if (typeof nextCursor !== 'string') return entries;
+    cursor = nextCursor;
+    previous = text;
+  }
+  throw new Error(`its list of tools has more than ${MAX_PAGES} pages`);
+}
+
+/** Some servers write an empty list as null. */
+function entriesOf(tools: RawResult['tools']): readonly unknown[] {
+  if (Array.isArray(tools)) return tools;
+  if (tools === undefined || tools === null) return [];
+  throw new Error(`its list of tools is of type ${typeof tools}`);
+}
+
+async function toListedTools(
+  entries: readonly unknown[],
+  { client, pid }: OpenedClient,
+  signal: AbortSignal,
+): Promise<ListedTools> {
+  const tools: McpTool[] = [];
+  const refused = new Map<string, string>();
+  const usesHeaders = pid === null && client.getProtocolEra() === 'modern';
+  const parse = (entry: unknown, at: number): void => {
+    const listed = parseListedTool(entry, at);
+    const { name, why } = 'refused' in listed ? listed.refused : withHeaders(listed.tool, usesHeaders);
+    if (why !== undefined) refused.set(name, why);
+    else if ('tool' in listed) tools.push(listed.tool);
+  };
+  await mapInSlices(entries, parse, signal);
+  return { tools, refused };
+}
+
+function withHeaders({ name, inputSchema }: McpTool, usesHeaders: boolean): { name: string; why: string | undefined } {
+  return { name, why: usesHeaders ? headersDefect(inputSchema) : undefined };
 }

@@ -1,49 +1,47 @@
+import { HIDING, readable, WARNING } from './instruction-phrases.policy.js';
 import type { PinnedDefinition } from './tool-digest.factory.js';
 
 /** A suspicious text, and its place: a JSON pointer (RFC 6901). */
 export interface ScanFinding {
   readonly at: string;
   readonly what: string;
+  /** Whether it hides the tool; any other finding is a warning. */
+  readonly hides?: boolean;
 }
 
-/**
- * Characters that readers do not see but models read: control, format (zero width, direction), tag (U+E0000 to
- * U+E007F), private use and unassigned characters. A joiner between emoji is allowed, because its effect is visible.
- */
-const HIDDEN = /(?!\n|\r|\t|\u200d)[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/u;
-const TAGS = /[\u{e0000}-\u{e007f}]/u;
+/** `hide` hides definitions with hiding findings, `warn` reports all findings only, `off` scans nothing. */
+export type ScanMode = 'hide' | 'warn' | 'off';
 
-/** Texts that do not describe a tool but instruct the model, as in tool poisoning attacks. */
-const INSTRUCTING: readonly (readonly [RegExp, string])[] = [
-  [
-    /\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|other|all|system)\b[^.\n]{0,40}\b(?:instruction|prompt|rule|message|direction)s?\b/iu,
-    'instructs the model to ignore its instructions',
-  ],
-  [/<\/?\s*(?:important|system|instructions?|secret|hidden|critical)\s*>/iu, 'contains markup of instructions'],
-  [
-    /\b(?:do not|don't|never|without)\b[^.\n]{0,30}\b(?:tell|mention|inform|reveal|telling|mentioning|informing|notify|show)\b[^.\n]{0,30}\b(?:the )?(?:user|human|person|anyone)\b/iu,
-    'asks to hide something from the user',
-  ],
-  [
-    /\b(?:before|prior to|instead of|whenever|always when|after)\b[^.\n]{0,40}\b(?:using|calling|invoking|any other|other|every) (?:this |the |any |other )?tools?\b[^.\n]{0,60}\b(?:must|read|call|send|pass|include|first)\b/iu,
-    'instructs the model about other tools',
-  ],
-  [
-    /(?:~|\$home|\/home\/[^\s/]+|\/root)?\/?\.(?:ssh|aws|gnupg|env|netrc|npmrc|cursor)\b|\bid_rsa\b|\/etc\/(?:passwd|shadow)/iu,
-    'mentions files that contain secrets',
-  ],
-  [/\b(?:system prompt|developer message|jailbreak)\b/iu, 'mentions the system prompt'],
-];
-/** Long runs of base64 characters, which can hide a text. */
+/**
+ * Characters that readers do not see but models read: control, zero width, direction, tag (U+E0000 to U+E007F),
+ * variation selectors that select nothing, blank fillers and private use. Line ends and tabs are visible by their effect.
+ */
+const INVISIBLE =
+  /(?![\n\r\t]|\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])(?:[\p{Cc}\p{Co}\p{Noncharacter_Code_Point}\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point})/u;
+/** Selects the variant of one visible character: an emoji or a symbol, a Mongolian letter, an ideograph. */
+const LOOSE_SELECTOR = /(?<![\p{Emoji}\p{S}\p{L}\p{N}\p{P}])[\ufe00-\ufe0f]|(?<!\p{Ideographic})[\u{e0100}-\u{e01ef}]/u;
+/** Joins emoji, or shapes letters of scripts that use joiners. */
+const LOOSE_JOINER =
+  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}\u{1f1e6}-\u{1f1ff}]|[\p{sc=Arab}\p{sc=Syrc}\p{sc=Mong}\p{sc=Deva}\p{sc=Beng}\p{sc=Gujr}\p{sc=Guru}\p{sc=Knda}\p{sc=Mlym}\p{sc=Orya}\p{sc=Sinh}\p{sc=Taml}\p{sc=Telu}\p{sc=Khmr}])[\u200c\u200d]|[\u200c\u200d](?![\p{Extended_Pictographic}\p{L}\p{M}\u2640\u2642\u2695])/u;
+const TAGS = /[\u{e0000}-\u{e007f}]/u;
+/** The flags of England, Scotland and Wales are a black flag and tags. */
+const FLAG_TAGS = /\u{1f3f4}(?:\u{e0067}\u{e0062}[\u{e0061}-\u{e007a}]{3}\u{e007f})/gu;
+/** Long runs of base64 characters, which can contain a text. */
 const ENCODED = /[A-Za-z0-9+/]{200,}={0,2}/u;
 const MAX_FINDINGS = 20;
 
-/** Scans every text of a tool's definition, including the names of arguments. */
-export function scanDefinition(definition: PinnedDefinition): readonly ScanFinding[] {
+/** Scans every text of a tool's definition, including the names of arguments. Finds nothing if the mode is `off`. */
+export function scanDefinition(definition: PinnedDefinition, mode: ScanMode): readonly ScanFinding[] {
+  if (mode === 'off') return [];
   const findings: ScanFinding[] = [];
   walk(definition, '', (text, at) => {
-    const what = faultOf(text);
-    if (what !== undefined && findings.length < MAX_FINDINGS) findings.push({ at, what });
+    const found = findingOf(text);
+    if (!found) return;
+    const hides = mode === 'hide' && found.hides;
+    const finding = { at, what: found.what, ...(hides && { hides }) };
+    // A hiding finding is never lost behind many warnings.
+    if (findings.length < MAX_FINDINGS) findings.push(finding);
+    else if (hides && !findings.some((one) => one.hides)) findings[MAX_FINDINGS - 1] = finding;
   });
   return findings;
 }
@@ -53,17 +51,27 @@ function walk(value: unknown, at: string, visit: (text: string, at: string) => v
   if (typeof value !== 'object' || value === null) return;
   for (const [key, member] of Object.entries(value)) {
     const place = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    if (!Array.isArray(value)) visit(key, place);
+    // A name of several words is a text too.
+    if (!Array.isArray(value)) visit(key.replaceAll('_', ' '), place);
     walk(member, place, visit);
   }
 }
 
-function faultOf(text: string): string | undefined {
-  if (TAGS.test(text)) return 'contains characters that only programs see (U+E0000 to U+E007F)';
-  const hidden = HIDDEN.exec(text);
-  if (hidden)
-    return `contains an invisible character (U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`;
-  const instructing = INSTRUCTING.find(([pattern]) => pattern.test(text));
-  if (instructing) return instructing[1];
-  return ENCODED.test(text) ? 'contains a long encoded text' : undefined;
+function findingOf(given: string): { readonly what: string; readonly hides: boolean } | undefined {
+  const text = given.replace(FLAG_TAGS, '');
+  if (TAGS.test(text)) return { what: 'contains characters that only programs see (U+E0000 to U+E007F)', hides: true };
+  const invisible = INVISIBLE.exec(text) ?? LOOSE_SELECTOR.exec(text) ?? LOOSE_JOINER.exec(text);
+  if (invisible) return { what: `contains an invisible character (U+${codeOf(invisible[0])})`, hides: true };
+  const read = readable(text);
+  const flat = read.replace(/[\s_]+/gu, ' ');
+  const matches = (pattern: RegExp): boolean => pattern.test(flat) || pattern.test(read);
+  const hiding = HIDING.find(([pattern]) => matches(pattern));
+  if (hiding) return { what: hiding[1], hides: true };
+  const warning = WARNING.find(([pattern]) => matches(pattern));
+  if (warning) return { what: warning[1], hides: false };
+  return ENCODED.test(text) ? { what: 'contains a long encoded text', hides: false } : undefined;
+}
+
+function codeOf(character: string): string {
+  return character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
 }

@@ -1,6 +1,6 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
-import { canonicalJson, type JsonValue } from '../../common/index.js';
+import { canonicalJson, type JsonValue } from '../../kernel/index.js';
 
 /** The parts of a tool that models or its handling depend on. */
 export interface PinnedDefinition {

@@ -1,55 +1,64 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
-import { Injectable, Logger } from '@nestjs/common';
-import { AppError, type Principal } from '../../common/index.js';
-import { ToolPinStore, type ToolPin } from '../stores/tool-pin-store.js';
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../errors/index.js';
+import { canonicalJson, type Principal } from '../../kernel/index.js';
+import type { McpServer } from '../mcp-server.types.js';
+import { type ToolPin, ToolPinStore } from '../stores/tool-pin-store.js';
+import { mapInSlices } from '../time-slice.policy.js';
 import { mcpToolName } from '../tool/mcp-tool-name.policy.js';
-import { scanDefinition, type ScanFinding } from './description-scan.policy.js';
-import { digestOf, pinnedOf } from './tool-digest.factory.js';
+import { DefinitionChanges } from './definition-changes.js';
+import { scanDefinition } from './description-scan.policy.js';
+import type { JudgedTools, QuarantinedTool, UsableTool } from './judged-tool.types.js';
+import { pinOf } from './tool-pin.policy.js';
 
-/** A tool hidden from every model until an operator accepts it. */
-export interface QuarantinedTool {
-  /** The tool's name on the server. */
-  readonly tool: string;
-  readonly reason: 'changed' | 'suspicious';
-  readonly findings: readonly ScanFinding[];
+/** Definitions and annotations of a server that wait for a person. */
+export interface WaitingTools {
+  /** SHA-256 (hex) of all waiting definitions. */
+  readonly digest: string;
+  readonly pins: readonly ToolPin[];
 }
 
-export interface JudgedTools {
-  readonly accepted: readonly McpTool[];
-  readonly quarantined: readonly QuarantinedTool[];
-}
-
-/**
- * Pins the definitions of a server's tools. A first definition is accepted, unless it hides text or instructs the
- * model. A changed definition is quarantined, whatever it contains, until an operator accepts it.
- */
+/** Pins the definitions of a server's tools, and decides which definitions are in use. */
 @Injectable()
 export class ToolTrust {
-  private readonly logger = new Logger('McpTrust');
+  /** Publishes changes. */
+  readonly changes = new DefinitionChanges();
 
   constructor(private readonly pins: ToolPinStore) {}
 
   /**
-   * Divides a server's tools into accepted and quarantined ones. Tools with invalid names are not pinned: no model
-   * receives them.
+   * Pins a server's tools. Tools with invalid names are not pinned: no model receives them. Of several tools with one
+   * name only the first is used.
+   * @param version the server's version; `null` if it gives none
    */
-  async judge(server: string, tools: readonly McpTool[]): Promise<JudgedTools> {
-    const known = await this.pins.of(server);
-    const callable = tools.filter(({ name }) => mcpToolName(server, name) !== undefined);
-    const now = [...new Map(callable.map((tool) => [tool.name, toPin(tool, known.get(tool.name))])).values()];
+  async judge(
+    server: McpServer,
+    version: string | null,
+    tools: readonly McpTool[],
+    signal?: AbortSignal,
+  ): Promise<JudgedTools> {
+    const { name } = server;
+    const known = await this.pins.of(name);
+    const first = [...new Map(tools.toReversed().map((tool) => [tool.name, tool])).values()].toReversed();
+    const callable = first.filter((tool) => mcpToolName(name, tool.name) !== undefined);
+    const listing = { server, version, isFirst: known.size === 0 };
+    const now = await mapInSlices(callable, (tool) => pinOf(tool, known.get(tool.name), listing), signal);
     await this.pins.add(
-      server,
+      name,
       now.filter(({ tool }) => !known.has(tool)),
     );
-    const changed = now.filter((pin) => {
-      const before = known.get(pin.tool);
-      return before !== undefined && before.pending?.digest !== pin.pending?.digest;
-    });
-    await this.pins.replace(server, changed);
-    const quarantined = now.flatMap(toQuarantined);
-    this.logQuarantined(server, quarantined, known);
-    const quarantinedNames = new Set(quarantined.map(({ tool }) => tool));
-    return { accepted: tools.filter(({ name }) => !quarantinedNames.has(name)), quarantined };
+    await this.pins.replace(
+      name,
+      now.filter((pin) => known.has(pin.tool) && known.get(pin.tool) !== pin),
+    );
+    const pins = new Map(now.map((pin) => [pin.tool, pin]));
+    const judged = await mapInSlices(tools, (tool) => toUsable(tool, pins.get(tool.name), server), signal);
+    const usable = judged.filter((one) => one !== undefined);
+    const quarantined = now.flatMap((pin) => toQuarantined(pin, server));
+    const heldHints = now.flatMap(({ tool, hints }) => (hints ? [tool] : []));
+    this.changes.publish({ server: name, version, known, now, quarantined, usable });
+    return { usable, quarantined, heldHints };
   }
 
   /** All pins of a server, by the tools' names on the server. */
@@ -57,58 +66,88 @@ export class ToolTrust {
     return [...(await this.pins.of(server)).values()];
   }
 
+  /** The waiting definitions and annotations of these tools. @param tools names on the server */
+  async waiting(server: string, tools: ReadonlySet<string>): Promise<WaitingTools> {
+    const pins = (await this.pinsOf(server)).filter(
+      ({ tool, pending, hints }) => tools.has(tool) && (pending ?? hints),
+    );
+    const digests = pins.map(({ tool, accepted, pending }) => [tool, (pending ?? accepted)!.digest]);
+    return { digest: createHash('sha256').update(canonicalJson(digests)).digest('hex'), pins };
+  }
+
   /**
-   * Accepts the present definition of a tool.
+   * Accepts the listed definition of a tool, and its annotations.
    * @param digest of the reviewed definition; another one is not accepted
-   * @throws AppError `TOOL_NOT_FOUND` if the tool is not in quarantine, `COMMIT_REFUSED` if it has changed meanwhile
+   * @throws AppError `TOOL_NOT_FOUND` if nothing of the tool waits, `COMMIT_REFUSED` if it has changed meanwhile
    */
-  async accept(server: string, tool: string, digest: string, { id }: Principal): Promise<void> {
-    const pin = (await this.pins.of(server)).get(tool);
-    if (!pin?.pending) {
+  async accept(server: string, tool: string, digest: string, principal: Principal): Promise<void> {
+    const { pins } = await this.waiting(server, new Set([tool]));
+    const [pin] = pins;
+    if (!pin) {
       const message = `Tool "${tool}" of MCP server "${server}" is not in quarantine: there is nothing to accept.`;
       throw new AppError('TOOL_NOT_FOUND', message, { details: { server, tool } });
     }
-    if (pin.pending.digest !== digest) {
+    const present = (pin.pending ?? pin.accepted)!.digest;
+    if (present !== digest) {
       const message = `Tool "${tool}" of MCP server "${server}" has changed since the review: review it again and accept its new digest.`;
-      throw new AppError('COMMIT_REFUSED', message, { details: { server, tool, digest: pin.pending.digest } });
+      throw new AppError('COMMIT_REFUSED', message, { details: { server, tool, digest: present } });
     }
-    const { findings: _seen, ...accepted } = pin.pending;
-    await this.pins.replace(server, [{ tool, accepted, pending: null, decidedBy: id, changedAt: Date.now() }]);
+    await this.pins.replace(server, [acceptedBy(principal, pin)]);
   }
 
-  /** Deletes the pins of a removed server: a later server of its name is not trusted because of them. */
+  /**
+   * Accepts everything of a server that waits.
+   * @param digest of the reviewed definitions; by default the present ones are accepted
+   * @throws AppError `COMMIT_REFUSED` if they have changed since the review
+   */
+  async acceptAll(server: string, waiting: WaitingTools, digest: string | undefined, principal: Principal) {
+    if (digest !== undefined && digest !== waiting.digest) {
+      const message = `The tools of MCP server "${server}" have changed since the review: review them again with dryRun, and accept the new digest.`;
+      throw new AppError('COMMIT_REFUSED', message, { details: { server, digest: waiting.digest } });
+    }
+    await this.pins.replace(
+      server,
+      waiting.pins.map((pin) => acceptedBy(principal, pin)),
+    );
+  }
+
+  /** Deletes the pins of a removed server, so that another server of the same name does not inherit its trust. */
   async forget(server: string): Promise<void> {
     await this.pins.forget(server);
   }
-
-  private logQuarantined(
-    server: string,
-    quarantined: readonly QuarantinedTool[],
-    known: ReadonlyMap<string, ToolPin>,
-  ): void {
-    for (const { tool, reason, findings } of quarantined) {
-      if (known.get(tool)?.pending) continue;
-      const why =
-        reason === 'changed'
-          ? 'its definition differs from the accepted one'
-          : findings.map(({ what }) => what).join('; ');
-      this.logger.warn(`Tool ${JSON.stringify(tool)} of MCP server "${server}" is in quarantine: ${why}`);
-    }
-  }
 }
 
-function toPin(listed: McpTool, known: ToolPin | undefined): ToolPin {
-  const definition = pinnedOf(listed);
-  const digest = digestOf(definition);
-  const accepted = known?.accepted ?? null;
-  const about = { tool: listed.name, decidedBy: known?.decidedBy ?? null, changedAt: Date.now() };
-  if (accepted?.digest === digest) return { ...about, accepted, pending: null };
-  const findings = scanDefinition(definition);
-  if (!known && findings.length === 0) return { ...about, accepted: { digest, definition }, pending: null };
-  return { ...about, accepted, pending: { digest, definition, findings } };
+function acceptedBy({ id }: Principal, { tool, accepted: before, pending, version }: ToolPin): ToolPin {
+  const { digest, definition } = (pending ?? before)!;
+  return {
+    tool,
+    accepted: { digest, definition },
+    pending: null,
+    hints: null,
+    version,
+    decidedBy: id,
+    changedAt: Date.now(),
+  };
 }
 
-function toQuarantined({ tool, accepted, pending }: ToolPin): QuarantinedTool[] {
+/** @returns undefined for a hidden tool. A tool without a pin is refused later, for its name */
+function toUsable(listed: McpTool, pin: ToolPin | undefined, server: McpServer): UsableTool | undefined {
+  if (!pin) return { tool: listed };
+  const { accepted: used, pending, hints, decidedBy } = pin;
+  if (!used || (pending && server.pins === 'block')) return undefined;
+  const definition = used.definition as McpTool;
+  // A person has reviewed an accepted definition.
+  const warnings = decidedBy === null ? scanDefinition(used.definition, server.scan) : [];
+  const { outputSchema } = listed;
+  return {
+    tool: hints ? { ...definition, annotations: hints } : definition,
+    ...(pending && { waiting: { ...(outputSchema && { outputSchema }) } }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+function toQuarantined({ tool, accepted: used, pending }: ToolPin, server: McpServer): QuarantinedTool[] {
   if (!pending) return [];
-  return [{ tool, reason: accepted ? 'changed' : 'suspicious', findings: pending.findings }];
+  const { reason, findings } = pending;
+  return [{ tool, reason, findings, isHidden: !used || server.pins === 'block' }];
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonSchema } from '../common/index.js';
+import type { JsonSchema } from '../kernel/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { askClient } from './ask-client.factory.js';
-import { toInputQuestion } from './asked-input.mapper.js';
+import { toInputQuestion } from './input-question.mapper.js';
 
 const request = (schema?: JsonSchema): WaitingRequest => ({
   id: 'input:1:1',
@@ -18,11 +18,15 @@ const request = (schema?: JsonSchema): WaitingRequest => ({
 
 /** The form for a schema, and the interpretation of an answer to it. */
 function formFor(schema: JsonSchema | undefined, content: unknown, action = 'accept') {
-  const asked = toInputQuestion(request(schema), false);
-  const { 'input:1:1': shown } = asked.requests;
+  const inputQuestion = toInputQuestion(request(schema), false);
+  const { 'input:1:1': shown } = inputQuestion.requests;
   const form = shown?.params && 'requestedSchema' in shown.params ? shown.params.requestedSchema : undefined;
-  return { form, answered: asked.answer({ 'input:1:1': { action, content } }) };
+  return { form, answered: inputQuestion.answer({ 'input:1:1': { action, content } }) };
 }
+
+const SEVERAL = { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, minItems: 1 };
+const TITLED = { type: 'array', items: { anyOf: [{ const: 'a', title: 'The first' }] } };
+const MIXED = { type: 'object', properties: { n: { type: 'integer' }, of: SEVERAL } };
 
 describe('toInputQuestion() for a question of a tool', () => {
   const field = (answer: JsonSchema) => ({ type: 'object', properties: { answer }, required: ['answer'] });
@@ -33,6 +37,9 @@ describe('toInputQuestion() for a question of a tool', () => {
     ['asks for a number', { type: 'integer' }, field({ type: 'integer' }), { answer: 3 }, 3],
     ['asks for a choice', { enum: ['a', 'b'] }, field({ type: 'string', enum: ['a', 'b'] }), { answer: 'a' }, 'a'],
     ['asks for plain fields', object, object, { city: 'Rome' }, { city: 'Rome' }],
+    ['asks for several choices', SEVERAL, field(SEVERAL), { answer: ['a', 'b'] }, ['a', 'b']],
+    ['asks for several titled choices', TITLED, field(TITLED), { answer: ['a'] }, ['a']],
+    ['asks for several choices among other fields', MIXED, MIXED, { n: 1, of: ['b'] }, { n: 1, of: ['b'] }],
   ])('%s', (_name, schema, form, content, value) => {
     expect(formFor(schema, content)).toEqual({ form, answered: { kind: 'value', value } });
   });
@@ -66,17 +73,17 @@ describe('toInputQuestion() for requests of askClient()', () => {
   const { schema } = askClient({ roots }).asked;
 
   it('passes the requests to the client and returns their answers as the value', () => {
-    const asked = toInputQuestion(request(schema), false);
-    expect([asked.requests, asked.isForClient]).toEqual([{ roots }, true]);
-    expect(asked.answer({ roots: { roots: [] }, more: {} })).toEqual({
+    const inputQuestion = toInputQuestion(request(schema), false);
+    expect([inputQuestion.requests, inputQuestion.isForClient]).toEqual([{ roots }, true]);
+    expect(inputQuestion.answer({ roots: { roots: [] }, more: {} })).toEqual({
       kind: 'value',
       value: { roots: { roots: [] } },
     });
-    expect(asked.answer({ roots: 7 })).toEqual({ kind: 'open' });
+    expect(inputQuestion.answer({ roots: 7 })).toEqual({ kind: 'open' });
   });
 
   it('ignores the requests of a tool with untrusted schemas', () => {
-    const asked = toInputQuestion(request(schema), true);
-    expect([Object.keys(asked.requests), asked.isForClient]).toEqual([['input:1:1'], false]);
+    const inputQuestion = toInputQuestion(request(schema), true);
+    expect([Object.keys(inputQuestion.requests), inputQuestion.isForClient]).toEqual([['input:1:1'], false]);
   });
 });

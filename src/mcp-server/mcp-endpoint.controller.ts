@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { McpEndpoint } from './mcp-endpoint.service.js';
 import { McpOriginGuard } from './mcp-origin.guard.js';
@@ -12,7 +12,7 @@ export const MCP_PATH = 'mcp';
 @Requires('tools:call', 'chat', 'sessions:read', 'runs:read')
 @UseGuards(McpOriginGuard)
 @Controller(MCP_PATH)
-export class McpController {
+export class McpEndpointController {
   constructor(private readonly endpoint: McpEndpoint) {}
 
   /** Handles a message of an MCP client (JSON-RPC); answers with JSON or an event stream. See docs/mcp-server.md. */

@@ -1,4 +1,4 @@
-import { type JsonSchema, type JsonValue, parseExactJson } from '../common/index.js';
+import { type JsonSchema, type JsonValue, parseExactJson } from '../kernel/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { REQUESTS_KEYWORD } from './ask-client.factory.js';
 import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
@@ -28,10 +28,10 @@ const FORM_TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
  */
 export function toInputQuestion(request: WaitingRequest, isForeign: boolean): InputQuestion {
   const given = request.schema?.[REQUESTS_KEYWORD] as McpRequests | undefined;
-  return given && !isForeign ? asGiven(request, given) : asForm(request);
+  return given && !isForeign ? asRequests(request, given) : asForm(request);
 }
 
-function asGiven(request: WaitingRequest, requests: McpRequests): InputQuestion {
+function asRequests(request: WaitingRequest, requests: McpRequests): InputQuestion {
   const keys = Object.keys(requests);
   return {
     request,
@@ -75,7 +75,15 @@ function isForm({ type, properties }: JsonSchema): boolean {
 }
 
 function isFormField(schema: unknown): boolean {
-  return isObject(schema) && FORM_TYPES.has(schema['type']);
+  return isObject(schema) && (FORM_TYPES.has(schema['type']) || isMultiSelect(schema));
+}
+
+/** A choice of several texts, since 2025-11-25: the items are an `enum`, or titled by `anyOf`. */
+function isMultiSelect({ type, items }: JsonSchema): boolean {
+  if (type !== 'array' || !isObject(items)) return false;
+  const { enum: choices, anyOf: titled } = items;
+  if (Array.isArray(choices)) return choices.every((choice) => typeof choice === 'string');
+  return Array.isArray(titled) && titled.every((choice) => isObject(choice) && typeof choice['const'] === 'string');
 }
 
 /** A schema that a single form field can represent; undefined for other schemas. */
