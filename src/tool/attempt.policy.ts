@@ -1,4 +1,4 @@
-import { messageOf } from '../common/index.js';
+import { messageOf } from '../errors/index.js';
 
 /**
  * Result of `make`; if it throws, undefined, and its message is added to `problems`. Collects all mistakes instead of

@@ -1,11 +1,31 @@
-import { AppError, parseImage } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type parseBinaryText, parseImage } from '../kernel/index.js';
+import type { BinaryMark } from './call/json-result.mapper.js';
+import { ShownResult } from './shown-result.js';
 
-/** Tool result with images, created by `withImages`. A class, so that plain results cannot be mistaken for it. */
+/** Binary content of a result, which may have a name or an address. */
+export type BinaryPart = NonNullable<ReturnType<typeof parseBinaryText>> & { readonly name?: string };
+
+/** Binary content in addition to the value of a result. */
+export interface ResultContent {
+  /** The value is the text of these parts, in lines; by default the value is `result`. */
+  readonly text?: readonly (string | BinaryPart)[];
+  /** Content beside the value. */
+  readonly attached?: readonly BinaryPart[];
+  /** Binary texts of the value. */
+  readonly marks?: readonly BinaryMark[];
+}
+
+/**
+ * Tool result with images, created by `withImages`, or with other binary content. A class, so that plain results cannot
+ * be mistaken for it.
+ */
 export class IllustratedResult {
   constructor(
     readonly result: unknown,
     /** https URLs and data URIs. */
     readonly images: readonly string[],
+    readonly content: ResultContent = {},
   ) {}
 }
 
@@ -32,8 +52,13 @@ function formProblem(url: string): string | null {
   return typeof image !== 'string' || /^\s*data:[^,]*;\s*base64\s*,/i.test(url) ? null : image;
 }
 
-/** Separates the value and the images of a returned result. */
-export function unfold(returned: unknown): { readonly value: unknown; readonly images: readonly string[] } {
-  if (!(returned instanceof IllustratedResult)) return { value: returned, images: [] };
-  return { value: returned.result, images: returned.images };
+/** Separates the value, the images and other binary content of a returned result. */
+export function unfold(returned: unknown): {
+  readonly value: unknown;
+  readonly images: readonly string[];
+  readonly content: ResultContent;
+} {
+  if (returned instanceof ShownResult) return unfold(returned.result);
+  if (!(returned instanceof IllustratedResult)) return { value: returned, images: [], content: {} };
+  return { value: returned.result, images: returned.images, content: returned.content };
 }

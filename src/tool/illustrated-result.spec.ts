@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { callSite } from '../../test/support/call-site.js';
-import { AppConfig, loadConfig } from '../config/index.js';
+import { type AgentConfig, loadConfig } from '../config/index.js';
 import { withImages } from './illustrated-result.factory.js';
 import { withValue } from './call/tool-result.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
@@ -16,7 +16,8 @@ const picture = (bytes: number, label = 'image/jpeg') => {
   const content = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(bytes - 3)]);
   return `data:${label};base64,${content.toString('base64')}`;
 };
-const config = (limit: number): AppConfig => loadConfig({ env: { AGENT_MAX_IMAGE_BYTES: String(limit) } }).config;
+const config = (limit: number): AgentConfig =>
+  loadConfig({ env: { AGENT_MAX_IMAGE_BYTES: String(limit) } }).config.agent;
 
 function executorWith(limit?: number): ToolExecutor {
   return new ToolExecutor(undefined, undefined, undefined, limit === undefined ? undefined : config(limit));
@@ -100,12 +101,5 @@ describe('a result with images', () => {
       expect(again).toMatchObject({ result: { images: [picture(3), picture(6)], images_left_out: 1 } });
       expect(toolResultText(result)).toBe('x\n[Not shown, as too many, too large or unreadable: 1 image]');
     }
-  });
-
-  it('updates the state of its tool like a result without images', async () => {
-    const handler = () => withImages({ n: 1, state: { seen: 2 } }, [LINK]);
-    const { result, kept } = await call({ handler, effect: 'idempotent', stateful: true });
-    expect(result).toMatchObject({ result: { n: 1 }, images: [LINK] });
-    expect(kept?.changed).toMatchObject({ data: { seen: 2 } });
   });
 });

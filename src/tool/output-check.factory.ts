@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from '../common/index.js';
+import type { JsonSchema, JsonValue } from '../kernel/index.js';
 import { toCurrentDraft } from './input/draft7.mapper.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import { jsonSchemaOf } from './input/standard-input.factory.js';

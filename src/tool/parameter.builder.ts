@@ -1,4 +1,5 @@
-import { AppError, type JsonSchema, type JsonValue } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type JsonSchema, type JsonValue } from '../kernel/index.js';
 
 type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
 

@@ -119,7 +119,7 @@ describe('a tool registered at run time', () => {
     [{ parameters: { type: 'string' } }, 'does not describe an object'],
     [{ parameters: [Parameter.string('a'), Parameter.string('a')] }, 'named "a"'],
     [{ timeoutMs: 0 }, 'timeoutMs is 0'],
-    [{ approval: true }, 'approval is true: use "never", "always" or a function'],
+    [{ approval: true }, 'approval is true: use "never", "always", a function'],
     [{ reconcile: 'findOut' }, 'reconcile is not a function'],
     [{ stateParameterName: 'memory' }, 'it has a stateParameterName and keeps no state'],
     [{ stateful: true, stateParameterName: '' }, 'its stateParameterName is ""'],

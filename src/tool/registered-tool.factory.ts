@@ -1,9 +1,9 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { InputSource } from './input/input.types.js';
 import { createSchemaInput, type LargeIntegers } from './input/schema-input.factory.js';
 import { createStandardInput } from './input/standard-input.factory.js';
 import { type Parameter, parametersSchema } from './parameter.builder.js';
-import { toStateful } from './state/stateful-options.policy.js';
+import { toStateful } from './stateful/stateful-options.policy.js';
 import { isStandardSchema } from './standard-schema.types.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import { createToolNow, type ToolDeclaration, type ToolHandler } from './tool.factory.js';
@@ -23,6 +23,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'queueTimeoutMs',
   'egress',
   'untrusted',
+  'private',
   'resources',
   'stateful',
   'stateParameterName',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonValue } from '../common/index.js';
+import type { JsonValue } from '../kernel/index.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import { suspend, Suspension } from './suspension.factory.js';
 import type { SuspendOptions } from './tool.types.js';
@@ -20,8 +20,8 @@ describe('suspend', () => {
 
   it.each<[string, SuspendOptions]>([
     ['a memo of 65537 bytes', { question: 'Now?', memo: 'x'.repeat(65_535) }],
-    ['a memo that is no JSON', { question: 'Now?', memo: 1n as unknown as JsonValue }],
-    ['a memo that is no JSON: a function', { question: 'Now?', memo: (() => 1) as unknown as JsonValue }],
+    ['a memo that is not JSON', { question: 'Now?', memo: 1n as unknown as JsonValue }],
+    ['a memo that is not JSON: a function', { question: 'Now?', memo: (() => 1) as unknown as JsonValue }],
     ['needs a question', { question: ' ' }],
     ['needs a question', {} as SuspendOptions],
     ['expiresInMs 0', { question: 'Now?', expiresInMs: 0 }],

@@ -1,5 +1,6 @@
-import { AppError, type JsonValue, messageOf, parseExactJson } from '../common/index.js';
-import { createValueCheck } from './input/schema-input.factory.js';
+import { AppError, messageOf } from '../errors/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/index.js';
+import { createBoundedCheck } from './input/schema-input.factory.js';
 import type { SuspendOptions } from './tool.types.js';
 
 /** Maximum size of a memo, in bytes of JSON (UTF-8). */
@@ -39,7 +40,7 @@ export function suspend(options: SuspendOptions): Suspension {
   if (expiresInMs !== undefined && !(Number.isInteger(expiresInMs) && expiresInMs > 0)) {
     throw new AppError('TOOL_INVALID', `suspend() got expiresInMs ${expiresInMs}: use whole milliseconds from 1 on.`);
   }
-  if (schema) createValueCheck(schema);
+  if (schema) createBoundedCheck(schema);
   return new Suspension(memo === undefined ? options : { ...options, memo: asJson(memo) });
 }
 
@@ -48,9 +49,10 @@ function asJson(memo: JsonValue): JsonValue {
   try {
     text = JSON.stringify(memo);
   } catch (cause) {
-    throw new AppError('TOOL_INVALID', `suspend() got a memo that is no JSON: ${messageOf(cause)}.`, { cause });
+    throw new AppError('TOOL_INVALID', `suspend() got a memo that is not JSON: ${messageOf(cause)}.`, { cause });
   }
-  if (text === undefined) throw new AppError('TOOL_INVALID', `suspend() got a memo that is no JSON: a ${typeof memo}.`);
+  if (text === undefined)
+    throw new AppError('TOOL_INVALID', `suspend() got a memo that is not JSON: a ${typeof memo}.`);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_MEMO_BYTES) return parseExactJson(text) as JsonValue;
   const message = `suspend() got a memo of ${bytes} bytes of JSON, and it may have ${MAX_MEMO_BYTES}: keep the rest elsewhere.`;

@@ -1,4 +1,6 @@
-import { statefulProblems, toStateful } from './state/stateful-options.policy.js';
+import type { JsonSchema } from '../kernel/index.js';
+import { statefulProblems, toStateful } from './stateful/stateful-options.policy.js';
+import { acceptsFreeText } from './input/free-text.policy.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolEffect, ToolMetadata } from './tool.types.js';
 
@@ -8,7 +10,7 @@ const MAX_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 10;
 
 /** Metadata of a tool: its author's settings and defaults. */
-export function toMetadata(handling: ToolHandling, source: string): ToolMetadata {
+export function toMetadata(handling: ToolHandling, source: string, schema: JsonSchema): ToolMetadata {
   const {
     effect = 'once',
     timeoutMs,
@@ -20,15 +22,23 @@ export function toMetadata(handling: ToolHandling, source: string): ToolMetadata
     resources,
   } = handling;
   const state = toStateful(handling.stateful);
-  const given = { timeoutMs, approval, cacheTtlMs, concurrency, queueTimeoutMs, resources, state };
+  const options = { timeoutMs, approval, cacheTtlMs, concurrency, queueTimeoutMs, resources, state };
   return {
     effect,
     source,
-    egress: handling.egress ?? effect === 'once',
+    egress: egressOf(handling, schema),
+    ...(handling.egress === 'strict' && { isEgressIfStrict: true as const }),
     untrusted: handling.untrusted ?? false,
+    private: handling.private ?? true,
     ...(retries && { retries }),
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
   };
+}
+
+/** An untrusted tool that accepts free text may carry out content that the model has read. */
+function egressOf({ egress, effect = 'once', untrusted = false }: ToolHandling, schema: JsonSchema): boolean {
+  if (typeof egress === 'boolean') return egress;
+  return egress === undefined && (effect === 'once' || (untrusted && acceptsFreeText(schema)));
 }
 
 /** All mistakes in an author's settings, as clauses about the tool. */
@@ -50,7 +60,7 @@ export function handlingProblems(handling: ToolHandling): string[] {
   refuse(!isWhole(timeoutMs, 1, MAX_MS), `its timeoutMs is ${timeoutMs}: use whole milliseconds from 1 to ${MAX_MS}`);
   refuse(
     !isApproval(approval),
-    `its approval is ${JSON.stringify(approval)}: use "never", "always" or a function of (input, context)`,
+    `its approval is ${JSON.stringify(approval)}: use "never", "always", a function of (input, context), or { by: "another" or a list of roles, when? }`,
   );
   refuse(!isWhole(retries, 0, MAX_RETRIES), `its retries are ${retries}: use a whole number from 0 to ${MAX_RETRIES}`);
   refuse(Boolean(retries) && effect === 'once', 'it has retries, and a call with the effect "once" is never repeated');
@@ -64,8 +74,12 @@ export function handlingProblems(handling: ToolHandling): string[] {
   );
   refuse(!isWhole(concurrency, 1, MAX_MS), `its concurrency is ${concurrency}: use a whole number from 1 on`);
   problems.push(...queueProblems(handling));
-  refuse(!isSwitch(egress), `its egress is ${JSON.stringify(egress)}: use true or false`);
+  refuse(
+    !isSwitch(egress) && egress !== 'strict',
+    `its egress is ${JSON.stringify(egress)}: use true, false or "strict"`,
+  );
   refuse(!isSwitch(untrusted), `its untrusted is ${JSON.stringify(untrusted)}: use true or false`);
+  refuse(!isSwitch(handling.private), `its private is ${JSON.stringify(handling.private)}: use true or false`);
   refuse(
     cacheTtlMs !== undefined && toStateful(handling.stateful) !== undefined,
     'it has a cacheTtlMs and keeps state: a result from the cache would change none',
@@ -91,7 +105,19 @@ function isSwitch(value: unknown): boolean {
 }
 
 function isApproval(approval: unknown): boolean {
-  return approval === undefined || approval === 'never' || approval === 'always' || typeof approval === 'function';
+  if (approval === undefined || approval === 'never') return true;
+  if (typeof approval !== 'object' || approval === null) return isCondition(approval);
+  const { by, when = 'always', ...others } = approval as Readonly<Record<string, unknown>>;
+  return isApprovers(by) && isCondition(when) && Object.keys(others).length === 0;
+}
+
+function isCondition(when: unknown): boolean {
+  return when === 'always' || typeof when === 'function';
+}
+
+function isApprovers(by: unknown): boolean {
+  if (by === 'another') return true;
+  return Array.isArray(by) && by.length > 0 && by.every((role) => typeof role === 'string' && role !== '');
 }
 
 function isResources(resources: unknown): boolean {

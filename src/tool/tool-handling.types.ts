@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../common/index.js';
+import type { JsonSchema } from '../kernel/index.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
-import type { StatefulOptions } from './state/stateful-options.types.js';
+import type { StatefulOptions } from './stateful/stateful-options.policy.js';
 import type { ToolApproval, ToolEffect, ToolResources } from './tool.types.js';
 
 /** Settings for the execution of a tool, independent of the kind of tool. */
@@ -25,10 +25,15 @@ export interface ToolHandling {
    * `concurrency`, `resources` or `stateful`.
    */
   readonly queueTimeoutMs?: number;
-  /** Whether a call can send data out of the application; default true for the effect `once` only. */
-  readonly egress?: boolean;
+  /**
+   * Whether a call can carry data out or change something. Default: true for the effect `once`, and for `untrusted`
+   * tools that accept free text. `strict`: only under the rule `strict`.
+   */
+  readonly egress?: boolean | 'strict';
   /** Whether results may contain untrusted text such as web pages, mails or files (prompt injection). */
   readonly untrusted?: boolean;
+  /** Whether results are private data, which must not leave unnoticed; default true. */
+  readonly private?: boolean;
   /** Resources that calls use. Calls of one reply that change the same resource run one after the other. */
   readonly resources?: ToolResources;
   /** Whether calls in one session share a stored state, and its options; see `ToolState`. */

@@ -1,9 +1,16 @@
-import type { JsonSchema } from '../common/index.js';
+import type { JsonSchema } from '../kernel/index.js';
 import type { Parameter } from './parameter.builder.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
-import type { ContextHolder } from './state/context-holder.types.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolContext } from './tool.types.js';
+
+/** Releases the resources that a tool holds per context in this process, beside its state. */
+export interface ContextHolder {
+  /** Releases the resources of a context, if any, as soon as no call uses them. Never throws. */
+  release(contextId: string): void;
+  /** Releases all resources. Never throws. */
+  releaseAll(): Promise<void>;
+}
 
 /** Declaration of a tool that is registered at run time. */
 export interface ToolRegistration extends ToolHandling {

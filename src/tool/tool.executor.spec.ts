@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { AppError, type JsonSchema } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type JsonSchema } from '../kernel/index.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
-import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
-import { ToolPolicy, type PolicyDecision } from './policy/tool-policy.js';
+import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
+import { ToolPolicy, type PolicyDecision } from './decision/tool-policy.js';
 import { suspend } from './suspension.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
 import { ToolExecutor } from './tool.executor.js';
 import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
 import { callSite } from '../../test/support/call-site.js';
-import type { CallSite, CheckedCall, PlannedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
+import type { PlannedCall } from './decision/planned-call.types.js';
+import type { CallSite, CheckedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
 
 Logger.overrideLogger(false);
 const executor = new ToolExecutor();
@@ -118,10 +120,10 @@ describe('plan, of a call that may need approval', () => {
 });
 
 describe('reconcile', () => {
-  const reconciled = async (told: unknown, timeoutMs?: number) => {
+  const reconciled = async (answer: unknown, timeoutMs?: number) => {
     const tool = await make(() => 1, {
       effect: 'once',
-      reconcile: () => (typeof told === 'function' ? (told as () => unknown)() : told),
+      reconcile: () => (typeof answer === 'function' ? (answer as () => unknown)() : answer),
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
     return executor.reconcile(tool, siteOf(), { maxResultBytes: 4 });
@@ -135,7 +137,7 @@ describe('reconcile', () => {
     [{ outcome: 'succeeded' }, { kind: 'result', result: { success: true, result: null } }],
     [{ outcome: 'succeeded', result: 'abcdef' }, { result: { result: 'abcd… [cut: 4 of 6 bytes shown]' } }],
     [
-      { outcome: 'succeeded', result: 1n },
+      { outcome: 'succeeded', result: () => 1 },
       { kind: 'result', result: { success: false, code: 'TOOL_FAILED' } },
     ],
     [
@@ -181,7 +183,7 @@ describe('invoke', () => {
     const tool = await make((_input, { answer }) => answer?.value ?? suspend(asked));
     const planned = await plan(tool, '{"n":1}');
     const call = planned as Extract<PlannedCall, { kind: 'run' }>;
-    expect(await executor.invoke(call, siteOf())).toEqual({ kind: 'suspended', asked });
+    expect(await executor.invoke(call, siteOf())).toEqual({ kind: 'suspended', suspension: asked });
     const answered = { ...siteOf(), answer: { value: { asked }, by: 'ann' } };
     expect(await executor.invoke(call, answered)).toMatchObject({ kind: 'result', result: { result: { asked } } });
   });
@@ -213,9 +215,9 @@ describe('invoke', () => {
   });
 
   it('returns an error for a result that JSON cannot represent', async () => {
-    expect(await invoke(await make(() => 1n))).toMatchObject({
+    expect(await invoke(await make(() => () => 1))).toMatchObject({
       code: 'TOOL_FAILED',
-      error: expect.stringContaining('bigint'),
+      error: expect.stringContaining('function'),
     });
   });
 

@@ -1,28 +1,30 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
-import { messageOf } from '../common/index.js';
-import { AppConfig } from '../config/index.js';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { messageOf } from '../errors/index.js';
+import { agentConfig, type AgentConfig, ConfiguredSecrets } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type Admission, CallPlace, enterPlace, isQueueTimeout, queueTimeoutOf } from './call/call-place.policy.js';
 import { type CallOutcome, callBounded, whyNot } from './call/bounded-call.executor.js';
-import { cutText } from './call/cut-text.mapper.js';
+import { invocationOf, reconciliationOf } from './call/call-scope.js';
 import { CallResults, withoutState } from './call/call-results.mapper.js';
+import { type InvokeOptions, maxBytesOf, ResultLimits } from './call/result-limits.policy.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
+import { readReturned } from './call/returned-value.js';
+import { NoLogFilter, ToolLogFilter } from './call/tool-log-filter.js';
 import { ToolRequest } from './call/tool-request.factory.js';
 import { cancelledBeforeStart, failedResult, unknownTool } from './call/tool-result.factory.js';
-import { decideCall } from './policy/approval.policy.js';
-import { SecurityPolicies } from './policy/security-policies.registry.js';
-import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
-import { toCallEnd } from './state/call-end.mapper.js';
-import type { ChangedState, StoredState, StatefulCall } from './state/stateful-call.executor.js';
-import { ToolStates } from './state/tool-states.service.js';
+import { decideCall, needOf } from './decision/approval.policy.js';
+import type { PlannedCall } from './decision/planned-call.types.js';
+import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
+import { toCallEnd } from './stateful/call-end.mapper.js';
+import { NO_STATEFUL_CALLS, type StatefulCall, StatefulCalls } from './stateful/stateful-calls.js';
+import type { ChangedState, StoredState } from './stateful/stored-state.types.js';
 import { Suspension, UnknownOutcome } from './suspension.factory.js';
-import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
+import { NoToolSwitch, toolDisabled, ToolSwitch } from './tool-switch.js';
 import type {
   CallResources,
   CallSite,
   CheckedCall,
   Invoked,
-  PlannedCall,
   Reconciled,
   Reconciliation,
   RequestedCall,
@@ -31,14 +33,6 @@ import type {
   ToolResult,
 } from './tool.types.js';
 
-export interface InvokeOptions {
-  /** Maximum size of a result or an error, in bytes (UTF-8); longer ones are cut. Default 65,536. */
-  readonly maxResultBytes?: number;
-  /** Place returned by `admit`; by default `invoke` waits for one. */
-  readonly place?: CallPlace;
-}
-
-const DEFAULT_MAX_RESULT_BYTES = 65_536;
 const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
 
 /**
@@ -50,23 +44,27 @@ export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
   /** Maximum size of all images of one result, in bytes. */
   readonly maxImageBytes: number;
+  private readonly limits: ResultLimits;
   private readonly results: CallResults;
 
   /**
    * @param switches by default every tool is enabled
-   * @param states by default states are in memory
+   * @param states by default calls of stateful tools fail
    * @param config by default images of a result may have 5 MiB
-   * @param security redacts thrown errors in the log; by default the log has them unchanged
+   * @param filters redacts thrown errors in the log; by default the log has them unchanged
+   * @param secrets masked in errors; by default none
    */
   constructor(
     @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
-    @Optional() private readonly switches?: ToolSwitchService,
-    @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
-    @Optional() config?: AppConfig,
-    @Optional() private readonly security?: SecurityPolicies,
+    @Optional() private readonly switches: ToolSwitch = new NoToolSwitch(),
+    @Optional() private readonly states: StatefulCalls = NO_STATEFUL_CALLS,
+    @Optional() @Inject(agentConfig.KEY) config?: AgentConfig,
+    @Optional() private readonly filters: ToolLogFilter = new NoLogFilter(),
+    @Optional() secrets?: ConfiguredSecrets,
   ) {
-    this.maxImageBytes = config?.agent.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
-    this.results = new CallResults(this.logger, this.maxImageBytes);
+    this.maxImageBytes = config?.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
+    this.limits = new ResultLimits(config?.maxFileBytes);
+    this.results = new CallResults(this.logger, this.maxImageBytes, secrets?.values);
   }
 
   /**
@@ -78,10 +76,10 @@ export class ToolExecutor {
     if (off) return { kind: 'rejected', result: off };
     const checked = await this.check(call, tools);
     if (checked.kind === 'rejected') return checked;
-    const { decision, ...asked } = await decideCall(checked, new ToolRequest(checked, site), this.policies.list());
-    const notes = asked.notes.length > 0 && asked;
+    const { decision, ...decided } = await decideCall(checked, new ToolRequest(checked, site), this.policies.list());
+    const notes = decided.notes.length > 0 && decided;
     if (decision === 'allow') return { ...checked, ...notes };
-    if ('approve' in decision) return { ...checked, kind: 'approval', reason: decision.approve, ...notes };
+    if ('approve' in decision) return { ...checked, kind: 'approval', ...needOf(decision), ...notes };
     return { kind: 'rejected', result: failedResult(call.name, 'TOOL_DENIED', `Denied: ${decision.deny}`), ...notes };
   }
 
@@ -100,8 +98,8 @@ export class ToolExecutor {
     try {
       input = await tool.validate(parsed.value);
     } catch (error) {
-      this.results.warn(call.name, error);
-      return rejected('TOOL_FAILED', `The check of the arguments failed: ${messageOf(error)}`);
+      const { message } = this.results.warn(call.name, error);
+      return rejected('TOOL_FAILED', `The check of the arguments failed: ${message}`);
     }
     if (!input.valid) {
       const { reason, mistakes } = input;
@@ -121,7 +119,7 @@ export class ToolExecutor {
     try {
       return { names: resources(checked.input as never), isChanging };
     } catch (error) {
-      this.logger.warn(`The resources function of tool "${definition.name}" threw: ${messageOf(error)}`);
+      this.results.warnReason(`The resources function of tool "${definition.name}" threw`, messageOf(error));
       return { names: [definition.name], isChanging };
     }
   }
@@ -145,7 +143,7 @@ export class ToolExecutor {
       const { name } = tool.definition;
       if (site.signal.aborted) return { result: cancelledBeforeStart(name) };
       if (isQueueTimeout(error)) return { result: failedResult(name, error.code, error.message) };
-      return { result: this.results.thrown(tool, error, DEFAULT_MAX_RESULT_BYTES, 0, this.logFilter(site)) };
+      return { result: this.results.thrown(call, error, maxBytesOf({}), 0, this.logFilter(site)) };
     }
   }
 
@@ -173,7 +171,7 @@ export class ToolExecutor {
     try {
       held = await this.states.open(tool, call.input, site);
     } catch (error) {
-      return { kind: 'result', result: this.results.thrown(tool, error, maxBytesOf(options), 0, this.logFilter(site)) };
+      return { kind: 'result', result: this.results.thrown(call, error, maxBytesOf(options), 0, this.logFilter(site)) };
     }
     const done = await this.make(place, call, site, options, held);
     if (done.kind !== 'result') return done;
@@ -186,18 +184,18 @@ export class ToolExecutor {
     held: StatefulCall,
     done: Done,
     { site, ...options }: InvokeOptions & { readonly site: CallSite },
-  ): Promise<Done & { readonly kept: StoredState }> {
+  ): Promise<Done & { readonly storedState: StoredState }> {
     try {
-      return { ...done, kept: await held.keep(toCallEnd(done.result)) };
+      return { ...done, storedState: await held.record(toCallEnd(done.result)) };
     } catch (error) {
       const { execution_time_ms } = done.result;
-      const result = this.results.thrown(tool, error, maxBytesOf(options), execution_time_ms, this.logFilter(site));
-      return { ...done, whole: undefined, result, kept: held.refuse(toCallEnd(result)) };
+      const result = this.results.thrown({ tool }, error, maxBytesOf(options), execution_time_ms, this.logFilter(site));
+      return { ...done, whole: undefined, files: undefined, result, storedState: held.recordFailed(toCallEnd(result)) };
     }
   }
 
   private logFilter({ rules }: CallSite) {
-    return this.security?.for(rules).log;
+    return this.filters.logFilter(rules);
   }
 
   /** Applies the recorded state change of a replayed call to a state that is not durable. */
@@ -212,15 +210,14 @@ export class ToolExecutor {
     options: InvokeOptions,
     held?: StatefulCall,
   ): Promise<Invoked> {
-    const { tool, input } = call;
+    const { tool } = call;
     const started = performance.now();
-    const invokeTool = (signal: AbortSignal): unknown =>
-      place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle.until(signal))));
+    const invokeTool = invocationOf(call, site, place, held, readReturned);
     const outcome: CallOutcome = place.recalled
       ? { kind: 'returned', value: place.recalled.value }
       : await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs);
     if (outcome.kind === 'returned' && outcome.value instanceof Suspension) {
-      return { kind: 'suspended', asked: outcome.value.asked };
+      return { kind: 'suspended', suspension: outcome.value.asked };
     }
     if (outcome.kind === 'returned' && outcome.value instanceof UnknownOutcome) {
       return undecided(tool, outcome.value);
@@ -228,7 +225,8 @@ export class ToolExecutor {
     const elapsedMs = Math.round(performance.now() - started);
     const ended = withoutState(held, outcome);
     const filter = this.logFilter(site);
-    return { kind: 'result', ...this.results.of(tool, ended, maxBytesOf(options), elapsedMs, place.isStarted, filter) };
+    const made = await this.results.of(call, ended, this.limits.of(options), elapsedMs, place.isStarted, filter);
+    return { kind: 'result', ...made };
   }
 
   /**
@@ -250,41 +248,45 @@ export class ToolExecutor {
   }
 
   private async findOut(tool: Tool, site: CallSite, options: InvokeOptions, held?: StatefulCall): Promise<Reconciled> {
-    const outcome = await callBounded(
-      (signal) => tool.reconcile?.(site.key, new ToolRequest({ tool, input: null }, site, signal, held?.handle)),
-      site.signal,
-      tool.metadata.timeoutMs,
-    );
-    const told = outcome.kind === 'returned' ? parseReconciliation(outcome.value) : undefined;
-    if (told) return this.toReconciled(tool, told, maxBytesOf(options), held);
+    const outcome = await callBounded(reconciliationOf(tool, site, held), site.signal, tool.metadata.timeoutMs);
+    const reconciliation = outcome.kind === 'returned' ? parseReconciliation(outcome.value) : undefined;
+    if (reconciliation) return this.reconciled(tool, reconciliation, options, held);
     if (outcome.kind !== 'cancelled')
-      this.logger.warn(`The reconcile of tool "${tool.definition.name}" returned no outcome: ${whyNot(outcome)}`);
+      this.results.warnReason(`The reconcile of tool "${tool.definition.name}" returned no outcome`, whyNot(outcome));
     return { kind: 'unknown' };
   }
 
   /** Error result for a disabled tool or an unreadable switch; undefined for an enabled tool. */
   private async switchedOff(name: string, { principal }: CallSite): Promise<ToolResult | undefined> {
     try {
-      const off = await this.switches?.disabled(principal.tenant);
-      return off?.has(name) ? failedResult(name, 'TOOL_DISABLED', toolDisabled(name).message) : undefined;
+      const off = await this.switches.disabled(principal.tenant);
+      return off.has(name) ? failedResult(name, 'TOOL_DISABLED', toolDisabled(name).message) : undefined;
     } catch (error) {
       this.results.warn(name, error);
       return failedResult(name, 'TOOL_FAILED', 'Whether the tool is switched off could not be read: try it again.');
     }
   }
 
-  private toReconciled(tool: Tool, told: Reconciliation, maxBytes: number, held?: StatefulCall): Reconciled {
+  private async reconciled(
+    tool: Tool,
+    found: Reconciliation,
+    options: InvokeOptions,
+    held?: StatefulCall,
+  ): Promise<Reconciled> {
     const { name } = tool.definition;
-    switch (told.outcome) {
+    switch (found.outcome) {
       case 'succeeded': {
-        const returned = withoutState(held, { kind: 'returned', value: told.result });
-        return { kind: 'result', ...this.results.of(tool, returned, maxBytes, 0, true) };
+        const returned = withoutState(held, { kind: 'returned', value: found.result });
+        return {
+          kind: 'result',
+          ...(await this.results.of({ tool }, returned, this.limits.of(options), 0, true)),
+        };
       }
       case 'failed':
-        return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', cutText(told.error, maxBytes)) };
+        return { kind: 'result', result: this.results.reportedFailure(name, found.error, maxBytesOf(options)) };
       case 'not_happened':
       case 'unknown':
-        return { kind: told.outcome };
+        return { kind: found.outcome };
     }
   }
 }
@@ -293,8 +295,4 @@ export class ToolExecutor {
 function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): Invoked {
   if (metadata.effect === 'once') return { kind: 'unknown', reason };
   return { kind: 'result', result: failedResult(definition.name, 'TOOL_OUTCOME_UNKNOWN', reason) };
-}
-
-function maxBytesOf({ maxResultBytes = DEFAULT_MAX_RESULT_BYTES }: InvokeOptions): number {
-  return maxResultBytes;
 }

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { attempt } from './attempt.policy.js';
 import type { InputSource } from './input/input.types.js';
 import { createOutputCheck } from './output-check.factory.js';
@@ -59,7 +59,10 @@ function assemble(
   if (!inputSource || problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
   return {
     definition: { name, description, inputSchema: inputSource.schema, ...(output && { outputSchema: output.schema }) },
-    metadata: { ...toMetadata(declaration, source), ...(module !== undefined && { module }) },
+    metadata: {
+      ...toMetadata(declaration, source, inputSource.schema),
+      ...(module !== undefined && { module }),
+    },
     validate: (args) => inputSource.validate(args),
     invoke: handler,
     ...(output && { checkOutput: (result) => output.check(result) }),

@@ -1,16 +1,17 @@
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { Cache, MemoryCache } from '../cache/index.js';
-import { AppError, ChangeListeners, untilAborted } from '../common/index.js';
+import { ConfiguredSecrets } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import { ChangeListeners, untilAborted } from '../kernel/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
 import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
-import { anyPattern, namePattern } from './policy/name-pattern.parser.js';
+import { anyPattern, namePattern } from './name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
-import type { ContextHolder } from './state/context-holder.types.js';
-import { ToolStates } from './state/tool-states.service.js';
+import { NO_STATEFUL_CALLS, StatefulCalls } from './stateful/stateful-calls.js';
 import { refusedName } from './tool-name.policy.js';
-import type { ToolRegistration } from './tool-registration.types.js';
+import type { ContextHolder, ToolRegistration } from './tool-registration.types.js';
 import type { CallSite, Tool, ToolMetadata } from './tool.types.js';
 import { wrapTool } from './wrappers/tool-wrapper.factory.js';
 
@@ -18,30 +19,58 @@ import { wrapTool } from './wrappers/tool-wrapper.factory.js';
 const OWN_CACHE_TTL_MS = 3_600_000;
 const OWN_CACHE_BYTES = 16 * 1024 * 1024;
 
+/** Tools that a source registers later. */
+export interface ToolAnnouncement {
+  /** Name of the source. */
+  readonly source: string;
+  /** Whether runs that select its tools must not start without them. */
+  readonly isRequired: boolean;
+  /** Whether its tools have never arrived. */
+  readonly isMissing: () => boolean;
+  /** Why they are missing, for people. */
+  readonly reason: () => string;
+  /** The error of a request for a tool of the source that waits for a person. @param name of the tool */
+  readonly heldError?: (name: string) => AppError | undefined;
+  /**
+   * The awaited arrival, if any. Both promises settle with it, or when the tools are delayed: `first` for a run that
+   * names the source, the earlier `soon` for a run that selects all tools.
+   */
+  readonly arriving: () => { readonly first: Promise<void>; readonly soon: Promise<void> } | null;
+}
+
 /** Owns all tools by name. Works without Nest too. */
 @Injectable()
 export class ToolRegistry implements OnApplicationShutdown {
   private readonly tools = new Map<string, Tool>();
   private readonly cache: Cache;
-  /** Functions that release all instances of tools with a holder, by tool name. */
-  private readonly holders = new Map<string, () => Promise<void>>();
-  /**
-   * Announced name prefixes. The promise settles after the first arrival or if the tools are delayed; then the value is
-   * `null`.
-   */
-  private readonly announced = new Map<string, Promise<void> | null>();
+  /** Holders of the instances of tools, by tool name. */
+  private readonly holders = new Map<string, ContextHolder>();
+  private stateful = NO_STATEFUL_CALLS;
+  /** Announced tools, by name prefix. */
+  private readonly announced = new Map<string, ToolAnnouncement>();
   /** Selections since the last change: a stable array lets callers cache values derived from it. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
   private exploreModule: ((moduleRef: ModuleRef) => Promise<readonly string[]>) | null = null;
   /** Listeners for registered, unregistered and switched tools. */
   readonly changes = new ChangeListeners();
 
+  /**
+   * @param states states of the registered stateful tools; by default calls of such tools fail
+   * @param secrets masked in errors; by default none
+   */
   constructor(
     @Optional() @Inject(Cache) cache: Cache | null = null,
-    /** States of the registered stateful tools. */
-    @Optional() readonly states: ToolStates = ToolStates.inMemory(),
+    @Optional() states: StatefulCalls = NO_STATEFUL_CALLS,
+    @Optional() private readonly secrets: ConfiguredSecrets = new ConfiguredSecrets([]),
   ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
+    this.useStates(states);
+  }
+
+  /** The states of its stateful tools. A registry outside of an application gets those created here, once. */
+  statesOr(create: () => StatefulCalls): StatefulCalls {
+    if (this.stateful === NO_STATEFUL_CALLS) this.useStates(create());
+    return this.stateful;
   }
 
   /**
@@ -66,9 +95,9 @@ export class ToolRegistry implements OnApplicationShutdown {
       coming.set(name, this.wrapped(tool));
     }
     for (const [name, tool] of coming) this.tools.set(name, tool);
-    for (const one of added) if ('holder' in one && one.holder) this.hold(one.name, one.holder);
+    for (const one of added) if ('holder' in one && one.holder) this.holders.set(one.name, one.holder);
     this.selected = new Map();
-    this.changes.tell();
+    this.changes.notify();
   }
 
   /**
@@ -91,55 +120,63 @@ export class ToolRegistry implements OnApplicationShutdown {
 
   /** Wraps an unregistered tool according to its metadata: concurrency limit, retries, cache. */
   wrapped(tool: Tool): Tool {
-    return wrapTool(tool, this.cache);
+    return wrapTool(tool, this.cache, this.secrets.values);
   }
 
   /** Returns whether the tool existed. Runs that already hold the tool can still call it. */
   unregister(name: string): boolean {
     this.selected = new Map();
-    void this.holders.get(name)?.();
+    void this.dropHolder(name);
     const wasThere = this.tools.delete(name);
-    if (wasThere) this.changes.tell();
+    if (wasThere) this.changes.notify();
     return wasThere;
   }
 
   /**
    * Announces that tools with this name prefix may be registered and unregistered. Their names are then valid in
-   * selections before the tools exist.
-   * @param first settles after their first arrival, or if they are delayed: runs that start earlier wait for it
+   * selections before the tools exist. Replaces an earlier announcement of the prefix.
    * @returns a function that withdraws the announcement
    */
-  announce(prefix: string, first: Promise<void>): () => void {
-    const arrival = first.finally(() => {
-      if (this.announced.get(prefix) === arrival) this.announced.set(prefix, null);
-    });
-    this.announced.set(prefix, arrival);
+  announce(prefix: string, announcement: ToolAnnouncement): () => void {
+    this.announced.set(prefix, announcement);
     return () => void this.announced.delete(prefix);
   }
 
   /** Waits for announced tools that match the patterns and have not arrived yet; never throws. */
   async arrived(patterns: readonly unknown[] | '*', signal: AbortSignal): Promise<void> {
-    if (this.announced.size === 0) return;
+    const coming = this.selectedSources(patterns).flatMap(({ announcement: { arriving }, isNamed }) => {
+      const arrival = isNamed ? arriving()?.first : arriving()?.soon;
+      return arrival ? [arrival] : [];
+    });
+    if (coming.length > 0) await untilAborted(Promise.all(coming), signal).catch(() => undefined);
+  }
+
+  /** The sources of announced tools that match the patterns, and have not arrived. */
+  missing(patterns: readonly unknown[] | '*'): readonly ToolAnnouncement[] {
+    return this.selectedSources(patterns).flatMap(({ announcement }) =>
+      announcement.isMissing() ? [announcement] : [],
+    );
+  }
+
+  private selectedSources(patterns: readonly unknown[] | '*') {
+    if (this.announced.size === 0) return [];
     const { wanted, unwanted } = readSelection(patterns);
     const heads = wanted.map((pattern) => pattern.split('*', 1)[0]!);
-    const coming = [...this.announced].flatMap(([prefix, arrival]) =>
-      arrival &&
-      !unwanted.includes(`${prefix}*`) &&
-      heads.some((head) => head.startsWith(prefix) || prefix.startsWith(head))
-        ? [arrival]
-        : [],
-    );
-    if (coming.length > 0) await untilAborted(Promise.all(coming), signal).catch(() => undefined);
+    return [...this.announced].flatMap(([prefix, announcement]) => {
+      const matching = heads.filter((head) => head.startsWith(prefix) || prefix.startsWith(head));
+      if (matching.length === 0 || unwanted.includes(`${prefix}*`)) return [];
+      return [{ announcement, isNamed: matching.some((head) => head !== '') }];
+    });
   }
 
   has(name: string): boolean {
     return this.tools.has(name);
   }
 
-  /** @throws AppError `TOOL_NOT_FOUND` with similar names */
+  /** @throws AppError `TOOL_NOT_FOUND` with similar names; `TOOL_HELD` for a tool that waits for a person */
   get(name: string): Tool {
     const tool = this.tools.get(name);
-    if (!tool) throw this.notFound(name);
+    if (!tool) throw this.heldError(name) ?? this.notFound(name);
     return tool;
   }
 
@@ -155,7 +192,7 @@ export class ToolRegistry implements OnApplicationShutdown {
     args: Readonly<Record<string, unknown>> = {},
     site: Partial<CallSite> = {},
   ): Promise<unknown> {
-    return callDirectly(this.get(name), args, createCallSite(site), this.states);
+    return callDirectly(this.get(name), args, createCallSite(site), this.stateful, this.secrets.values);
   }
 
   /** All tools in order of registration. */
@@ -190,16 +227,20 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.holders.values()].map((end) => end()));
+    await Promise.all([...this.holders.keys()].map((name) => this.dropHolder(name)));
   }
 
-  private hold(name: string, holder: ContextHolder): void {
-    const leave = this.states.onClosed((contextId) => holder.release(contextId));
-    this.holders.set(name, async () => {
-      leave();
-      this.holders.delete(name);
-      await holder.releaseAll();
+  private useStates(states: StatefulCalls): void {
+    this.stateful = states;
+    states.onClosed((contextId) => {
+      for (const holder of this.holders.values()) holder.release(contextId);
     });
+  }
+
+  private async dropHolder(name: string): Promise<void> {
+    const holder = this.holders.get(name);
+    this.holders.delete(name);
+    await holder?.releaseAll();
   }
 
   private matching(pattern: string): readonly Tool[] {
@@ -210,6 +251,14 @@ export class ToolRegistry implements OnApplicationShutdown {
 
   private isAwaited(name: string): boolean {
     return !this.tools.has(name) && [...this.announced.keys()].some((prefix) => name.startsWith(prefix));
+  }
+
+  private heldError(name: string): AppError | undefined {
+    for (const [prefix, { heldError }] of this.announced) {
+      const error = name.startsWith(prefix) ? heldError?.(name) : undefined;
+      if (error) return error;
+    }
+    return undefined;
   }
 
   private notFound(name: string): AppError {

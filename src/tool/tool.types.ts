@@ -1,11 +1,11 @@
-import type { ErrorCode, FieldMistake, JsonSchema, JsonValue, Principal, Semaphore } from '../common/index.js';
-import type { ChildRunRequest, ModelMeter } from '../run/index.js';
+import type { ErrorCode } from '../errors/index.js';
+import type { FieldMistake, JsonSchema, JsonValue, Principal, Semaphore } from '../kernel/index.js';
+import type { ChildRunRequest, DataFact, ModelMeter, PublishedFile, RunContext, RunFile } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
-import type { AgentRules } from './policy/agent-rules.factory.js';
-import type { PolicyNote } from './policy/policy-note.types.js';
-import type { StoredState } from './state/stateful-call.executor.js';
-import type { StatefulOptions } from './state/stateful-options.types.js';
-import type { ToolState } from './state/tool-state-handle.factory.js';
+import type { AgentRules } from './decision/agent-rules.types.js';
+import type { StoredState } from './stateful/stored-state.types.js';
+import type { StatefulOptions } from './stateful/stateful-options.policy.js';
+import type { ToolState } from './stateful/tool-state.types.js';
 
 /**
  * Whether a call may be repeated after a crash: `read` may repeat, `idempotent` may repeat with the same idempotency
@@ -16,8 +16,17 @@ export type ToolEffect = 'read' | 'idempotent' | 'once';
 /** The tool's own decision, by the validated input, whether a call needs approval. */
 export type ApprovalPredicate = (input: never, context: ToolContext) => boolean | Promise<boolean>;
 
+/** Who may approve: a second person with permission for the call, or principals with a role, who need no permission. */
+export type Approvers = 'another' | readonly string[];
+
+/** Approval by certain persons; `when`: by default `always`. */
+export interface ApprovalRule {
+  readonly when?: 'always' | ApprovalPredicate;
+  readonly by: Approvers;
+}
+
 /** Whether a call needs approval: `never` (default), `always`, or if the predicate returns true or throws. */
-export type ToolApproval = 'never' | 'always' | ApprovalPredicate;
+export type ToolApproval = 'never' | 'always' | ApprovalPredicate | ApprovalRule;
 
 /** Names of the resources that calls use (`order:17`): a fixed list, or a function of the validated input. */
 export type ToolResources = readonly string[] | ((input: never) => readonly string[]);
@@ -29,6 +38,16 @@ export interface ToolDefinition {
   readonly inputSchema: JsonSchema;
   /** Schema of results, if the tool declares one. */
   readonly outputSchema?: JsonSchema;
+}
+
+/** The MCP server or REST document of a tool. */
+export interface ToolOrigin {
+  /** Unique name, for people: `MCP server "files"`. */
+  readonly name: string;
+  /** Its own hosts, in lower case; arguments may name them. */
+  readonly hosts: readonly string[];
+  /** Whether calls only read, by the server's believed hint or the HTTP method. */
+  readonly isReadOnly: boolean;
 }
 
 /** Settings for the executor. */
@@ -51,13 +70,21 @@ export interface ToolMetadata {
   readonly queueTimeoutMs?: number;
   /** Whether a call can send data out of the application. */
   readonly egress: boolean;
+  /** Whether `egress` is true under the rule `strict` only. */
+  readonly isEgressIfStrict?: true;
   /** Whether results may contain untrusted text (prompt injection). */
   readonly untrusted: boolean;
+  /** Whether results are private data; the default. */
+  readonly private?: boolean;
+  /** Where its data is, for tools of MCP servers and REST documents. */
+  readonly origin?: ToolOrigin;
   /**
    * Whether name, description and schema are unreviewed, untrusted text too: a model that gets them has read untrusted
    * content.
    */
   readonly untrustedDefinition?: boolean;
+  /** Suspicious parts of the definition that do not hide the tool: JSON pointers and descriptions. */
+  readonly warnings?: readonly { readonly at: string; readonly what: string }[];
   readonly resources?: ToolResources;
   /** State options of a stateful tool. */
   readonly state?: StatefulOptions;
@@ -113,12 +140,18 @@ export interface CallSite {
   readonly signal: AbortSignal;
   /** Whether the model had read untrusted content before it made the call. */
   readonly isTainted: boolean;
+  /** Facts of the data that the model had read before it made the call; by default those of `isTainted`. */
+  readonly facts?: readonly DataFact[];
+  /** Receives the facts of stored data that the call reads. */
+  readonly learn?: (facts: readonly DataFact[]) => void;
   /** Answer to the last question; set if the call was suspended and is repeated. */
   readonly answer?: SuspensionAnswer;
   /** Receives the progress of the call. */
   readonly report?: (progress: ToolProgress) => void;
   /** Counts the usage of model calls by the tool; only in a run. */
   readonly meter?: ModelMeter;
+  /** Files that the model may name; only in a run. */
+  readonly files?: RunContext['files'];
 }
 
 /** Progress of a call. */
@@ -130,13 +163,15 @@ export interface ToolProgress {
 }
 
 /** Context of one call, for the tool. */
-export interface ToolContext extends Omit<CallSite, 'report' | 'rules' | 'meter'> {
+export interface ToolContext extends Omit<CallSite, 'report' | 'rules' | 'meter' | 'files' | 'facts' | 'learn'> {
   /** Name of the tool. */
   readonly tool: string;
   /** Tenant of the principal. */
   readonly tenant: string;
   /** Validated arguments. */
   readonly arguments: unknown;
+  /** Whether the model had read private data before it made the call. */
+  readonly isPrivate: boolean;
   /** State of the tool in this session; for stateful tools only. */
   readonly state?: ToolState;
   /** Adds the ids of run and session to each line. */
@@ -155,7 +190,13 @@ export type Reconciliation =
 export type ToolInput =
   | { readonly valid: true; readonly value: unknown }
   /** `reason` names the argument and the cause, for the model; `mistakes` are the same as data, if known. */
-  | { readonly valid: false; readonly reason: string; readonly mistakes?: readonly FieldMistake[] };
+  | {
+      readonly valid: false;
+      readonly reason: string;
+      readonly mistakes?: readonly FieldMistake[];
+      /** Whether the value may be valid: its check did not complete. */
+      readonly isUndecided?: boolean;
+    };
 
 /** Common form of all tools in the registry: methods, MCP tools, REST endpoints, agents. */
 export interface Tool {
@@ -172,7 +213,7 @@ export interface Tool {
   /** Set if each call is a child run: the calling run starts, joins and records it, and does not call `invoke`. */
   readonly child?: Pick<ChildRunRequest, 'kind' | 'name' | 'isHandoff'>;
   /** Validates a JSON result against the output schema; by default every result is valid. */
-  checkOutput?(result: JsonValue): ToolInput;
+  checkOutput?(result: JsonValue): ToolInput | Promise<ToolInput>;
   /**
    * Determines the outcome of a call that was started before a crash; returns (or resolves to) a `Reconciliation`.
    * @param key `ToolContext.key` of the call
@@ -186,10 +227,17 @@ export type ToolResult =
       readonly tool: string;
       readonly success: true;
       readonly result: JsonValue;
+      /** For the model only: a line before the text of the result, and a text in place of it. */
+      readonly note?: string;
+      readonly text?: string;
       /** Only of a truncated result: its full size in bytes (UTF-8). The run's journal has the full result. */
       readonly result_bytes?: number;
-      /** Images of the result: https URLs and data URIs. */
+      /** Files that the result refers to. */
+      readonly files?: readonly PublishedFile[];
+      /** Images of the result: https URLs, and data URIs (`file:<n>` in the journal). */
       readonly images?: readonly string[];
+      /** Audio of the result: data URIs of WAV and MP3 (`file:<n>` in the journal). */
+      readonly audio?: readonly string[];
       /** Number of images left out: too many, too large, or not a PNG, JPEG, GIF or WebP. */
       readonly images_left_out?: number;
       readonly execution_time_ms: number;
@@ -220,28 +268,29 @@ export interface CallResources {
   readonly isChanging: boolean;
 }
 
-/** Decision on a call: run it, ask for approval first, or reject it with an error result. */
-export type PlannedCall = {
-  /** Notes of the policies that were asked; absent if none was asked. */
-  readonly notes?: readonly PolicyNote[];
-} & (
-  | (CheckedCall & { readonly kind: 'run' })
-  /** `reason` is for the person who approves. */
-  | (CheckedCall & { readonly kind: 'approval'; readonly reason: string })
-  | { readonly kind: 'rejected'; readonly result: ToolResult; readonly mistakes?: readonly FieldMistake[] }
-);
-
 /** Outcome of an invocation: a result, or a question that a person must answer before the call is repeated. */
 export type Invoked =
-  /** `whole` is the full result of a truncated one; the third field is the state change of a stateful tool. */
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: StoredState }
-  | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
+  /** `whole` is the full result of a truncated one, `storedState` the state change of a stateful tool. */
+  | {
+      readonly kind: 'result';
+      readonly result: ToolResult;
+      readonly whole?: JsonValue;
+      readonly files?: readonly RunFile[];
+      readonly storedState?: StoredState;
+    }
+  | { readonly kind: 'suspended'; readonly suspension: SuspendOptions }
   /** The tool cannot determine whether the call took effect: a person must settle it. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** Outcome of a call that was started before a crash, as far as its tool can determine it. */
 export type Reconciled =
   /** See `Invoked`. */
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: StoredState }
+  | {
+      readonly kind: 'result';
+      readonly result: ToolResult;
+      readonly whole?: JsonValue;
+      readonly files?: readonly RunFile[];
+      readonly storedState?: StoredState;
+    }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };

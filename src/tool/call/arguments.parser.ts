@@ -1,4 +1,4 @@
-import { ExactInteger, isJsonObject, type JsonFault, parseExactJson, parseJson } from '../../common/index.js';
+import { ExactInteger, isJsonObject, type JsonFault, parseExactJson, parseJson } from '../../kernel/index.js';
 import { jsonErrorOffset } from './json-error.parser.js';
 
 export type ParsedArguments =
@@ -33,6 +33,8 @@ function problem(fault: JsonFault, text: string): string {
       return syntaxProblem(text);
     case 'depth':
       return `The arguments are nested deeper than ${fault.maxDepth} levels.`;
+    case 'values':
+      return `The arguments have more than ${fault.maxValues} values.`;
     case 'forbidden_key':
       return `The key "${fault.path}" is not allowed.`;
   }

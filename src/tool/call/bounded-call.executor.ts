@@ -1,4 +1,4 @@
-import { messageOf } from '../../common/index.js';
+import { thrownText } from './thrown-text.mapper.js';
 
 /** Outcome of a call that can be aborted. */
 export type CallOutcome =
@@ -36,17 +36,22 @@ async function callUntil(call: Call, signal: AbortSignal): Promise<Settled> {
     return stoppedOr(signal, error);
   }
   if (!isThenable(pending)) return { kind: 'returned', value: pending };
-  const { promise, resolve } = Promise.withResolvers<Settled>();
+  const { promise: cancelled, resolve } = Promise.withResolvers<Settled>();
   const stop = (): void => resolve({ kind: 'cancelled' });
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  pending.then(
-    (value) => resolve({ kind: 'returned', value }),
-    (error: unknown) => resolve(stoppedOr(signal, error)),
-  );
-  const outcome = await promise;
+  // Neither is rejected. Unlike `then`, `await` and `any` preserve the stack of an error in the call.
+  const outcome = await Promise.any([settled(pending, signal), cancelled]);
   signal.removeEventListener('abort', stop);
   return outcome;
+}
+
+async function settled(pending: PromiseLike<unknown>, signal: AbortSignal): Promise<Settled> {
+  try {
+    return { kind: 'returned', value: await pending };
+  } catch (error) {
+    return stoppedOr(signal, error);
+  }
 }
 
 /** After an abort an error is the expected reaction of the call, not a failure. */
@@ -64,7 +69,7 @@ export function whyNot(outcome: Exclude<CallOutcome, { kind: 'cancelled' }>): st
     case 'returned':
       return 'it gave none of the answers that it may give';
     case 'threw':
-      return messageOf(outcome.error);
+      return thrownText(outcome.error);
     case 'timed_out':
       return `it took longer than ${outcome.timeoutMs} ms`;
   }

@@ -32,9 +32,9 @@ function worldOf(more: Partial<ToolRegistration> = {}) {
 
 describe('a call of a tool with a concurrency', () => {
   it('starts its timeoutMs when its code starts, and holds its slot until its code ends', async () => {
-    const { ends, call } = worldOf({ timeoutMs: 40, effect: 'read' });
+    const { ends, call } = worldOf({ timeoutMs: 500, effect: 'read' });
     const [first, second] = [call(1), call(2)];
-    expect(await first).toMatchObject({ code: 'TOOL_TIMEOUT', error: 'The tool did not finish within 40 ms.' });
+    expect(await first).toMatchObject({ code: 'TOOL_TIMEOUT', error: 'The tool did not finish within 500 ms.' });
     await tick();
     // The code of the first call ignores its signal and still has the slot.
     expect(ends).toHaveLength(1);

@@ -1,4 +1,5 @@
-import { AppError, type Semaphore } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type Semaphore } from '../../kernel/index.js';
 import type { Tool, ToolResult } from '../tool.types.js';
 
 /** Default maximum wait of a call for its turn, in ms. */
@@ -26,8 +27,7 @@ export class CallPlace {
     try {
       const returned = code();
       isPending = isThenable(returned);
-      if (isPending) this.leaveAfter(returned as PromiseLike<unknown>);
-      return returned;
+      return isPending ? this.leaveAfter(returned as PromiseLike<unknown>) : returned;
     } finally {
       if (!isPending) this.places?.leave();
     }
@@ -38,9 +38,13 @@ export class CallPlace {
     if (!this.isInUse) this.places?.leave();
   }
 
-  private leaveAfter(pending: PromiseLike<unknown>): void {
-    const leave = (): void => this.places?.leave();
-    pending.then(leave, leave);
+  /** `await` instead of `then`: the stack of an error in the code includes the frames of its caller. */
+  private async leaveAfter(pending: PromiseLike<unknown>): Promise<unknown> {
+    try {
+      return await pending;
+    } finally {
+      this.places?.leave();
+    }
   }
 }
 

@@ -1,47 +1,71 @@
 import type { Logger } from '@nestjs/common';
-import { type ErrorCode, MAX_IMAGES } from '../../common/index.js';
+import { type ErrorCode } from '../../errors/index.js';
+import { toPublishedFile } from '../../run/index.js';
+import { maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import { unfold } from '../illustrated-result.factory.js';
-import type { StatefulCall } from '../state/stateful-call.executor.js';
-import type { Tool, ToolResult } from '../tool.types.js';
+import { ShownResult } from '../shown-result.js';
+import type { StatefulCall } from '../stateful/stateful-calls.js';
+import type { Tool, ToolInput, ToolResult } from '../tool.types.js';
 import type { CallOutcome } from './bounded-call.executor.js';
 import { cutText } from './cut-text.mapper.js';
+import { maskPaths } from './file-path.mapper.js';
+import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
 import { toJsonResult } from './json-result.mapper.js';
 import { illustrated } from './shown-image.policy.js';
+import type { ResultRules } from './result-limits.policy.js';
 import { type ThrownError, toThrownError } from './thrown-error.mapper.js';
-import { cancelledBeforeStart, failedResult, succeededCall, type SucceededCall } from './tool-result.factory.js';
+import {
+  cancelledBeforeStart,
+  failedResult,
+  succeededCall,
+  type SucceededCall,
+  withShownText,
+} from './tool-result.factory.js';
 
-const VALID = { valid: true } as const;
+const VALID: ToolInput = { valid: true, value: undefined };
+
+/** A call; a tool that reports the outcome of an earlier one has no arguments. */
+interface Call {
+  readonly tool: Tool;
+  readonly input?: unknown;
+}
 
 /** A filter that only masks. */
 type LogFilter = ContentFilter | null;
 
 /** Maps the outcomes of calls to results for the model; never throws. */
 export class CallResults {
-  /** @param maxImageBytes maximum size of all images of one result */
+  /**
+   * @param maxImageBytes maximum size of all images of one result
+   * @param secrets values to mask in errors, in addition to secret-shaped texts
+   */
   constructor(
     private readonly logger: Logger,
     readonly maxImageBytes: number,
+    private readonly secrets: readonly string[] = [],
   ) {}
 
   /**
+   * @param call its arguments are the paths that an error may name
    * @param isStarted whether the tool's own code was started
    * @param filter masks secrets in the log
    */
-  of(
-    tool: Tool,
+  async of(
+    call: Call,
     outcome: CallOutcome,
-    maxBytes: number,
+    rules: ResultRules,
     elapsedMs: number,
     isStarted: boolean,
     filter?: LogFilter,
-  ): SucceededCall {
+  ): Promise<SucceededCall> {
+    const { tool } = call;
     if (!isStarted && outcome.kind === 'cancelled') return { result: cancelledBeforeStart(tool.definition.name) };
     switch (outcome.kind) {
       case 'returned':
-        return this.returned(tool, outcome.value, maxBytes, elapsedMs, filter);
+        return this.returned(call, outcome.value, rules, elapsedMs, filter);
       case 'threw':
-        return { result: this.thrown(tool, outcome.error, maxBytes, elapsedMs, filter) };
+        return { result: this.thrown(call, outcome.error, rules.maxBytes, elapsedMs, filter) };
       case 'timed_out':
         return failed(tool, 'TOOL_TIMEOUT', `The tool did not finish within ${outcome.timeoutMs} ms.`, elapsedMs);
       case 'cancelled':
@@ -49,28 +73,40 @@ export class CallResults {
     }
   }
 
-  private returned(
-    tool: Tool,
+  private async returned(
+    call: Call,
     returned: unknown,
-    maxBytes: number,
+    { maxBytes, files }: ResultRules,
     elapsedMs: number,
     filter?: LogFilter,
-  ): SucceededCall {
+  ): Promise<SucceededCall> {
+    const { tool } = call;
     const { name } = tool.definition;
     try {
-      const { value, images } = unfold(returned);
-      const json = toJsonResult(value);
-      const checked = tool.checkOutput?.(json.value) ?? VALID;
-      if (checked.valid)
-        return this.warnLeftOut(
-          illustrated(succeededCall(name, json, maxBytes, elapsedMs), images, this.maxImageBytes),
-        );
+      const { value, images, content } = unfold(returned);
+      const json = toJsonResult(value, this.secrets);
+      const checked = tool.checkOutput ? await tool.checkOutput(json.value) : VALID;
+      if (checked.valid || checked.isUndecided) {
+        if (!checked.valid) this.warnUnchecked(name, checked.reason, filter);
+        const shown = returned instanceof ShownResult ? returned.shown : {};
+        const found = new ResultFiles(files);
+        const stored = found.shown(json, content);
+        const done = withShownText(succeededCall(name, stored, maxBytes, elapsedMs), shown, maxBytes);
+        const all = [...found.images, ...images.filter((url) => !found.images.includes(url))];
+        return withFiles(this.warnLeftOut(illustrated(done, all, this.maxImageBytes)), found);
+      }
       const message = `The tool's result does not match its output schema: ${checked.reason}`;
       this.logger.warn(`Tool "${name}" failed: ${masked(message, filter)}`);
       return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
     } catch (error) {
-      return { result: this.thrown(tool, error, maxBytes, elapsedMs, filter) };
+      return { result: this.thrown(call, error, maxBytes, elapsedMs, filter) };
     }
+  }
+
+  /** The call was executed and may have had its effect, so its result is used. */
+  private warnUnchecked(name: string, reason: string, filter?: LogFilter): void {
+    const unchecked = `Result of tool "${name}" was not checked against its output schema`;
+    this.logger.warn(`${unchecked}: ${masked(reason, filter)}`);
   }
 
   private warnLeftOut(call: SucceededCall): SucceededCall {
@@ -81,19 +117,24 @@ export class CallResults {
     return call;
   }
 
-  thrown(
-    { definition: { name } }: Tool,
-    error: unknown,
-    maxBytes: number,
-    elapsedMs: number,
-    filter?: LogFilter,
-  ): ToolResult {
-    const { code, message } = this.warn(name, error, filter);
-    return failedResult(name, code, cutText(message, maxBytes), elapsedMs);
+  thrown({ tool, input }: Call, error: unknown, maxBytes: number, elapsedMs: number, filter?: LogFilter): ToolResult {
+    const { name } = tool.definition;
+    const { code, message } = this.warn(name, error, filter, input);
+    return failedResult(name, code, cutText(withoutBinary(message) as string, maxBytes), elapsedMs);
   }
 
-  warn(name: string, error: unknown, filter?: LogFilter): ThrownError {
-    const thrown = toThrownError(error);
+  /** The result of a call whose tool reports its failure afterwards. */
+  reportedFailure(name: string, error: string, maxBytes: number): ToolResult {
+    return failedResult(name, 'TOOL_FAILED', cutText(maskPaths(maskSecrets(error, this.secrets)), maxBytes));
+  }
+
+  /** Logs a failure of a tool's code other than the call itself. */
+  warnReason(failure: string, reason: string): void {
+    this.logger.warn(`${failure}: ${maskSecrets(reason, this.secrets)}`);
+  }
+
+  warn(name: string, error: unknown, filter?: LogFilter, args?: unknown): ThrownError {
+    const thrown = toThrownError(error, this.secrets, args);
     this.logger.warn(`Tool "${name}" failed: ${masked(thrown.detail, filter)}`);
     return thrown;
   }
@@ -118,4 +159,18 @@ function masked(text: string, filter: LogFilter | undefined): string {
 function failed({ definition, metadata }: Tool, code: ErrorCode, error: string, elapsedMs: number): SucceededCall {
   const doubt = metadata.effect === 'read' ? '' : ' It may have taken effect all the same.';
   return { result: failedResult(definition.name, code, error + doubt, elapsedMs) };
+}
+
+/** Adds the files of a result. Images that its tool gave with `withImages` have no reference in the text. */
+function withFiles(call: SucceededCall, found: ResultFiles): SucceededCall {
+  const { result } = call;
+  if (!result.success) return call;
+  const mentioned = found.files.map(toPublishedFile);
+  for (const url of result.images ?? []) found.addImage(url);
+  if (found.files.length === 0) return call;
+  const shown = {
+    ...(mentioned.length > 0 && { files: mentioned }),
+    ...(found.audio.length > 0 && { audio: found.audio }),
+  };
+  return { ...call, result: { ...result, ...shown }, files: found.files };
 }

@@ -1,40 +1,57 @@
-import { AppError, messageOf, type ErrorCode } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
+import { maskSecrets } from '../../kernel/index.js';
+import { IllustratedResult } from '../illustrated-result.factory.js';
+import { ShownResult } from '../shown-result.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { CallSite, CheckedCall, Tool, ToolDefinition } from '../tool.types.js';
 import { callBounded, type CallOutcome } from './bounded-call.executor.js';
+import { invocationOf } from './call-scope.js';
 import { enterPlace, isQueueTimeout, type CallPlace } from './call-place.policy.js';
 import { cancelledBeforeStart } from './tool-result.factory.js';
-import type { StatefulCall } from '../state/stateful-call.executor.js';
-import type { ToolStates } from '../state/tool-states.service.js';
+import type { StatefulCall, StatefulCalls } from '../stateful/stateful-calls.js';
+import { thrownText } from './thrown-text.mapper.js';
 import { ToolRequest } from './tool-request.factory.js';
 
 /**
- * Calls a tool outside of a run and returns its result unchanged.
+ * Calls a tool outside of a run and returns its result unchanged; with `retries` or `cacheTtlMs`, a response or stream
+ * is returned as its content.
+ * @param secrets values to mask in its error, in addition to secret-shaped texts
  * @throws AppError `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with the tool's error as its cause, `TOOL_TIMEOUT`,
  * `TOOL_OUTCOME_UNKNOWN`, and `TOOL_CANCELLED` if the signal is aborted
  */
-export async function callDirectly(tool: Tool, args: unknown, site: CallSite, states: ToolStates): Promise<unknown> {
+export async function callDirectly(
+  tool: Tool,
+  args: unknown,
+  site: CallSite,
+  states: StatefulCalls,
+  secrets: readonly string[],
+): Promise<unknown> {
   const { name } = tool.definition;
   const details = { tool: name };
   const input = await tool.validate(args);
   if (!input.valid) {
     throw new AppError('TOOL_INVALID_ARGUMENTS', `Tool "${name}": invalid arguments: ${input.reason}`, { details });
   }
+  const call = { tool, input: input.value };
   if (tool.metadata.state) {
-    return states.callAlone(tool, input.value, site, (held) => make({ tool, input: input.value }, site, held));
+    return states.callAlone(tool, input.value, site, (held) => make(call, site, secrets, held));
   }
-  return make({ tool, input: input.value }, site);
+  return make(call, site, secrets);
 }
 
-async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Promise<unknown> {
-  const { tool, input } = call;
+async function make(
+  call: CheckedCall,
+  site: CallSite,
+  secrets: readonly string[],
+  held?: StatefulCall,
+): Promise<unknown> {
+  const { tool } = call;
   const recalled = tool.places && (await tool.recall?.(new ToolRequest(call, site)));
   if (recalled) return recalled.value;
   const place = await placeOf(call, site);
-  const invokeTool = (signal: AbortSignal): unknown =>
-    place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle.until(signal))));
   try {
-    return valueOf(tool.definition, await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs));
+    const invokeTool = invocationOf(call, site, place, held);
+    return valueOf(tool.definition, await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs), secrets);
   } finally {
     place.close();
   }
@@ -56,15 +73,15 @@ function notStarted(tool: string): [ErrorCode, string] {
   return [code, error];
 }
 
-function valueOf({ name }: ToolDefinition, outcome: CallOutcome): unknown {
+function valueOf({ name }: ToolDefinition, outcome: CallOutcome, secrets: readonly string[]): unknown {
   const details = { tool: name };
   switch (outcome.kind) {
     case 'returned':
       if (outcome.value instanceof Suspension) throw asksInVain(name);
       if (outcome.value instanceof UnknownOutcome) throw unknownOutcome(name, outcome.value);
-      return outcome.value;
+      return plain(outcome.value);
     case 'threw':
-      throw new AppError('TOOL_FAILED', `Tool "${name}" failed: ${messageOf(outcome.error)}`, {
+      throw new AppError('TOOL_FAILED', `Tool "${name}" failed: ${maskSecrets(thrownText(outcome.error), secrets)}`, {
         cause: outcome.error,
         details,
       });
@@ -73,6 +90,12 @@ function valueOf({ name }: ToolDefinition, outcome: CallOutcome): unknown {
     case 'cancelled':
       throw new AppError('TOOL_CANCELLED', `The call of tool "${name}" was cancelled.`, { details });
   }
+}
+
+/** The value of a result; one with images stays as it is. Only a run stores binary content, which is a note here. */
+function plain(value: unknown): unknown {
+  if (value instanceof ShownResult) return plain(value.result);
+  return value instanceof IllustratedResult && value.images.length === 0 ? value.result : value;
 }
 
 function asksInVain(tool: string): AppError {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { ExactInteger } from '../../kernel/index.js';
 import { cutText } from './cut-text.mapper.js';
-import { toJsonResult } from './json-result.mapper.js';
+import { utf8Text, toJsonResult } from './json-result.mapper.js';
 
 describe('toJsonResult', () => {
   it.each([
@@ -16,17 +17,42 @@ describe('toJsonResult', () => {
     expect(toJsonResult(returned)).toEqual({ value, text });
   });
 
-  const cyclic: Record<string, unknown> = {};
-  cyclic.self = cyclic;
   it.each<[string, unknown, string]>([
-    ['BigInt', 1n, 'it is a bigint'],
-    ['nested BigInt', { rows: [{ id: 1n }] }, '"id" is a bigint'],
     ['function', () => 1, 'it is a function'],
-    ['nested function', { run: () => 1 }, '"run" is a function'],
     ['symbol', Symbol('x'), 'it is a symbol'],
-    ['cycle', cyclic, 'it refers to itself'],
+    ['value whose code throws', { toJSON: () => JSON.parse('{') as unknown }, 'cannot be written as JSON: '],
   ])('refuses a %s', (_case, returned, reason) => {
     expect(() => toJsonResult(returned)).toThrow(reason);
+  });
+
+  it('preserves the digits of an exact integer, and calls `toJSON`', () => {
+    const exact = new ExactInteger('12345678901234567890');
+    expect(toJsonResult({ id: exact, ids: [exact] }).text).toBe(
+      '{"id":12345678901234567890,"ids":[12345678901234567890]}',
+    );
+    expect(toJsonResult({ toJSON: () => new Map([['a', 1]]) }).text).toBe('{}');
+  });
+
+  it('writes an object in each of its places, and "[circular]" only inside itself', () => {
+    const place = { city: 'Rome' };
+    const trip = { from: place, to: place, via: [place] };
+    expect(toJsonResult(trip).value).toEqual(trip);
+    const parent: Record<string, unknown> = { name: 'a' };
+    parent['children'] = [{ parent, place }, place];
+    const [child, other] = (toJsonResult(parent).value as { children: object[] }).children;
+    expect([child, other]).toEqual([{ parent: '[circular]', place }, place]);
+  });
+});
+
+describe('utf8Text', () => {
+  it.each([
+    [Buffer.from('grü😀'), 'grü😀'],
+    [Buffer.from('grü😀').subarray(0, -1), 'grü'],
+    [Buffer.from([0xff, 0xfe, 0]), null],
+    [Buffer.from('a\0b'), null],
+    [Buffer.alloc(0), ''],
+  ])('is the text of UTF-8 only: %p', (bytes, text) => {
+    expect(utf8Text(bytes)).toBe(text);
   });
 });
 

@@ -4,9 +4,9 @@ import type { Reconciliation } from '../tool.types.js';
  * Parses the return value of a tool's `reconcile`; undefined if invalid. Strict, since `not_happened` lets the call be
  * repeated.
  */
-export function parseReconciliation(given: unknown): Reconciliation | undefined {
-  if (typeof given !== 'object' || given === null || !('outcome' in given)) return undefined;
-  const { outcome, error, result } = given as { outcome: unknown; error?: unknown; result?: unknown };
+export function parseReconciliation(value: unknown): Reconciliation | undefined {
+  if (typeof value !== 'object' || value === null || !('outcome' in value)) return undefined;
+  const { outcome, error, result } = value as { outcome: unknown; error?: unknown; result?: unknown };
   switch (outcome) {
     case 'succeeded':
       return { outcome, result };

@@ -1,4 +1,4 @@
-import { MAX_IMAGES, parseImage } from '../../common/index.js';
+import { MAX_IMAGES, parseImage } from '../../kernel/index.js';
 import type { ToolResult } from '../tool.types.js';
 
 /** Image fields of a result. */

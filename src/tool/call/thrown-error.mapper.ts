@@ -1,5 +1,8 @@
 import { HttpException } from '@nestjs/common';
-import { AppError, type ErrorCode, messageOf } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
+import { maskSecrets } from '../../kernel/index.js';
+import { maskPaths } from './file-path.mapper.js';
+import { thrownStack, thrownText } from './thrown-text.mapper.js';
 
 /** Error of a call, mapped for the model. */
 export interface ThrownError {
@@ -21,12 +24,22 @@ const OWN_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TOOL_STATE_UNAVAILABLE',
 ]);
 
-/** Maps a thrown value: `TOOL_DENIED` for an authorisation error of a guard or the tool, otherwise `TOOL_FAILED`. */
-export function toThrownError(error: unknown): ThrownError {
-  const message = saidBy(error);
+/**
+ * Maps a thrown value: `TOOL_DENIED` for an authorisation error of a guard or the tool, otherwise `TOOL_FAILED`. Message
+ * and detail contain no secrets, and the message no paths of files.
+ * @param secrets values to mask in addition to secret-shaped texts
+ * @param args arguments of the call, whose paths the message may have
+ */
+export function toThrownError(error: unknown, secrets: readonly string[] = [], args?: unknown): ThrownError {
+  const text = maskSecrets(thrownText(error, secrets), secrets);
   const isOnPurpose = error instanceof AppError || error instanceof HttpException;
-  const detail = error instanceof Error && !isOnPurpose ? (error.stack ?? message) : message;
-  return { code: codeOf(error), message, detail };
+  const message = isReported(error) ? text : maskPaths(text, args);
+  return { code: codeOf(error), message, detail: isOnPurpose ? text : maskSecrets(thrownStack(error), secrets) };
+}
+
+/** Whether the error is the result of an MCP tool: the server has written its text for the model. */
+function isReported(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'TOOL_EXECUTION_FAILED';
 }
 
 function codeOf(error: unknown): ErrorCode {
@@ -37,12 +50,4 @@ function codeOf(error: unknown): ErrorCode {
 function isDenial(error: unknown): boolean {
   if (error instanceof HttpException) return DENYING_STATUS.has(error.getStatus());
   return error instanceof AppError && DENYING_CODES.has(error.code);
-}
-
-/** Nest's `ValidationPipe` reports a list of messages. */
-function saidBy(error: unknown): string {
-  if (!(error instanceof HttpException)) return messageOf(error);
-  const response = error.getResponse();
-  const { message } = typeof response === 'object' ? (response as { message?: unknown }) : {};
-  return Array.isArray(message) ? message.join('; ') : error.message;
 }

@@ -1,8 +1,8 @@
-import { newId, type Principal } from '../../common/index.js';
-import type { ModelMeter } from '../../run/index.js';
+import { newId, type Principal } from '../../kernel/index.js';
+import { type DataFact, isPrivate, isTainted, type ModelMeter } from '../../run/index.js';
 import type { CallSite, CheckedCall, SuspensionAnswer, ToolContext } from '../tool.types.js';
-import type { AgentRules } from '../policy/agent-rules.factory.js';
-import type { ToolStateHandle } from '../state/tool-state-handle.factory.js';
+import type { AgentRules } from '../decision/agent-rules.types.js';
+import type { HeldToolState } from '../stateful/tool-state.types.js';
 import { ToolLogger } from './tool-logger.factory.js';
 
 /**
@@ -19,14 +19,17 @@ export class ToolRequest implements ToolContext {
   readonly callId: string;
   readonly key: string;
   readonly isTainted: boolean;
+  readonly isPrivate: boolean;
+  /** Facts of the data that the model had read; visible to policies only. */
+  readonly facts: readonly DataFact[];
   readonly answer?: SuspensionAnswer;
-  readonly state?: ToolStateHandle;
+  readonly state?: HeldToolState;
 
   constructor(
     { tool, input }: CheckedCall,
     private readonly site: CallSite,
     readonly signal: AbortSignal = site.signal,
-    state?: ToolStateHandle,
+    state?: HeldToolState,
   ) {
     if (state) this.state = state;
     this.tool = tool.definition.name;
@@ -37,7 +40,9 @@ export class ToolRequest implements ToolContext {
     this.runId = site.runId;
     this.callId = site.callId;
     this.key = site.key;
-    this.isTainted = site.isTainted;
+    this.facts = site.facts ?? (site.isTainted ? [{ fact: 'untrusted', step: 'input' }] : []);
+    this.isTainted = isTainted(this.facts);
+    this.isPrivate = isPrivate(this.facts);
     if (site.answer) this.answer = site.answer;
   }
 
@@ -45,8 +50,16 @@ export class ToolRequest implements ToolContext {
     return this.site.rules;
   }
 
+  get learn(): CallSite['learn'] {
+    return this.site.learn;
+  }
+
   get meter(): ModelMeter | undefined {
     return this.site.meter;
+  }
+
+  get files(): CallSite['files'] {
+    return this.site.files;
   }
 
   get tenant(): string {
@@ -62,18 +75,23 @@ export class ToolRequest implements ToolContext {
   }
 }
 
-/** Rules of the calling agent; visible to policies only. */
-export function rulesOf(context: ToolContext): AgentRules | undefined {
-  return context instanceof ToolRequest ? context.rules : undefined;
-}
-
 /** Usage meter for model calls by built-in tools; undefined outside of a run. */
 export function meterOf(context: ToolContext): ModelMeter | undefined {
   return context instanceof ToolRequest ? context.meter : undefined;
 }
 
+/** Facts of the data that the model had read before the call. */
+export function factsOf(context: ToolContext): readonly DataFact[] {
+  return context instanceof ToolRequest ? context.facts : [];
+}
+
+/** Reports that the result of the call contains stored data with these facts. No effect outside of a run. */
+export function learnFacts(context: ToolContext, facts: readonly DataFact[]): void {
+  if (context instanceof ToolRequest && facts.length > 0) context.learn?.(facts);
+}
+
 /** Creates the context of a call outside of a run; missing fields get defaults. */
-export function createCallSite(given: Partial<CallSite> = {}): CallSite {
+export function createCallSite(partial: Partial<CallSite> = {}): CallSite {
   const id = newId();
   return {
     principal: { id: 'local', tenant: 'default', roles: [] },
@@ -84,6 +102,6 @@ export function createCallSite(given: Partial<CallSite> = {}): CallSite {
     key: id,
     signal: new AbortController().signal,
     isTainted: false,
-    ...given,
+    ...partial,
   };
 }

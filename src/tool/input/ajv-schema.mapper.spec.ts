@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 import { toAjvSchema } from './ajv-schema.mapper.js';
 import { createValueCheck } from './schema-input.factory.js';
 

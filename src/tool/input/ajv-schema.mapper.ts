@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 import { isSchemaNode, mapSubschemas, type SchemaNode } from './subschema.mapper.js';
 
 /**
@@ -34,10 +34,10 @@ function withInnerRef(node: SchemaNode): SchemaNode {
 function withHeldCondition(node: SchemaNode): SchemaNode {
   if (!('if' in node)) return node;
   const { if: condition, then } = node;
-  const told = new Map(Object.entries(node));
-  told.set('if', { not: { not: condition } });
-  told.set('then', 'then' in node ? { allOf: [condition, then] } : condition);
-  return Object.fromEntries(told);
+  const keywords = new Map(Object.entries(node));
+  keywords.set('if', { not: { not: condition } });
+  keywords.set('then', 'then' in node ? { allOf: [condition, then] } : condition);
+  return Object.fromEntries(keywords);
 }
 
 /** Makes `contains` evaluate nothing, and exempts its matches from `unevaluatedItems`. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 
 type Node = Record<string, unknown>;
 

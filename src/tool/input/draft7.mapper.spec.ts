@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 import { toCurrentDraft } from './draft7.mapper.js';
 import { createSchemaInput } from './schema-input.factory.js';
 

@@ -1,6 +1,6 @@
 import * as validators from 'class-validator';
 import type { targetConstructorToSchema } from 'class-validator-jsonschema';
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 
 type Converters = NonNullable<NonNullable<Parameters<typeof targetConstructorToSchema>[1]>['additionalConverters']>;
 type Constraints = readonly unknown[];

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import * as validators from 'class-validator';
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
-import { AppError, type JsonSchema } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonSchema } from '../../kernel/index.js';
 import { dtoConverters } from './dto-correction.mapper.js';
 import { notesOf } from './dto-note.mapper.js';
 import { type DtoClass, type NestedClasses, nestedClasses } from './nested-class.accessor.js';

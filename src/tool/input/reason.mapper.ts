@@ -1,20 +1,22 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { ExactInteger, fieldMistake, type FieldMistake } from '../../common/index.js';
+import { ExactInteger, fieldMistake, type FieldMistake, MAX_MISTAKES } from '../../kernel/index.js';
 
 /** Maximum number of problems reported to the model at once. */
 export const MAX_PROBLEMS = 10;
 const MAX_LISTED = 30;
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** Describes in plain English which arguments are invalid and why. */
-export function toReason(errors: readonly ErrorObject[]): string {
+/** Describes in plain English which arguments are invalid and why, by the first `MAX_MISTAKES` errors. */
+export function toReason(all: readonly ErrorObject[]): string {
+  const errors = all.slice(0, MAX_MISTAKES);
   const problems = [...new Set(outermost(errors).map((error) => problemOf(error, errors)))];
   const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
   return problems.length > MAX_PROBLEMS ? `${shown}; and ${problems.length - MAX_PROBLEMS} more` : shown;
 }
 
 /** The same problems as data. @param root first segment of the paths, if not included */
-export function toMistakes(errors: readonly ErrorObject[], root = ''): FieldMistake[] {
+export function toMistakes(all: readonly ErrorObject[], root = ''): FieldMistake[] {
+  const errors = all.slice(0, MAX_MISTAKES);
   return outermost(errors)
     .slice(0, MAX_PROBLEMS)
     .map((error) => {
@@ -30,8 +32,10 @@ export function toMistakes(errors: readonly ErrorObject[], root = ''): FieldMist
 /** A failed choice includes the errors of all its branches, and an `if` those of its branch: retains one each. */
 function outermost(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const choices = errors.filter(isChoice);
-  const kept = errors.filter((error) => error.keyword !== 'if' && !choices.some((choice) => isInside(error, choice)));
-  return kept.length > 0 ? kept : errors;
+  const retained = errors.filter(
+    (error) => error.keyword !== 'if' && !choices.some((choice) => isInside(error, choice)),
+  );
+  return retained.length > 0 ? retained : errors;
 }
 
 function isChoice(error: ErrorObject): boolean {
@@ -102,9 +106,18 @@ function choiceProblem(choice: ErrorObject, all: readonly ErrorObject[]): string
 }
 
 function unknownArgument(path: string, error: ErrorObject): string {
-  const parent = error.parentSchema as { properties?: object } | undefined;
-  const known = Object.keys(parent?.properties ?? {});
-  return `unknown argument ${quoted(path)} (${known.length > 0 ? `known: ${known.join(', ')}` : 'the tool has no arguments'})`;
+  const known = [...new Set(propertyNames(error.parentSchema))];
+  const what = `unknown argument ${quoted(path)}`;
+  if (known.length > 0) return `${what} (known: ${known.join(', ')})`;
+  return error.instancePath === '' ? `${what} (the tool has no arguments)` : what;
+}
+
+/** Names of the properties of a schema and of its parts for the same value. */
+function propertyNames(schema: unknown): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, allOf, anyOf, oneOf } = schema as Readonly<Record<string, unknown>>;
+  const parts = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+  return [...Object.keys(properties ?? {}), ...parts.flatMap(propertyNames)];
 }
 
 /** Converts a JSON pointer to `items[0].name`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type JsonSchema, parseExactJson } from '../../common/index.js';
+import { type JsonSchema, parseExactJson } from '../../kernel/index.js';
 import { createSchemaInput, createValueCheck } from './schema-input.factory.js';
 
 const reasonOf = (schema: JsonSchema, args: unknown): string => {
@@ -34,7 +34,6 @@ describe('createSchemaInput', () => {
     [{ type: 'integer', maximum: 5 }, '7', '"n" must be <= 5, got 7'],
     [{ type: 'integer', maximum: 5 }, '9123456789012345677', '"n" must be <= 5, got 9123456789012346000'],
     [{ type: 'integer' }, 1.5, '"n" must be integer, got 1.5'],
-    [{ type: 'string' }, null, '"n" must be string, got null'],
     [{ type: ['string', 'null'] }, [], '"n" must be string or null, got array'],
     [{ enum: ['a', 'b'] }, 'c', '"n" must be one of "a", "b", got "c"'],
     [{ const: 1 }, 2, '"n" must be 1, got 2'],
@@ -51,6 +50,77 @@ describe('createSchemaInput', () => {
     [false, 2, '"n" is not allowed, got 2'],
   ] as [JsonSchema, unknown, string][])('reports the problem of %j with %j', (property, value, reason) => {
     expect(reasonOf(OF(property), { n: value })).toBe(reason);
+  });
+
+  it('takes null for an optional argument as absent where its schema does not allow null', () => {
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        limit: { anyOf: [{ type: 'integer' }, { enum: ['all'] }], default: 7 },
+        'a/b~': { type: 'string', format: 'email' },
+        note: { type: ['string', 'null'] },
+        deep: { type: 'object', properties: { n: { type: 'integer' }, m: { type: 'integer' } }, required: ['m'] },
+        list: { type: 'array', items: { type: 'integer' } },
+        map: { type: 'object', additionalProperties: { type: 'string' } },
+      },
+      required: ['text'],
+    };
+    const validate = (args: unknown) => createSchemaInput(schema).validate(args);
+    const args = { text: 'x', limit: null, 'a/b~': null, note: null, deep: { n: null, m: 1 }, list: [1] };
+    const value = { text: 'x', limit: 7, note: null, deep: { m: 1 }, list: [1] };
+    expect(validate(args)).toEqual({ valid: true, value });
+    expect(validate(parseExactJson('{"text":"x","list":null}'))).toEqual({
+      valid: true,
+      value: { text: 'x', limit: 7 },
+    });
+    expect(args.limit).toBeNull();
+    expect(reasonOf(schema, { text: null, limit: null })).toBe('"text" must be string, got null');
+    expect(reasonOf(schema, { text: 'x', deep: { n: null, m: null } })).toBe('"deep.m" must be integer, got null');
+    expect(reasonOf(schema, { text: 'x', list: [null] })).toBe('"list[0]" must be integer, got null');
+    expect(reasonOf(schema, { text: 'x', map: { a: null } })).toBe('"map.a" must be string, got null');
+    expect(reasonOf(schema, { text: 'x', limt: null })).toMatch('unknown argument "limt"');
+  });
+
+  it.each<[string, JsonSchema]>([
+    ['a definition', { $ref: '#/$defs/Label' }],
+    ['alternatives', { anyOf: [{ $ref: '#/$defs/Label' }, { type: 'integer' }] }],
+    ['another part of the schema', { $ref: '#/properties/text' }],
+  ])('retains null of a map whose values refer to %s', (_, additionalProperties) => {
+    const properties = { text: { type: 'string' }, labels: { type: 'object', additionalProperties } };
+    const schema = { type: 'object', properties, $defs: { Label: { type: 'string' } } };
+    expect(reasonOf(schema, { labels: { a: null, b: 'x' } })).toContain('"labels.a"');
+    const patterns = { type: 'object', properties: { labels: { patternProperties: { '^a': additionalProperties } } } };
+    expect(
+      reasonOf({ ...schema, properties: { ...properties, ...patterns.properties } }, { labels: { a: null } }),
+    ).toContain('"labels.a"');
+  });
+
+  it('takes null for an optional argument as absent where its schema is a reference', () => {
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: {
+        label: { $ref: '#/$defs/Label' },
+        filter: { anyOf: [{ $ref: '#/$defs/Filter' }, { type: 'null' }] },
+        lists: { type: 'object', additionalProperties: { type: 'array', items: { $ref: '#/$defs/Filter' } } },
+      },
+      $defs: {
+        Label: { enum: ['a', 'b'] },
+        Filter: {
+          type: 'object',
+          properties: { label: { $ref: '#/$defs/Label' }, inner: { $ref: '#/$defs/Filter' } },
+        },
+      },
+    };
+    const args = {
+      label: null,
+      filter: { label: null, inner: { label: null, inner: null } },
+      lists: { x: [{ label: null }] },
+    };
+    expect(createSchemaInput(schema).validate(args)).toEqual({
+      valid: true,
+      value: { filter: { inner: {} }, lists: { x: [{}] } },
+    });
   });
 
   it('reports at most ten problems', () => {
@@ -78,7 +148,7 @@ describe('createSchemaInput', () => {
   });
 
   it.each<[string, JsonSchema, string]>([
-    ['is no object', { type: 'string' }, 'does not describe an object'],
+    ['is not an object', { type: 'string' }, 'does not describe an object'],
     ['is malformed', OF({ type: 'text' }), 'not a JSON Schema that can be used'],
     ['is remote', OF({ $ref: 'https://example.com/a.json' }), 'example.com'],
     ['has a bad pattern', OF({ type: 'string', pattern: '(' }), 'not a JSON Schema that can be used'],

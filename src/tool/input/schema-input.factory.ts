@@ -1,21 +1,19 @@
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { AppError } from '../../errors/index.js';
+import { ExactInteger, exactIn, fieldMistake, hasExact, type JsonSchema, withRounded } from '../../kernel/index.js';
 import {
-  AppError,
-  ExactInteger,
-  exactIn,
-  fieldMistake,
-  hasExact,
-  type JsonSchema,
-  messageOf,
-  withRounded,
-} from '../../common/index.js';
-import { toAjvSchema } from './ajv-schema.mapper.js';
+  assertSchemaLimits,
+  type BoundedCheck,
+  createBoundedSchema,
+  type Undecided,
+} from '../bounded/bounded-schema.factory.js';
 import { closeSchema } from './closed-schema.mapper.js';
 import { toCurrentDraft } from './draft7.mapper.js';
 import type { ToolInput } from '../tool.types.js';
-import { ajv } from './ajv.loader.js';
-import type { SyncInputSource } from './input.types.js';
+import type { InputSource, SyncInputSource } from './input.types.js';
+import { withoutOptionalNulls } from './optional-null.mapper.js';
 import { joinedPath, keysOf, MAX_PROBLEMS, shortened, toMistakes, toReason } from './reason.mapper.js';
+import { type Checked, compileSchema, type SchemaCheck } from './schema-check.factory.js';
 
 /**
  * Handling of integers that a JavaScript number cannot represent exactly. `exact`: passed as `ExactInteger`, for tools
@@ -31,20 +29,80 @@ export type LargeIntegers = 'exact' | 'text' | 'refuse';
  */
 export function createSchemaInput(input: JsonSchema, large: LargeIntegers = 'text'): SyncInputSource {
   const schema = closeSchema(asObjectSchema(toCurrentDraft(input)));
-  const check = compile(schema);
-  const hasDefaults = JSON.stringify(schema).includes('"default":');
-  return {
-    schema,
-    validate(args) {
-      const isExact = hasExact(args);
-      if (isExact && large !== 'exact') return notExact(args, large);
-      const value = isExact ? withRounded(args) : hasDefaults ? copyOf(args) : args;
-      if (check(value)) return { valid: true, value: isExact ? withExact(value, args) : value };
-      const errors = check.errors ?? [];
-      if (large === 'exact') return invalid(errors);
-      return checkDigits(check, value, errors.filter(isDigitText), large) ?? invalid(errors);
-    },
-  };
+  const check = compileSchema(schema, 'its input', true);
+  const rules = { schema, large, hasDefaults: hasDefaultsIn(schema) };
+  return { schema, validate: (args) => validateNow(validateInput(args, rules), check) };
+}
+
+/**
+ * `createSchemaInput` for an untrusted schema, which is within the limits; a check never blocks the process. The
+ * schema is not closed, and no defaults are added: its owner decides which properties it accepts.
+ * @throws AppError `TOOL_INVALID` as `createSchemaInput`
+ */
+export function createBoundedInput(input: JsonSchema, large: LargeIntegers = 'text'): InputSource {
+  assertSchemaLimits(input, 'its input');
+  const schema = asObjectSchema(toCurrentDraft(input));
+  const rules = { schema, large, hasDefaults: false };
+  const check = createBoundedSchema(schema, 'its input');
+  return { schema, validate: (args) => validateBounded(validateInput(args, rules), check) };
+}
+
+interface InputRules {
+  readonly schema: JsonSchema;
+  readonly large: LargeIntegers;
+  readonly hasDefaults: boolean;
+}
+
+function hasDefaultsIn(schema: JsonSchema): boolean {
+  return JSON.stringify(schema).includes('"default":');
+}
+
+/** Yields each value to check and receives the result; thus one procedure serves both kinds of checks. */
+type Validation = Generator<unknown, ToolInput, Checked>;
+
+function validateNow(validation: Validation, check: SchemaCheck): ToolInput {
+  let step = validation.next();
+  while (!step.done) step = validation.next(check(step.value));
+  return step.value;
+}
+
+/** Synchronous as long as the checks are. */
+function validateBounded(
+  validation: Validation,
+  check: BoundedCheck,
+  checked?: Checked,
+): ToolInput | Promise<ToolInput> {
+  let step = checked ? validation.next(checked) : validation.next();
+  while (!step.done) {
+    const result = check(step.value);
+    if (result instanceof Promise) return result.then((one) => resume(validation, check, one));
+    step = validation.next(result);
+  }
+  return step.value;
+}
+
+function resume(
+  validation: Validation,
+  check: BoundedCheck,
+  result: Checked | Undecided,
+): ToolInput | Promise<ToolInput> {
+  if ('undecided' in result) return { valid: false, reason: result.undecided, isUndecided: true };
+  return validateBounded(validation, check, result);
+}
+
+function* validateInput(args: unknown, { schema, large, hasDefaults }: InputRules): Validation {
+  if (large !== 'exact' && hasExact(args)) return notExact(args, large);
+  const toChecked = (one: unknown) => (hasExact(one) ? withRounded(one) : hasDefaults ? copyOf(one) : one);
+  let given = args;
+  let { errors, value } = yield toChecked(given);
+  const without = yield* withoutOptionalNulls(given, schema, errors, copyOf, withRounded);
+  if (without !== undefined) {
+    given = without;
+    ({ errors, value } = yield toChecked(given));
+  }
+  if (errors.length === 0) return { valid: true, value: hasExact(given) ? withExact(value, given) : value };
+  if (large === 'exact') return invalid(errors);
+  return (yield* checkDigits(value, errors.filter(isDigitText), large)) ?? invalid(errors);
 }
 
 function invalid(errors: readonly ErrorObject[]): ToolInput {
@@ -64,17 +122,17 @@ function isDigitText({ keyword, params, data }: ErrorObject): boolean {
  * others stay a string.
  * @param found errors about digit strings; without any there is nothing to validate again
  */
-function checkDigits(
-  check: ValidateFunction,
+function* checkDigits(
   args: unknown,
   found: readonly ErrorObject[],
   large: LargeIntegers,
-): ToolInput | undefined {
+): Generator<unknown, ToolInput | undefined, Checked> {
   if (found.length === 0) return undefined;
-  const value = copyOf(args);
+  const copy = copyOf(args);
   const texts = new Map(found.map(({ instancePath, data }) => [instancePath, data as string]));
-  for (const [place, text] of texts) put(value, keysOf(place), new ExactInteger(text).toNumber());
-  if (!check(value)) return invalid(check.errors ?? []);
+  for (const [place, text] of texts) put(copy, keysOf(place), new ExactInteger(text).toNumber());
+  const { errors, value } = yield copy;
+  if (errors.length > 0) return invalid(errors);
   for (const [place, text] of texts) if (!isNumberText(text)) put(value, keysOf(place), new ExactInteger(text));
   if (!hasExact(value)) return { valid: true, value };
   if (large === 'refuse') return notExact(value, large);
@@ -130,16 +188,31 @@ export function createValueCheck(
   what = 'the schema',
   hasDefaults = false,
 ): (value: unknown) => ToolInput {
-  const check = compile(toCurrentDraft(schema), what, hasDefaults);
-  return (value) => {
-    const isExact = hasExact(value);
-    const checked = isExact ? withRounded(value) : hasDefaults ? copyOf(value) : value;
-    if (check(checked)) {
-      return { valid: true, value: !hasDefaults ? value : isExact ? withExact(checked, value) : checked };
-    }
-    const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
-    return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors) };
-  };
+  const check = compileSchema(toCurrentDraft(schema), what, hasDefaults);
+  return (value) => validateNow(validateValue(value, name, hasDefaults), check);
+}
+
+/**
+ * `createValueCheck` for an untrusted schema, without defaults; a check never blocks the process. A result that is not
+ * valid has `isUndecided` if the check took too long.
+ * @throws AppError `TOOL_INVALID` for an unusable schema, or one that exceeds the limits
+ */
+export function createBoundedCheck(schema: JsonSchema, name = 'value', what = 'the schema'): BoundedValueCheck {
+  assertSchemaLimits(schema, what);
+  const check = createBoundedSchema(toCurrentDraft(schema), what);
+  return (value) => validateBounded(validateValue(value, name, false), check);
+}
+
+export type BoundedValueCheck = (value: unknown) => ToolInput | Promise<ToolInput>;
+
+function* validateValue(value: unknown, name: string, hasDefaults: boolean): Validation {
+  const isExact = hasExact(value);
+  const { errors, value: checked } = yield isExact ? withRounded(value) : hasDefaults ? copyOf(value) : value;
+  if (errors.length === 0) {
+    return { valid: true, value: !hasDefaults ? value : isExact ? withExact(checked, value) : checked };
+  }
+  const named = errors.map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
+  return { valid: false, reason: toReason(named), mistakes: toMistakes(named) };
 }
 
 /**
@@ -162,32 +235,4 @@ function asObjectSchema(schema: JsonSchema): JsonSchema {
     return { type: 'object', ...schema };
   }
   throw new AppError('TOOL_INVALID', 'its input does not describe an object: use { type: "object", properties: … }');
-}
-
-/**
- * Compiles a schema without type coercion; unknown keywords are allowed. Each schema has its own ajv instance (0.1 ms).
- * Thus `$id`s cannot collide, and the instance is collected with its tool.
- */
-function compile(given: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
-  try {
-    const schema = hasExact(given) ? (withRounded(given) as JsonSchema) : given;
-    const { Ajv2020, addFormats, metaschema } = ajv();
-    if (metaschema.validateSchema(schema) !== true) throw new Error(metaschema.errorsText());
-    const instance = new Ajv2020({
-      allErrors: true,
-      strict: false,
-      verbose: true,
-      ownProperties: true,
-      useDefaults,
-      meta: false,
-      validateSchema: false,
-      logger: false,
-    });
-    addFormats(instance);
-    return instance.compile(toAjvSchema(schema));
-  } catch (error) {
-    throw new AppError('TOOL_INVALID', `${what} is not a JSON Schema that can be used: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
 }

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../../common/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
 import type { StandardInputSchema, StandardIssue } from '../standard-schema.types.js';
 import type { ToolInput } from '../tool.types.js';
 import type { InputSource } from './input.types.js';

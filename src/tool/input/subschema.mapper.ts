@@ -33,6 +33,27 @@ export function mapSubschemas(node: SchemaNode, change: (child: unknown) => unkn
   );
 }
 
+/** The part of a schema with a local reference (`#`, `#/$defs/a`); `undefined` if it does not exist. */
+export function partAt(schema: SchemaNode, reference: string): unknown {
+  if (reference === '#') return schema;
+  if (!reference.startsWith('#/')) return undefined;
+  let at: unknown = schema;
+  for (const part of reference.slice(2).split('/')) {
+    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as SchemaNode)[key];
+  }
+  return at;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export function isSchemaNode(value: unknown): value is SchemaNode {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

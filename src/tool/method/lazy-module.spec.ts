@@ -19,7 +19,7 @@ class SharedTools {
 @Module({ providers: [SharedTools, { provide: 'ALIAS', useExisting: SharedTools }], exports: [SharedTools, 'ALIAS'] })
 class SharedModule {}
 
-class NobodyGuard implements CanActivate {
+class ClosedGuard implements CanActivate {
   canActivate(): boolean {
     return false;
   }
@@ -35,7 +35,7 @@ class ShopTools {
   }
 
   @Tool({ description })
-  @UseGuards(NobodyGuard)
+  @UseGuards(ClosedGuard)
   steal(): string {
     return 'stolen';
   }

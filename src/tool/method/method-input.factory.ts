@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { isStandardSchema, type StandardInputSchema } from '../standard-schema.types.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
 import type { InputSource } from '../input/input.types.js';

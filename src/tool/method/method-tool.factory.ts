@@ -1,6 +1,7 @@
-import { type JsonSchema, messageOf } from '../../common/index.js';
+import { messageOf } from '../../errors/index.js';
+import { type JsonSchema } from '../../kernel/index.js';
 import { isStandardSchema } from '../standard-schema.types.js';
-import { toStateful } from '../state/stateful-options.policy.js';
+import { toStateful } from '../stateful/stateful-options.policy.js';
 import { createMethodInput } from './method-input.factory.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
 import type { ToolOptions } from './tool-options.types.js';
@@ -19,7 +20,7 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
   const { method, options, source } = declared;
   const { input: _input, paramsDescription: _description, reconcile: _reconcile, output, ...handling } = options;
   const { name = method } = options;
-  const told = await outputOf(output);
+  const described = await outputOf(output);
   const reconciliation = reconciliationOf(declared);
   return createTool(
     {
@@ -28,8 +29,8 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
       source,
       ...(module !== undefined && { module }),
       ...reconciliation,
-      ...told,
-      problems: [...(reconciliation.problems ?? []), ...(told.problems ?? []), ...stateProblems(declared)],
+      ...described,
+      problems: [...(reconciliation.problems ?? []), ...(described.problems ?? []), ...stateProblems(declared)],
     },
     () => createMethodInput(declared),
     handler,

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../common/index.js';
+import type { JsonSchema } from '../../kernel/index.js';
 import type { DtoClass } from '../input/nested-class.accessor.js';
 import type { StandardInputSchema } from '../standard-schema.types.js';
 import type { ToolHandling } from '../tool-handling.types.js';

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import type { ToolState as ToolStateType } from '../state/tool-state-handle.factory.js';
-import type { StateData } from '../state/tool-state.types.js';
+import type { ToolState as ToolStateType } from '../stateful/tool-state.types.js';
+import type { StateData } from '../stateful/tool-state.types.js';
 import type { ToolContext as ToolContextType } from '../tool.types.js';
 import { ToolExecutionContext } from './tool-context.accessor.js';
 
@@ -62,6 +62,7 @@ export function parameterPipes(type: object, method: string): unknown[] {
 }
 
 function parametersOf(type: object, method: string): readonly ParameterMetadata[] {
-  const given = Reflect.getMetadata(ROUTE_ARGS_METADATA, type, method) as Record<string, ParameterMetadata> | undefined;
-  return Object.values(given ?? {});
+  const metadata = Reflect.getMetadata(ROUTE_ARGS_METADATA, type, method) as
+    Record<string, ParameterMetadata> | undefined;
+  return Object.values(metadata ?? {});
 }

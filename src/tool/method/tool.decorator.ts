@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { SetMetadata } from '@nestjs/common';
 import { ENTRY_PROVIDER_WATERMARK } from '@nestjs/common/constants.js';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { markParameters } from './tool-parameter.decorator.js';
 import type { ToolOptions } from './tool-options.types.js';
 import type { Tool as ToolType } from '../tool.types.js';
@@ -75,9 +75,9 @@ function kindOf(target: object, member: unknown, descriptor: unknown): Mark['kin
  * Rejects standard decorators, which Nest does not support. They do not receive their class, so the error names the
  * member only.
  */
-function assertLegacy(decorator: string, given: unknown): void {
-  if (typeof given !== 'object' || given === null) return;
-  const { kind, name } = given as StandardContext;
+function assertLegacy(decorator: string, context: unknown): void {
+  if (typeof context !== 'object' || context === null) return;
+  const { kind, name } = context as StandardContext;
   throw new AppError(
     'TOOL_INVALID',
     `${decorator} on the ${kind} "${String(name)}": it is compiled as a standard decorator, which Nest does not support: set "experimentalDecorators" and "emitDecoratorMetadata" in tsconfig.json.`,

@@ -13,7 +13,6 @@ import {
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppConfigModule } from '../../config/index.js';
-import { BuiltinToolModule } from '../builtin/builtin-tool.module.js';
 import { Tool } from './tool.decorator.js';
 import { ToolExecutor } from '../tool.executor.js';
 import { ToolModule } from '../tool.module.js';
@@ -70,7 +69,7 @@ class ControllerTools {
 const value = new ValueTools();
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule, BuiltinToolModule],
+  imports: [AppConfigModule.forRoot({}), ToolModule],
   controllers: [ControllerTools],
   providers: [
     DerivedTools,
@@ -116,32 +115,19 @@ describe('tools of a Nest application', () => {
 
   it('are all found, each once', () => {
     const names = app.get(ToolRegistry).list();
-    expect(names.map((tool) => tool.definition.name).toSorted()).toEqual([
-      'calculator',
-      'fromController',
-      'fromValue',
-      'get_timestamp',
-      'inherited',
-      'sequentialthinking',
-      'string_tools',
-    ]);
+    expect(names.map((tool) => tool.definition.name).toSorted()).toEqual(['fromController', 'fromValue', 'inherited']);
   });
 
   it('are logged when they are registered', () => {
     const lines = logger.lines.filter((line) => line.startsWith('Regist'));
     expect(lines).toEqual(
-      expect.arrayContaining([
-        'Registering tools from BuiltinTools',
-        'Registered tool: calculator',
-        'Registering tools from DerivedTools',
-        'Registered tool: inherited',
-      ]),
+      expect.arrayContaining(['Registering tools from DerivedTools', 'Registered tool: inherited']),
     );
-    expect(lines.filter((line) => line === 'Registering tools from BuiltinTools')).toHaveLength(1);
+    expect(lines.filter((line) => line === 'Registering tools from DerivedTools')).toHaveLength(1);
   });
 
   it('are registered before the hooks of the importing modules run', () => {
-    expect(seenByHooks).toEqual([7]);
+    expect(seenByHooks).toEqual([3]);
   });
 
   it('are called on their instances', async () => {
@@ -149,20 +135,6 @@ describe('tools of a Nest application', () => {
     expect(await call('fromValue', {})).toMatchObject({ result: 'value' });
     expect(await call('fromController', {})).toMatchObject({ result: 'controller' });
     expect(app.get(ToolRegistry).get('inherited').metadata.source).toBe('DerivedTools.inherited');
-  });
-
-  it('include the built-in tools', async () => {
-    expect(await call('calculator', { expression: '100 + 200' })).toMatchObject({ result: '300' });
-    expect(await call('calculator', { expression: '1/0' })).toMatchObject({ error: 'Division by zero.' });
-    expect(await call('get_timestamp', { format: 'epoch_ms' })).toMatchObject({ result: expect.any(Number) });
-    expect(await call('get_timestamp', { format: 'rfc' })).toMatchObject({
-      error: expect.stringMatching(/^Unknown format/),
-    });
-    expect(await call('string_tools', { text: 'upper: hello' })).toMatchObject({ result: 'HELLO' });
-    expect(await call('string_tools', { operation: 'shout', text: 'a' })).toMatchObject({
-      code: 'TOOL_INVALID_ARGUMENTS',
-    });
-    expect(app.get(ToolRegistry).get('calculator').metadata.effect).toBe('read');
   });
 });
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
-import { AppError, toAppError } from '../../common/index.js';
+import { AppError, toAppError } from '../../errors/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { missingEnhancers } from './enhancer.policy.js';
@@ -107,7 +107,7 @@ export class ToolExplorer implements OnModuleInit {
     if (host) return host;
     throw new AppError(
       'TOOL_INVALID',
-      'registerModule(): this is no ModuleRef of the application; pass what LazyModuleLoader.load() resolved to.',
+      'registerModule(): this is not a ModuleRef of the application; pass what LazyModuleLoader.load() resolved to.',
     );
   }
 

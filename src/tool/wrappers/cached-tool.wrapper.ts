@@ -1,28 +1,37 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type JsonValue, parseExactJson } from '../../common/index.js';
+import { canonicalJson, type JsonValue, parseExactJson } from '../../kernel/index.js';
 import type { Cache } from '../../cache/index.js';
-import { toJsonResult } from '../call/json-result.mapper.js';
+import { type BinaryMark, toJsonResult } from '../call/json-result.mapper.js';
+import { readReturned } from '../call/returned-value.js';
 import { IllustratedResult, unfold } from '../illustrated-result.factory.js';
+import { ShownResult, type ShownText } from '../shown-result.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
 /**
  * Caches the results of a tool for `ttlMs`. The key includes principal, roles and arguments, since a cached call passes
  * no guard. A result that violates the output schema is neither stored nor returned.
+ * @param secrets values to mask in errors inside a result
  */
-export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
+export function cachedTool(tool: Tool, ttlMs: number, cache: Cache, secrets: readonly string[] = []): Tool {
   const recall = async (context: ToolContext): Promise<{ readonly value: unknown } | undefined> => {
     const known = readEntry(await cache.get(keyOf(context)));
-    return known && isAllowed(tool, known) ? { value: fromEntry(known) } : undefined;
+    return known && (await isAllowed(tool, known)) ? { value: fromEntry(known) } : undefined;
   };
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
     const known = await recall(context);
     if (known) return known.value;
-    const returned = await tool.invoke(input, context);
+    const returned = await readReturned(tool.invoke(input, context), context.signal);
     if (returned instanceof Suspension || returned instanceof UnknownOutcome) return returned;
-    const { value, images } = unfold(returned);
-    const entry: Entry = { value: toJsonResult(value).value, ...(images.length > 0 && { images }) };
-    if (isAllowed(tool, entry)) await cache.set(keyOf(context), JSON.stringify(entry), ttlMs);
+    const { value, images, content } = unfold(returned);
+    const { value: json, marks = content.marks } = toJsonResult(value, secrets);
+    const entry: Entry = {
+      value: json,
+      ...(images.length > 0 && { images }),
+      ...(marks && { marks }),
+      ...(returned instanceof ShownResult && { shown: returned.shown }),
+    };
+    if (await isAllowed(tool, entry)) await cache.set(keyOf(context), JSON.stringify(entry), ttlMs);
     return fromEntry(entry);
   };
   return { ...tool, invoke, recall };
@@ -32,6 +41,8 @@ export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
 interface Entry {
   readonly value: JsonValue;
   readonly images?: readonly string[];
+  readonly shown?: ShownText;
+  readonly marks?: readonly BinaryMark[];
 }
 
 /** `null` for an entry that is absent or damaged. */
@@ -44,12 +55,13 @@ function readEntry(text: string | null): Entry | null {
   }
 }
 
-function isAllowed(tool: Tool, { value }: Entry): boolean {
-  return tool.checkOutput?.(value).valid ?? true;
+async function isAllowed(tool: Tool, { value }: Entry): Promise<boolean> {
+  return (await tool.checkOutput?.(value))?.valid ?? true;
 }
 
-function fromEntry({ value, images }: Entry): unknown {
-  return images ? new IllustratedResult(value, images) : value;
+function fromEntry({ value, images, marks, shown }: Entry): unknown {
+  const result = images || marks ? new IllustratedResult(value, images ?? [], marks && { marks }) : value;
+  return shown ? new ShownResult(result, shown) : result;
 }
 
 function keyOf({ tool, principal, arguments: args }: ToolContext): string {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HttpException } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { isTransientStatus, readReturned } from '../call/returned-value.js';
 import { ToolRequest } from '../call/tool-request.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
@@ -8,14 +9,16 @@ import type { Tool, ToolContext } from '../tool.types.js';
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
 const BAD_REQUEST = 400;
-const SERVER_ERROR = 500;
 
-/** Retries failed calls up to `retries` times, with exponential backoff and full jitter. */
+/**
+ * Retries failed calls up to `retries` times, with exponential backoff and full jitter. A returned response or stream is
+ * read inside, since its status or its body may fail, too.
+ */
 export function retryingTool(tool: Tool, retries: number): Tool {
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await tool.invoke(input, context);
+        return await readReturned(tool.invoke(input, context), context.signal);
       } catch (error) {
         if (attempt >= retries || context.signal.aborted || !mayPass(error)) throw error;
         const longest = Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS);
@@ -32,5 +35,5 @@ function mayPass(error: unknown): boolean {
   if (error instanceof AppError) return error.isRetryable;
   if (!(error instanceof HttpException)) return true;
   const status = error.getStatus();
-  return status < BAD_REQUEST || status >= SERVER_ERROR || status === 408 || status === 429;
+  return status < BAD_REQUEST || isTransientStatus(status);
 }

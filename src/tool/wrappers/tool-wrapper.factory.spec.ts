@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { BadRequestException, ForbiddenException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { callSite } from '../../../test/support/call-site.js';
-import { AppError, type JsonSchema } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonSchema } from '../../kernel/index.js';
 import { MemoryCache } from '../../cache/index.js';
 import { suspend } from '../suspension.factory.js';
 import { ToolExecutor } from '../tool.executor.js';
@@ -50,6 +51,31 @@ describe('a tool with retries', () => {
     const { handler, calls } = failing(2, error);
     expect(await invoke(toolOf({ handler, retries: 2 }))).toMatchObject({ result: { success: true, result: 3 } });
     expect(calls()).toBe(3);
+  });
+
+  it.each([408, 429, 500, 503])('is called again after a returned response with the status %i', async (status) => {
+    let calls = 0;
+    const handler = () => new Response('body', { status: ++calls === 1 ? status : 200 });
+    expect(await invoke(toolOf({ handler, retries: 1 }))).toMatchObject({ result: { success: true, result: 'body' } });
+    expect(calls).toBe(2);
+  });
+
+  it('is called again after a returned stream that fails', async () => {
+    let calls = 0;
+    const handler = async function* () {
+      yield 1;
+      if (++calls === 1) throw new Error('the connection is lost');
+    };
+    expect(await invoke(toolOf({ handler, retries: 1 }))).toMatchObject({ result: { success: true, result: [1] } });
+  });
+
+  it.each([400, 404, 501])('fails with the status and the body of a returned response: %i', async (status) => {
+    let calls = 0;
+    const handler = () => (calls++, new Response('no such page', { status }));
+    expect(await invoke(toolOf({ handler, retries: 1 }))).toMatchObject({
+      result: { code: 'TOOL_FAILED', error: `HTTP ${status}: no such page` },
+    });
+    expect(calls).toBe(status < 500 ? 1 : 2);
   });
 
   it('fails with the last failure when none of the calls succeeded', async () => {

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { callSite } from '../../test/support/call-site.js';
+import { AppConfigModule } from '../config/index.js';
+import { ToolExecutor, ToolModule, ToolRegistry } from '../tool/index.js';
+import { BuiltinToolModule } from './builtin-tool.module.js';
+
+@Module({ imports: [AppConfigModule.forRoot({}), ToolModule, BuiltinToolModule] })
+class AppModule {}
+
+describe('BuiltinToolModule', () => {
+  let app: INestApplicationContext;
+
+  beforeAll(async () => {
+    app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  });
+  afterAll(() => app.close());
+
+  async function call(name: string, args: unknown): Promise<unknown> {
+    const executor = app.get(ToolExecutor);
+    const tools = new Map([[name, app.get(ToolRegistry).get(name)]]);
+    const planned = await executor.plan({ name, arguments: JSON.stringify(args) }, tools, callSite());
+    if (planned.kind === 'rejected') return planned.result;
+    const invoked = await executor.invoke(planned, callSite());
+    return invoked.kind === 'result' ? invoked.result : invoked;
+  }
+
+  it('registers the built-in tools', () => {
+    const tools = app.get(ToolRegistry).list();
+    expect(tools.map(({ definition }) => definition.name).toSorted()).toEqual([
+      'calculator',
+      'get_timestamp',
+      'sequentialthinking',
+      'string_tools',
+    ]);
+    expect(app.get(ToolRegistry).get('calculator').metadata.effect).toBe('read');
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['calculator', { expression: '100 + 200' }, { result: '300' }],
+    ['calculator', { expression: '1/0' }, { error: 'Division by zero.' }],
+    ['get_timestamp', { format: 'epoch_ms' }, { result: expect.any(Number) }],
+    ['get_timestamp', { format: 'rfc' }, { error: expect.stringMatching(/^Unknown format/) }],
+    ['string_tools', { text: 'upper: hello' }, { result: 'HELLO' }],
+    ['string_tools', { operation: 'shout', text: 'a' }, { code: 'TOOL_INVALID_ARGUMENTS' }],
+  ])('executes %s with %j', async (name, args, result) => {
+    expect(await call(name, args)).toMatchObject(result as object);
+  });
+});

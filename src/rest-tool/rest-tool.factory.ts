@@ -1,0 +1,172 @@
+import type { JsonSchema } from '../kernel/index.js';
+import type { OutgoingClient, OutgoingLimits } from '../security/index.js';
+import {
+  attempt,
+  createBoundedInput,
+  createToolNow,
+  inputOf,
+  type InputSource,
+  ShownResult,
+  type Tool,
+  type ToolContext,
+  type ToolOrigin,
+  ToolRequest,
+} from '../tool/index.js';
+import type { ToolStateHandle } from '../tool-state/index.js';
+import type { Arguments } from './argument-text.mapper.js';
+import { parsePointer } from './json-pointer.parser.js';
+import { createCredentials, type Credentials } from './rest-auth.factory.js';
+import type { ContextConnections } from './connection/context-connections.registry.js';
+import { type ConnectionPlan, createConnectionPlan } from './connection/connection-plan.factory.js';
+import { RestSession } from './connection/rest-session.factory.js';
+import { type Repetition, repetitionOf } from './repetition.policy.js';
+import { callWithRetries } from './rest-call.executor.js';
+import { type ReplyReading, readReply, shownOf } from './rest-reply.parser.js';
+import { type RequestBuilder, type RestRequest, RestRequestBuilder } from './rest-request.builder.js';
+import type { RestToolDeclaration } from './rest-tool.types.js';
+import { SecretRedaction } from './secret-text.mapper.js';
+
+export interface RestToolWorld {
+  readonly client: OutgoingClient;
+  /** Connection pools of stateful tools. */
+  readonly connections: ContextConnections;
+  /** Secrets that declarations may use, keyed by variable name. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Creates the requests of an imported operation. */
+export type BuilderOf = (credentials: Credentials) => RequestBuilder;
+
+/** Compiled settings of a tool's calls. */
+interface Endpoint extends Repetition {
+  readonly builder: RequestBuilder;
+  readonly reading: Omit<ReplyReading, 'host'>;
+  readonly limits: OutgoingLimits;
+  /** Only for a stateful tool. */
+  readonly connection?: ConnectionPlan;
+}
+
+/**
+ * Creates a tool from a declared endpoint.
+ * @param builderOf creates the requests of an imported operation, whose schema is from a document and thus untrusted
+ * @throws AppError `TOOL_INVALID` that lists all mistakes and names `source`
+ */
+export function createRestTool(
+  declaration: RestToolDeclaration,
+  source: string,
+  world: RestToolWorld,
+  builderOf?: BuilderOf,
+): Tool {
+  const { parameters } = declaration;
+  const problems: string[] = [];
+  const create = () =>
+    builderOf ? createBoundedInput(parameters as JsonSchema, 'exact') : inputOf(parameters, 'exact');
+  const input = attempt(create, problems) ?? NO_INPUT;
+  const endpoint = createEndpoint(declaration, input.schema, world, problems, builderOf);
+  const { effect, rules, connection } = endpoint;
+  // This module retries itself, since it reads status and Retry-After of the reply.
+  const { retries: _retries, ...handling } = declaration;
+  const tool = createToolNow(
+    {
+      ...handling,
+      untrusted: declaration.untrusted ?? true,
+      private: declaration.private ?? hasCredentials(declaration),
+      effect,
+      timeoutMs: rules.timeoutMs,
+      source,
+      problems,
+    },
+    () => input,
+    (args, context) => call(endpoint as Endpoint, args as Arguments, context, world),
+  );
+  const metadata = { ...tool.metadata, ...originOf(declaration), ...(connection && { isReturnForeign: true }) };
+  return { ...tool, metadata };
+}
+
+/** Names of headers and query parameters that carry credentials. */
+const CREDENTIAL = /auth|cookie|key|token|secret|session|password|signature/i;
+
+/** Calls that share cookies and tokens are those of a login. */
+function hasCredentials({ auth, headers = {}, query = {}, stateful = false, url }: RestToolDeclaration): boolean {
+  if (stateful !== false || (auth !== undefined && [auth].flat().length > 0)) return true;
+  const names = [...Object.keys(headers), ...Object.keys(query)];
+  return names.some((name) => CREDENTIAL.test(name)) || /^[^/]*\/\/[^/]*@/.test(url);
+}
+
+function originOf({ url, method = 'GET' }: RestToolDeclaration): { readonly origin?: ToolOrigin } {
+  const parsed = URL.parse(url.replaceAll(/[{}]/g, ''));
+  if (!parsed) return {};
+  const isReadOnly = method === 'GET' || method === 'HEAD';
+  return { origin: { name: `REST API ${parsed.origin}`, hosts: [parsed.hostname], isReadOnly } };
+}
+
+/** Without a builder after a mistake, which is appended to `problems`. */
+function createEndpoint(
+  declaration: RestToolDeclaration,
+  schema: JsonSchema,
+  { secrets }: RestToolWorld,
+  problems: string[],
+  builderOf?: BuilderOf,
+): Omit<Endpoint, 'builder'> & Partial<Endpoint> {
+  const { method = 'GET', auth, result = '', firstByteTimeoutMs } = declaration;
+  const credentials = createCredentials(auth, secrets, problems);
+  const builder = builderOf?.(credentials) ?? RestRequestBuilder.create(declaration, schema, credentials, problems);
+  const taken = takenHeaders(credentials, builder);
+  const connection = createConnectionPlan(declaration, taken, problems);
+  const pointer = attempt(() => parsePointer(result), problems) ?? [];
+  return {
+    ...(builder && { builder }),
+    reading: { method, pointer, redaction: new SecretRedaction(credentials.secrets) },
+    ...repetitionOf(declaration, problems),
+    ...(connection && { connection }),
+    limits: { ...(firstByteTimeoutMs !== undefined && { firstByteTimeoutMs }) },
+  };
+}
+
+/** Headers that a connection cannot set, in lower case. */
+function takenHeaders({ headers }: Credentials, builder: RequestBuilder | undefined): readonly string[] {
+  return [...Object.keys(headers), ...(builder?.headerNames ?? [])].map((name) => name.toLowerCase());
+}
+
+async function call(endpoint: Endpoint, args: Arguments, context: ToolContext, world: RestToolWorld): Promise<unknown> {
+  const files = context instanceof ToolRequest ? context.files : undefined;
+  const request = await endpoint.builder.build(args, files);
+  const { connection } = endpoint;
+  if (!connection) return exchange(endpoint, request, context, world.client);
+  const handle = context.state as ToolStateHandle;
+  const session = await RestSession.open(connection, handle, request.url);
+  try {
+    return await world.connections.use(handle.contextId, connection.options, (client) =>
+      exchange(endpoint, session.requestOf(request), context, client, session),
+    );
+  } finally {
+    session.close();
+  }
+}
+
+async function exchange(
+  { reading, effect, rules, limits }: Endpoint,
+  { headers, ...rest }: RestRequest,
+  context: ToolContext,
+  client: OutgoingClient,
+  session?: RestSession,
+): Promise<unknown> {
+  const request = {
+    ...rest,
+    method: reading.method,
+    // The key is the same in all attempts and after a crash, so that the server can ignore duplicates.
+    headers: { ...headers, ...(effect === 'idempotent' && { 'idempotency-key': context.key }) },
+    signal: context.signal,
+    limits,
+  };
+  const reply = await callWithRetries(client, request, rules);
+  session?.capture(reply);
+  const redaction = session ? new SecretRedaction([...rest.secrets, ...session.secrets]) : reading.redaction;
+  const read = { ...reading, redaction, host: rest.url.host };
+  const value = readReply(reply, read);
+  const shown = await shownOf(reply, value, read);
+  return Object.keys(shown).length > 0 ? new ShownResult(value, shown) : value;
+}
+
+/** Placeholder for an invalid input, whose mistake is already reported. */
+const NO_INPUT: InputSource = { schema: {}, validate: () => ({ valid: false, reason: 'there is no input' }) };

@@ -1,0 +1,43 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type AsyncOption, provided } from '../kernel/index.js';
+import { toolConfig, type ToolConfig } from '../config/index.js';
+import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
+import { ApprovalListPolicy } from './approval-list.policy.js';
+import { ArgumentPolicy } from './argument.policy.js';
+import { CallRates } from './call-rate.service.js';
+import { SecurityPolicies } from './security-policies.registry.js';
+import type { SecurityPolicy } from './security-policy.types.js';
+import { TaintPolicy } from './taint.policy.js';
+import { ToolListPolicy } from './tool-list.policy.js';
+
+const GIVEN = Symbol('GIVEN');
+
+/** Checks every tool call against the security policy. */
+@Module({})
+export class SecurityPolicyModule {
+  constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies) {
+    for (const one of [ToolListPolicy, ArgumentPolicy, TaintPolicy]) registry.register(new one(policies));
+    registry.register(new ApprovalListPolicy());
+  }
+
+  /** @param given policy in addition to SECURITY_POLICY_FILE */
+  static forRoot(given?: SecurityPolicy | AsyncOption<SecurityPolicy | undefined>): DynamicModule {
+    return {
+      module: SecurityPolicyModule,
+      global: true,
+      imports: [ToolModule],
+      providers: [
+        provided(GIVEN, given),
+        {
+          provide: SecurityPolicies,
+          useFactory: ({ policyFile, taintRule }: ToolConfig, own: SecurityPolicy | undefined) =>
+            SecurityPolicies.open(policyFile, own, taintRule),
+          inject: [toolConfig.KEY, { token: GIVEN, optional: true }],
+        },
+        { provide: ToolLogFilter, useExisting: SecurityPolicies },
+        CallRates,
+      ],
+      exports: [SecurityPolicies, ToolLogFilter, CallRates],
+    };
+  }
+}

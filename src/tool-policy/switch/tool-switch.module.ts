@@ -1,0 +1,13 @@
+import { Global, Module } from '@nestjs/common';
+import { ToolModule, ToolSwitch } from '../../tool/index.js';
+import { DisabledToolStore } from './disabled-tool.store.js';
+import { ToolSwitchService } from './tool-switch.service.js';
+
+/** Enables and disables tools per tenant; requires a database. */
+@Global()
+@Module({
+  imports: [ToolModule],
+  providers: [DisabledToolStore, ToolSwitchService, { provide: ToolSwitch, useExisting: ToolSwitchService }],
+  exports: [ToolSwitchService, ToolSwitch],
+})
+export class ToolSwitchModule {}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../kernel/index.js';
+import { ToolRegistry, ToolSwitch } from '../../tool/index.js';
+import { DisabledToolStore } from './disabled-tool.store.js';
+
+/** Cache time of a tenant's disabled tools, in ms: maximum delay until a change reaches other processes. */
+const KNOWN_MS = 2_000;
+/** Maximum cached tenants. */
+const MAX_KNOWN = 10_000;
+
+interface Known {
+  readonly names: ReadonlySet<string>;
+  /** On the monotonic clock. */
+  readonly readAt: number;
+}
+
+/**
+ * Disables and enables tools for a tenant. A disabled tool is neither offered to models nor callable in that tenant: at
+ * once in this process, within two seconds in others.
+ */
+@Injectable()
+export class ToolSwitchService extends ToolSwitch {
+  private readonly known = new Map<string, Known>();
+  /** Counts changes, so that a read that started before a change is not cached after it. */
+  private switches = 0;
+
+  constructor(
+    private readonly store: DisabledToolStore,
+    private readonly tools: ToolRegistry,
+  ) {
+    super();
+  }
+
+  /** Synchronous if cached. */
+  override disabled(tenant: string): ReadonlySet<string> | Promise<ReadonlySet<string>> {
+    const known = this.known.get(tenant);
+    return known && performance.now() - known.readAt < KNOWN_MS ? known.names : this.read(tenant);
+  }
+
+  /** Disables a tool; idempotent. @throws AppError `TOOL_NOT_FOUND` */
+  async disable({ tenant, id }: Principal, name: string): Promise<void> {
+    this.tools.get(name);
+    await this.store.add(tenant, name, id, Date.now());
+    this.forget(tenant);
+  }
+
+  /** Enables a tool, also a disabled one that is no longer registered. @throws AppError `TOOL_NOT_FOUND` */
+  async enable({ tenant }: Principal, name: string): Promise<void> {
+    if (!(await this.read(tenant)).has(name)) this.tools.get(name);
+    await this.store.remove(tenant, name);
+    this.forget(tenant);
+  }
+
+  private async read(tenant: string): Promise<ReadonlySet<string>> {
+    const before = this.switches;
+    const readAt = performance.now();
+    const names = new Set(await this.store.names(tenant));
+    if (before === this.switches) this.remember(tenant, { names, readAt });
+    return names;
+  }
+
+  private remember(tenant: string, known: Known): void {
+    this.known.delete(tenant);
+    this.known.set(tenant, known);
+    if (this.known.size <= MAX_KNOWN) return;
+    const [oldest = ''] = this.known.keys();
+    this.known.delete(oldest);
+  }
+
+  private forget(tenant: string): void {
+    this.switches++;
+    this.known.delete(tenant);
+    this.tools.changes.notify();
+  }
+}

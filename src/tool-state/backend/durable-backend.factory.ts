@@ -1,0 +1,106 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseConfig, ToolStateConfig } from '../../config/index.js';
+import { isDoneWithin } from '../../kernel/index.js';
+import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
+import type { Cipher } from '../../security/index.js';
+import { DatabaseStateStore } from './database-state-store.js';
+import { StateOutbox } from './state-outbox.js';
+import type { StateStore } from './state-store.js';
+import { JournalStateBackend } from './journal-state-backend.js';
+import { ProjectedStateBackend } from './projected-state-backend.js';
+import type { StateBackend } from './state-backend.js';
+import { ToolStateChangeEntity } from '../entities/tool-state-change.entity.js';
+import { ToolStateEntryEntity } from '../entities/tool-state-entry.entity.js';
+import { ToolStateHistoryEntity } from '../entities/tool-state-history.entity.js';
+import { ToolStateVersionEntity } from '../entities/tool-state-version.entity.js';
+import { ToolStateEntity } from '../entities/tool-state.entity.js';
+import { CreateToolState1764000000015 } from '../migrations/1764000000015-create-tool-state.migration.js';
+import { StateCodec, type StateCodecOptions } from './state-codec.js';
+
+/** Time limit of a Redis command, in ms. */
+const REDIS_TIMEOUT_MS = 2_000;
+/** Maximum wait for the first connection at start, in ms; commands before the connection fail immediately. */
+const REDIS_CONNECT_MS = 2_000;
+
+export interface RedisPlace {
+  readonly url: string;
+  /** Database number; overrides that of the URL. */
+  readonly db?: number;
+  /** Prefix of all keys, without the colon. */
+  readonly prefix: string;
+}
+
+interface Means {
+  readonly config: ToolStateConfig;
+  readonly place: DatabaseConfig;
+  readonly database: Database;
+  readonly cipher: Cipher;
+}
+
+/** Opens the configured backend of a durable manager; loads its driver on demand. */
+export async function openDurableBackend(name: 'persistent' | 'distributed', means: Means): Promise<StateBackend> {
+  const { config, database, cipher } = means;
+  const { isCompressed, sync } = config;
+  const store = await (name === 'persistent' ? openPersistent(means) : openShared(means));
+  if (store) return new ProjectedStateBackend(name, store, new StateOutbox(database, cipher), sync.isOnChange);
+  return new JournalStateBackend(name, new DatabaseStateStore(database, new StateCodec({ cipher, isCompressed })));
+}
+
+/** `null` for the journal's database. */
+async function openPersistent({ config, place, cipher }: Means): Promise<StateStore | null> {
+  const { format, path, isCompressed } = config;
+  if (path === null) return null;
+  if (format === 'json') {
+    const { FileStateStore } = await import('./file-state-store.js');
+    return FileStateStore.open(path, { cipher, isCompressed });
+  }
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  return openSqliteStateStore(place, join(path, 'tool-states.sqlite'), { cipher, isCompressed });
+}
+
+async function openShared({ config, cipher }: Means): Promise<StateStore | null> {
+  const { redis, isCompressed } = config;
+  const { url, ...place } = redis;
+  return url === undefined ? null : openRedisStateStore({ url, ...place }, { cipher, isCompressed });
+}
+
+/**
+ * Opens a store of contexts in a separate SQLite file.
+ * @throws AppError `DATABASE_LOCKED` if another process owns the file, `CONFIG_INVALID` if it cannot be opened
+ */
+export async function openSqliteStateStore(
+  config: DatabaseConfig,
+  file: string,
+  options: StateCodecOptions = {},
+): Promise<DatabaseStateStore> {
+  const opened = await sharePersistence(
+    { ...config, kind: 'sqlite', url: `sqlite:${file}` },
+    {
+      entities: [
+        ToolStateEntity,
+        ToolStateEntryEntity,
+        ToolStateVersionEntity,
+        ToolStateHistoryEntity,
+        ToolStateChangeEntity,
+      ],
+      migrations: [CreateToolState1764000000015],
+    },
+  );
+  return new DatabaseStateStore(opened.database, new StateCodec(options), () => opened.close());
+}
+
+/** Opens a store of contexts in Redis. Redis may be unavailable now and connect later. */
+export async function openRedisStateStore(
+  { url, db, prefix }: RedisPlace,
+  options: StateCodecOptions = {},
+): Promise<StateStore> {
+  const place = new URL(url);
+  if (db !== undefined) place.pathname = `/${db}`;
+  const [client, { RedisStateStore }] = await Promise.all([
+    createRedisClient(place.href, REDIS_TIMEOUT_MS),
+    import('./redis-state-store.js'),
+  ]);
+  await isDoneWithin(REDIS_CONNECT_MS, client.connect());
+  return new RedisStateStore(client, `${prefix}:`, new StateCodec(options));
+}

@@ -1,0 +1,33 @@
+/** States of stateful tools: storage, administration, maintenance and backups. */
+import { ToolStateChangeEntity } from './entities/tool-state-change.entity.js';
+import { ToolStateEntryEntity } from './entities/tool-state-entry.entity.js';
+import { ToolStateHistoryEntity } from './entities/tool-state-history.entity.js';
+import { ToolStateVersionEntity } from './entities/tool-state-version.entity.js';
+import { ToolStateEntity } from './entities/tool-state.entity.js';
+import { CreateToolState1764000000015 } from './migrations/1764000000015-create-tool-state.migration.js';
+
+export type { StatesEnd } from './backend/state-backend.js';
+export { ContextClosings } from './context-closings.js';
+export { contextIdOf } from './context-id.factory.js';
+export { adaptStateful } from './stateful-adapter.factory.js';
+export type { StatefulAdapter } from './stateful-adapter.types.js';
+export { StatefulToolSessions } from './stateful-tool-sessions.js';
+export type { StatefulToolSession, StatefulToolSessionOptions } from './stateful-tool-sessions.js';
+export { ToolStateAdminService } from './tool-state-admin.service.js';
+export type { DamagedContext, ShownContext } from './tool-state-admin.service.js';
+export { ToolStateBackups } from './tool-state-backups.js';
+export { ToolStateForks } from './tool-state-forks.js';
+export type { ToolStateHandle } from './tool-state-handle.js';
+export { ToolStateManager } from './tool-state-manager.js';
+export { ToolStateModule } from './tool-state.module.js';
+export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './tool-state.types.js';
+export { ToolStates } from './tool-states.js';
+
+export const TOOL_STATE_ENTITIES = [
+  ToolStateEntity,
+  ToolStateEntryEntity,
+  ToolStateVersionEntity,
+  ToolStateHistoryEntity,
+  ToolStateChangeEntity,
+];
+export const TOOL_STATE_MIGRATIONS = [CreateToolState1764000000015];

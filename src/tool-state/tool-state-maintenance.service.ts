@@ -1,0 +1,109 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type BeforeApplicationShutdown,
+} from '@nestjs/common';
+import { messageOf } from '../errors/index.js';
+import { RecurringWork } from '../kernel/index.js';
+import { toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import { Database, OutboxRelay } from '../persistence/index.js';
+import { Cipher } from '../security/index.js';
+import type { StateBackend } from './backend/state-backend.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
+import { StateOutbox, type PendingStateChange, type StateOwner } from './backend/state-outbox.js';
+import { isDamage, storeNotConfigured } from './tool-state.error.js';
+import { UsedBackendService } from './used-backend.service.js';
+
+/** Contexts that one query for expired contexts returns. */
+const AT_ONCE = 200;
+/** Minimum age of a pending change, in ms: the call itself applies younger ones. */
+const YOUNG_MS = 5_000;
+
+/** Background maintenance of states: deletes expired contexts and applies pending changes. */
+@Injectable()
+export class ToolStateMaintenanceService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('ToolState');
+  private readonly relay: OutboxRelay<StateOwner, PendingStateChange>;
+  private cleanup: RecurringWork | undefined;
+
+  constructor(
+    @Inject(toolStateConfig.KEY) private readonly config: ToolStateConfig,
+    private readonly backends: StateBackendRegistry,
+    private readonly used: UsedBackendService,
+    database: Database,
+    cipher: Cipher,
+  ) {
+    const outbox = new StateOutbox(database, cipher);
+    this.relay = new OutboxRelay(outbox, (owner, pending) => this.apply(owner.context_id, pending));
+  }
+
+  onApplicationBootstrap(): void {
+    const { cleanupIntervalMs, sync } = this.config;
+    if (cleanupIntervalMs !== null) this.startCleanup(cleanupIntervalMs);
+    this.relay.start({
+      everyMs: sync.intervalMs,
+      ageMs: sync.isOnChange ? YOUNG_MS : 0,
+      warn: (message) => this.logger.warn(`Failed to apply pending changes of tool states; retrying: ${message}`),
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.relay.stop(), this.cleanup?.stop()]);
+  }
+
+  /** Deletes expired contexts of all backends. @returns number of deleted contexts */
+  async sweep(): Promise<number> {
+    let swept = 0;
+    for (const backend of await this.used.all()) swept += await this.sweepIn(backend);
+    return swept;
+  }
+
+  private async sweepIn(backend: StateBackend): Promise<number> {
+    for (let swept = 0; ;) {
+      const ids = await backend.store.expired(Date.now(), AT_ONCE);
+      for (const id of ids) swept += (await backend.removeExpired(id)) ? 1 : 0;
+      if (ids.length < AT_ONCE) return swept;
+    }
+  }
+
+  /**
+   * Applies all pending changes of a tenant; until then its stores are incomplete.
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` for a failed change; all other changes are applied
+   */
+  async carryOver(tenant: string): Promise<void> {
+    throwFirst(await this.settleAll(tenant));
+  }
+
+  /** As `carryOver`, but ignores damaged contexts: their readers get the error. */
+  async carryReadable(tenant: string): Promise<void> {
+    const failed = await this.settleAll(tenant);
+    throwFirst(failed.filter((error) => !isDamage(error)));
+  }
+
+  private settleAll(tenant: string): Promise<unknown[]> {
+    return this.relay.settleLate(Number.MAX_SAFE_INTEGER, { tenant });
+  }
+
+  private async apply(contextId: string, pending: readonly PendingStateChange[]): Promise<void> {
+    const names = new Set(pending.map(({ outgoing }) => outgoing.home));
+    const backends = await Promise.all([...names].map((name) => this.backends.of(name)));
+    for (const backend of backends) await backend.catchUp(contextId);
+    const other = backends.find(({ hasOutbox }) => !hasOutbox);
+    if (other) throw storeNotConfigured(other.name);
+  }
+
+  private startCleanup(intervalMs: number): void {
+    this.cleanup = new RecurringWork({
+      work: () => this.sweep().then(() => intervalMs),
+      onFailure: (error) => this.logger.warn(`Failed to delete expired tool states; retrying: ${messageOf(error)}`),
+      retryMs: intervalMs,
+    });
+    this.cleanup.start(intervalMs);
+  }
+}
+
+function throwFirst(errors: readonly unknown[]): void {
+  for (const error of errors) throw error;
+}

@@ -1,0 +1,50 @@
+import { Global, Module } from '@nestjs/common';
+import { SealedTableRegistry } from '../security/index.js';
+import { StatefulCalls, ToolModule } from '../tool/index.js';
+import { ContextClosings } from './context-closings.js';
+import { ContextOwners } from './context-owners.store.js';
+import { StateBackendRegistry } from './state-backend.registry.js';
+import { StatefulToolSessions } from './stateful-tool-sessions.js';
+import { TOOL_STATE_SEALED_TABLES } from './backend/state-place.factory.js';
+import { ToolStateAdminService } from './tool-state-admin.service.js';
+import { ToolStateBackups } from './tool-state-backups.js';
+import { ToolStateForks } from './tool-state-forks.js';
+import { ToolStateMaintenanceService } from './tool-state-maintenance.service.js';
+import { ToolStates } from './tool-states.js';
+import { UsedBackendService } from './used-backend.service.js';
+
+/** States of stateful tools; requires a database. Global, because the tool module resolves its port here. */
+@Global()
+@Module({
+  imports: [ToolModule],
+  providers: [
+    ContextClosings,
+    ContextOwners,
+    StateBackendRegistry,
+    ToolStates,
+    { provide: StatefulCalls, useExisting: ToolStates },
+    StatefulToolSessions,
+    UsedBackendService,
+    ToolStateAdminService,
+    ToolStateForks,
+    ToolStateMaintenanceService,
+    ToolStateBackups,
+  ],
+  exports: [
+    ContextClosings,
+    StateBackendRegistry,
+    ToolStates,
+    StatefulCalls,
+    StatefulToolSessions,
+    ToolStateAdminService,
+    ToolStateForks,
+    ToolStateBackups,
+  ],
+})
+export class ToolStateModule {
+  constructor(tables: SealedTableRegistry, used: UsedBackendService) {
+    tables.register(TOOL_STATE_SEALED_TABLES);
+    // A store of files re-encrypts them when it opens.
+    tables.registerStore(() => used.open());
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { schemaChecker } from '../bounded/schema-checker.js';
+import { createBoundedCheck, createSchemaInput } from '../input/schema-input.factory.js';
+import { createTool } from '../tool.factory.js';
+import { CallResults } from './call-results.mapper.js';
+
+const warnings: string[] = [];
+beforeAll(
+  () => void jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: string) => void warnings.push(line)),
+);
+afterAll(() => {
+  jest.restoreAllMocks();
+  schemaChecker.release();
+});
+
+describe('CallResults', () => {
+  it('uses the result of an executed call whose check does not complete, and logs a warning', async () => {
+    const declaration = { name: 'probe', description: 'For a test.', effect: 'once', source: 'Test.probe' } as const;
+    const tool = await createTool(
+      declaration,
+      () => createSchemaInput({ type: 'object' }),
+      () => 1,
+    );
+    const checkOutput = createBoundedCheck({ $ref: '#' }, 'result', 'its output');
+    const results = new CallResults(new Logger('Test'), 1000);
+    const outcome = { kind: 'returned', value: { n: 1 } } as const;
+    const { result } = await results.of(
+      { tool: { ...tool, checkOutput }, input: {} },
+      outcome,
+      { maxBytes: 1000, files: { maxBytes: 0 } },
+      5,
+      true,
+    );
+    expect(result).toMatchObject({ success: true, result: { n: 1 } });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Result of tool "probe" was not checked against its output schema: its output cannot/),
+    ]);
+  });
+});

@@ -1,0 +1,90 @@
+import { Logger } from '@nestjs/common';
+import { messageOf } from '../../errors/index.js';
+import type { CheckedCall, ToolContext } from '../tool.types.js';
+import type { ApprovalNeed, PolicyNote } from './planned-call.types.js';
+import type { PolicyDecision, ToolPolicy } from './tool-policy.js';
+
+const logger = new Logger('ToolPolicy');
+
+type Approval = Exclude<PolicyDecision, 'allow' | { deny: string }>;
+
+/** The strictest decision, and the decision of each policy. */
+export interface CallVerdict {
+  readonly decision: PolicyDecision;
+  readonly notes: readonly PolicyNote[];
+}
+
+/**
+ * Combines the tool's own approval rule with all policies: deny over approve over allow. A policy that throws or returns
+ * an invalid decision denies; an approval predicate that throws requires approval.
+ */
+export async function decideCall(
+  call: CheckedCall,
+  context: ToolContext,
+  policies: readonly ToolPolicy[],
+): Promise<CallVerdict> {
+  let strictest = await approvalOf(call, context);
+  const notes: PolicyNote[] = [];
+  for (const policy of policies) {
+    if (!isConcerned(policy, call, context)) continue;
+    const decision = await decisionOf(policy, call, context);
+    notes.push(toNote(policy, decision));
+    if (decision === 'allow') continue;
+    if ('deny' in decision) return { decision, notes };
+    if (strictest === 'allow') strictest = decision;
+    // A person who approves for another reason must know the facts, too.
+    else if (decision.because) strictest = { ...(strictest as Approval), because: decision.because };
+  }
+  return { decision: strictest, notes };
+}
+
+/** The need for an approval, as a person sees it. */
+export function needOf({ approve: reason, by, because }: Approval): ApprovalNeed {
+  return { reason, ...(by && { by }), ...(because && { because }) };
+}
+
+/** A policy whose `concerns` throws is asked for a decision. */
+function isConcerned(policy: ToolPolicy, call: CheckedCall, context: ToolContext): boolean {
+  try {
+    return policy.concerns(call, context);
+  } catch {
+    return true;
+  }
+}
+
+function toNote({ name: policy }: ToolPolicy, decision: PolicyDecision): PolicyNote {
+  if (decision === 'allow') return { policy, decision: 'allowed' };
+  if ('deny' in decision) return { policy, decision: 'denied', reason: decision.deny };
+  return { policy, decision: 'approval', reason: decision.approve };
+}
+
+async function approvalOf({ tool, input }: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
+  const { approval = 'never' } = tool.metadata;
+  if (approval === 'never') return 'allow';
+  const { when = 'always', ...by } = typeof approval === 'object' ? approval : { when: approval };
+  if (when === 'always') return { approve: 'Every call of this tool needs approval.', ...by };
+  try {
+    return (await when(input as never, context)) ? { approve: 'This call needs approval.', ...by } : 'allow';
+  } catch (error) {
+    logger.warn(`The approval predicate of tool "${tool.definition.name}" threw: ${messageOf(error)}`);
+    return { approve: 'The approval rule of this tool failed, so the call needs approval.', ...by };
+  }
+}
+
+async function decisionOf(policy: ToolPolicy, call: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
+  try {
+    const decision: unknown = await policy.decide(call, context);
+    if (isDecision(decision)) return decision;
+    logger.warn(`The tool policy "${policy.name}" returned neither "allow" nor { deny } nor { approve }`);
+  } catch (error) {
+    logger.warn(`The tool policy "${policy.name}" threw: ${messageOf(error)}`);
+  }
+  return { deny: `the policy "${policy.name}" could not decide` };
+}
+
+function isDecision(decision: unknown): decision is PolicyDecision {
+  if (decision === 'allow') return true;
+  if (typeof decision !== 'object' || decision === null) return false;
+  const { deny, approve } = decision as { deny?: unknown; approve?: unknown };
+  return typeof ('deny' in decision ? deny : approve) === 'string';
+}

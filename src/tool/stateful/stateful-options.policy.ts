@@ -1,0 +1,106 @@
+import { messageOf } from '../../errors/index.js';
+import { MOST_STATE_BYTES } from '../../config/index.js';
+import { toStateData } from './state-data.mapper.js';
+import type { StateData } from './tool-state.types.js';
+
+/** State managers by storage location; the default is configured. */
+export const STATE_MANAGERS = ['memory', 'persistent', 'session', 'distributed'] as const;
+export type StateManagerName = (typeof STATE_MANAGERS)[number];
+
+/** State options of a tool; defaults come from the configuration. */
+export interface StatefulOptions {
+  /** State manager. */
+  readonly manager?: StateManagerName;
+  /** Initial business state of a new context; default `{}`. */
+  readonly initial?: StateData | (() => StateData);
+  /** Time to live of a state after its last change, in ms. */
+  readonly ttlMs?: number;
+  /** Maximum size of a state as JSON, in bytes (UTF-8), up to 4,194,304. */
+  readonly maxStateBytes?: number;
+  /** Maximum number of calls in a context's history; 0: none. */
+  readonly maxHistory?: number;
+  /** Maximum number of stored versions of the business state; 0: none. */
+  readonly maxVersions?: number;
+  /** Write-conflict strategy for a change based on an outdated version. */
+  readonly conflict?: ConflictResolution;
+  /** Whether the state is deleted at the end of the run; always true without a session. */
+  readonly cleanupAfterRun?: boolean;
+  /** Whether a successful call stores its changes; otherwise only `state.save()` does. Default: the configuration. */
+  readonly autoSave?: boolean;
+}
+
+/** Write-conflict strategy for a change based on an outdated version: overwrite, drop, merge by key, or fail. */
+export const CONFLICT_RESOLUTIONS = ['last_write_wins', 'first_write_wins', 'merge', 'error'] as const;
+export type ConflictResolution = (typeof CONFLICT_RESOLUTIONS)[number];
+
+/** Maximum timer delay in Node.js, used as the upper limit of all numbers. */
+const MOST = 2 ** 31 - 1;
+
+/** Checks of the options. Each returns the mistake as a clause about the tool, or `null`. */
+const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unknown) => string | null } = {
+  manager: oneOf(STATE_MANAGERS),
+  initial: (value) => (typeof value === 'function' ? null : initialProblem(value)),
+  ttlMs: whole(1),
+  maxStateBytes: whole(2, MOST_STATE_BYTES),
+  maxHistory: whole(0),
+  maxVersions: whole(0),
+  conflict: oneOf(CONFLICT_RESOLUTIONS),
+  cleanupAfterRun: isSwitch,
+  autoSave: isSwitch,
+};
+
+/** All mistakes in a tool's state options. */
+export function statefulProblems(stateful: unknown): string[] {
+  if (stateful === undefined || typeof stateful === 'boolean') return [];
+  if (!isObject(stateful)) return ['its stateful is neither true, false nor an object of options'];
+  return Object.entries(stateful).flatMap(([key, value]) => {
+    const check = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof StatefulOptions] : undefined;
+    if (!check) return [`its stateful has an unknown option ${key} (known: ${Object.keys(CHECKS).join(', ')})`];
+    const wrong = value === undefined ? null : check(value);
+    return wrong === null ? [] : [`its stateful.${key} is ${shown(value)}: ${wrong}`];
+  });
+}
+
+/** State options; `undefined` for a stateless tool. */
+export function toStateful(stateful: boolean | StatefulOptions | undefined): StatefulOptions | undefined {
+  if (stateful === undefined || stateful === false) return undefined;
+  return stateful === true ? {} : stateful;
+}
+
+function initialProblem(value: unknown): string | null {
+  if (!isObject(value)) return 'use an object, or a function that gives one';
+  try {
+    toStateData(value);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function whole(from: number, to = MOST) {
+  return (value: unknown): string | null =>
+    Number.isInteger(value) && (value as number) >= from && (value as number) <= to
+      ? null
+      : `use a whole number from ${from} to ${to}`;
+}
+
+function oneOf(values: readonly string[]) {
+  return (value: unknown): string | null =>
+    values.includes(value as string) ? null : `use ${values.map((one) => JSON.stringify(one)).join(', ')}`;
+}
+
+function isSwitch(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : 'use true or false';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'no JSON';
+  }
+}
