@@ -1,5 +1,5 @@
 import type { Extension } from '../agent/index.js';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { isCompatible, isVersion, parseDependency, type Dependency } from './version.policy.js';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { AgentCheckService, Extension } from '../agent/index.js';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { ExtensionHostFactory, type RevocableHost } from './extension-host.factory.js';
 import { orderExtensions, titleOf } from './extension-order.policy.js';
 

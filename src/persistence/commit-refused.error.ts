@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { RefusalReason } from './statement.types.js';
 
 /** The error of a batch with an unmet condition; nothing of the batch was applied. */

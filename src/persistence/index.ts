@@ -5,7 +5,9 @@ export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.err
 export { Database } from './database.js';
 export { inLists } from './in-list.factory.js';
 export type { InList } from './in-list.factory.js';
+export { KeyedQueue } from './keyed-queue.js';
 export { NotificationChannel } from './notification-channel.js';
+export { Outbox, OutboxRelay } from './outbox.js';
 export { sharePersistence } from './shared-persistence.registry.js';
 export { PersistenceModule } from './persistence.module.js';
 export type { PersistenceOptions } from './persistence.types.js';

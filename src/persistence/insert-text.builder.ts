@@ -20,7 +20,7 @@ export class InsertText {
     return this.columns.length === columns.length && this.columns.every((name, at) => name === columns[at]);
   }
 
-  /** @param conflict the clause for existing rows: one of a few texts */
+  /** @param conflict the SQL clause for existing rows; each distinct clause is cached, so it must not contain values */
   of(rows: number, conflict: string): string {
     let texts = this.texts.get(conflict);
     if (!texts) this.texts.set(conflict, (texts = []));

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 
 /** Interval of the check of the connection that holds the lock, in ms. */
 const HEARTBEAT_MS = 5_000;
@@ -43,7 +43,7 @@ export class MariadbOwnerClient {
     this.lock = lock.length <= LONGEST_NAME ? lock : createHash('sha256').update(lock).digest('hex');
   }
 
-  /** Returns undefined while the lock is held; otherwise takes it first. @throws as `take` does */
+  /** Returns undefined if this process has the lock; otherwise acquires it. @throws as `take` does */
   check(): Promise<void> | undefined {
     return this.connection ? undefined : this.take();
   }

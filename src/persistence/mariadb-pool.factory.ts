@@ -1,6 +1,6 @@
 import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
-import { readText } from '../common/index.js';
+import { readText } from '../kernel/index.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
 

@@ -58,7 +58,7 @@ export class MariadbTextBuilder {
     if (value === null) return 'NULL';
     if (typeof value === 'string') return this.escape(value);
     if (Number.isFinite(value)) return String(value);
-    throw new TypeError(`${typeof value === 'number' ? value : `A ${typeof value}`} is no value of a database.`);
+    throw new TypeError(`${typeof value === 'number' ? value : `A ${typeof value}`} is not a value of a database.`);
   }
 
   private piecesOf(sql: string): readonly string[] {

@@ -1,7 +1,7 @@
 import type { Pool, RowDataPacket } from 'mysql2';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { AppError } from '../common/index.js';
-import type { AppConfig } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import type { DatabaseConfig } from '../config/index.js';
 import { MariadbDatabase } from './mariadb-database.js';
 import { MariadbOwnerClient } from './mariadb-owner.client.js';
 import { createMariadbPool, type MariadbConnections } from './mariadb-pool.factory.js';
@@ -26,7 +26,7 @@ interface Settings {
  * @throws AppError `CONFIG_INVALID` when the server or the database cannot be used, `DATABASE_LOCKED` when another
  *   process owns it
  */
-export async function openMariadb(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+export async function openMariadb(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const url = parseServerUrl(config, 3306);
   const connections = await createMariadbPool(url).catch((error: unknown) => {
     throw toServerFailure('MariaDB', url.name, error);
@@ -56,11 +56,11 @@ export async function openMariadb(config: AppConfig, options: PersistenceOptions
 }
 
 async function takeOwnership(
-  config: AppConfig,
+  config: DatabaseConfig,
   url: ServerUrl,
   { connect }: MariadbConnections,
 ): Promise<MariadbOwnerClient | null> {
-  if (config.redis.url !== undefined) return null;
+  if (config.redisUrl !== undefined) return null;
   const owner = new MariadbOwnerClient(connect, url.name, url.database);
   await owner.take();
   return owner;

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 
 const ELSEWHERE = 'or set another DATA_DIR';
 const READ_ONLY = `it is read-only here: make it writable, ${ELSEWHERE}`;

@@ -1,4 +1,4 @@
-import type { AppConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/index.js';
 import { openMariadb } from './mariadb.factory.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { openPostgres } from './postgres.factory.js';
@@ -8,8 +8,8 @@ import { openSqlite } from './sqlite.factory.js';
  * Opens the configured database and migrates its schema.
  * @throws AppError `CONFIG_INVALID` when it cannot be used, `DATABASE_LOCKED` when another process owns it
  */
-export function openPersistence(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
-  switch (config.database.kind) {
+export function openPersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+  switch (config.kind) {
     case 'sqlite':
       return openSqlite(config, options);
     case 'postgres':

@@ -6,7 +6,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/index.js';
 import { Database } from './database.js';
 import { NotificationChannel } from './notification-channel.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
@@ -29,8 +29,8 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
       providers: [
         {
           provide: OPEN_PERSISTENCE,
-          useFactory: (config: AppConfig) => sharePersistence(config, options),
-          inject: [AppConfig],
+          useFactory: (config: DatabaseConfig) => sharePersistence(config, options),
+          inject: [databaseConfig.KEY],
         },
         {
           provide: Database,

@@ -92,7 +92,7 @@ class BatchQuery implements Submittable {
 
   /**
    * After a failed batch it is unknown which of its new names exist, so they are closed first; closing an unknown name
-   * is no error.
+   * is not an error.
    */
   private prepare(wire: Wire, { name, text }: PreparedText): void {
     if (name !== '') {
@@ -106,5 +106,5 @@ class BatchQuery implements Submittable {
 function toWireText(value: SqlValue): string | null {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  throw new TypeError(`A ${typeof value} is no value of a database.`);
+  throw new TypeError(`A ${typeof value} is not a value of a database.`);
 }

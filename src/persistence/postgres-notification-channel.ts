@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Client, Pool, QueryConfig } from 'pg';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { NotificationChannel } from './notification-channel.js';
 import { PostgresListenerClient } from './postgres-listener.client.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
@@ -42,7 +42,7 @@ export class PostgresNotificationChannel extends NotificationChannel {
     listener: (payload: string) => void,
     onReconnect?: () => void,
   ): Promise<() => Promise<void>> {
-    if (!NAME.test(channel)) throw new AppError('INTERNAL', `"${channel}" is no name of a channel.`);
+    if (!NAME.test(channel)) throw new AppError('INTERNAL', `"${channel}" is not a name of a channel.`);
     const subscription: Subscription = { listener, onReconnect };
     const subscribed = this.subscriptions.get(channel) ?? new Set();
     this.subscriptions.set(channel, subscribed.add(subscription));

@@ -18,7 +18,7 @@ export async function createPostgresPool(
   { params }: ServerUrl,
 ): Promise<PostgresConnections> {
   const [{ Pool, types }, Client] = await Promise.all([import('pg'), loadPostgresClient()]);
-  // A sum of bigints is a numeric.
+  // PostgreSQL returns the sum of a bigint column as numeric.
   const numbers: readonly TypeId[] = [types.builtins.INT8, types.builtins.NUMERIC];
   const url = new URL(connectionString);
   // The URL's `options` would override the ones below.

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
-import type { AppConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/index.js';
 import { migrate, type MigrationLock } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { PostgresDatabase } from './postgres-database.js';
@@ -25,9 +25,9 @@ interface Settings {
  * Opens a PostgreSQL database and migrates its schema.
  * @throws AppError `CONFIG_INVALID` when the server or the database cannot be used
  */
-export async function openPostgres(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+export async function openPostgres(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const url = parseServerUrl(config, 5432);
-  const { pool, createClient } = await createPostgresPool(config.database.url!, url);
+  const { pool, createClient } = await createPostgresPool(config.url!, url);
   try {
     const settings = await readSettings(pool);
     const fault = faultOf(settings);

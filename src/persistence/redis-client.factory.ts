@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { isDoneWithin } from '../common/index.js';
+import { isDoneWithin } from '../kernel/index.js';
 import { AnswerDeadline } from './answer-deadline.policy.js';
 
 /** Time for Redis to answer pending commands at close, in ms. */

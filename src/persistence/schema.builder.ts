@@ -70,6 +70,16 @@ export class SchemaBuilder {
       await this.runner.query(`ALTER TABLE ${table} ADD COLUMN ${ifMissing}${this.sqlOf(column)}`);
   }
 
+  /** Fills an empty column with a text of the JSON objects of another one. Other values, as encrypted ones, are skipped. */
+  async fillFromJson(table: string, column: string, from: string, key: string): Promise<void> {
+    const value = {
+      sqlite: `json_extract(${from}, '$.${key}')`,
+      postgres: `${from}::json ->> '${key}'`,
+      mariadb: `JSON_VALUE(${from}, '$.${key}')`,
+    }[this.dialect];
+    await this.runner.query(`UPDATE ${table} SET ${column} = ${value} WHERE ${column} IS NULL AND ${from} LIKE '{%'`);
+  }
+
   async dropColumns(table: string, names: readonly string[]): Promise<void> {
     const ifExists = this.dialect === 'sqlite' ? '' : 'IF EXISTS ';
     for (const name of names) await this.runner.query(`ALTER TABLE ${table} DROP COLUMN ${ifExists}${name}`);

@@ -1,6 +1,6 @@
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 
-/** Names for the remedies of a server's faults. */
+/** The server-specific parts of error messages, which state a fault and its remedy. */
 export interface ServerUse {
   /** The setting with the server's address. */
   readonly setting: string;
@@ -50,7 +50,7 @@ const OURS: ServerUse = {
 };
 
 /**
- * The error of an unusable server; an error that is no fault of the server or the configuration is returned unchanged.
+ * The error of an unusable server; an error that is not a fault of the server or the configuration is returned unchanged.
  * @param product its name
  * @param name `host:port/database`, without a password
  */
@@ -62,7 +62,7 @@ export function toServerFailure(product: string, name: string, cause: unknown): 
 }
 
 /**
- * The fault of an unusable server and its remedy; `undefined` for an error that is no fault of the server or its
+ * The fault of an unusable server and its remedy; `undefined` for an error that is not a fault of the server or its
  * settings.
  */
 export function serverFault(cause: unknown, use: ServerUse): string | undefined {

@@ -1,4 +1,4 @@
-import type { AppConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/index.js';
 
 /** A validated `DATABASE_URL` of a server. */
 export interface ServerUrl {
@@ -12,7 +12,7 @@ export interface ServerUrl {
   readonly name: string;
 }
 
-export function parseServerUrl({ database: { url = '' } }: AppConfig, defaultPort: number): ServerUrl {
+export function parseServerUrl({ url = '' }: DatabaseConfig, defaultPort: number): ServerUrl {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const host = decodeURIComponent(hostname.replace(/^\[(.*)\]$/, '$1'));
   const database = decodeURIComponent(pathname.slice(1));

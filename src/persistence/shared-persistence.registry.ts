@@ -1,5 +1,5 @@
-import { AppError } from '../common/index.js';
-import type { AppConfig } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import type { DatabaseConfig } from '../config/index.js';
 import { openPersistence } from './persistence.factory.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { parseServerUrl } from './server-url.parser.js';
@@ -7,7 +7,7 @@ import { sqlitePlace } from './sqlite.factory.js';
 
 /** A database that only this process owns, shared by its applications. */
 interface SharedDatabase {
-  readonly config: AppConfig;
+  readonly config: DatabaseConfig;
   readonly opened: Promise<OpenPersistence>;
   users: number;
   /** Set when the last application has left. */
@@ -17,21 +17,9 @@ interface SharedDatabase {
 /** The location of a database that one process owns. */
 interface Place {
   readonly key: string;
-  /** For messages. */
+  /** Its name in error messages. */
   readonly name: string;
 }
-
-/**
- * Settings that affect data in the database: all applications that share it must have the same ones. Messages contain
- * the variables, never the values.
- */
-const COMMON_SETTINGS: readonly (readonly [variables: string, pick: (config: AppConfig) => unknown])[] = [
-  ['REDIS_URL', ({ redis }) => redis],
-  ['ENCRYPTION_KEYS or ENCRYPTION_STRICT', ({ encryption }) => encryption],
-  ['SESSION_STORE or SESSION_TTL_SECONDS', ({ session }) => session],
-  ['RUN_RETENTION_DAYS, RUN_RETENTION_FAILED_DAYS or USAGE_RETENTION_DAYS', ({ retention }) => retention],
-  ['ACCESS_LOG_RETENTION_DAYS', ({ accessLog }) => accessLog.keptDays],
-];
 
 /** The open databases of this process: the store that its applications share (several `createAgent`, several Nest applications). */
 const DATABASES = new Map<string, SharedDatabase>();
@@ -41,7 +29,7 @@ const DATABASES = new Map<string, SharedDatabase>();
  * process and shared by its applications. It is closed when the last of them closes its own.
  * @throws AppError `DATABASE_LOCKED` also when an application of this process uses it with other settings
  */
-export async function sharePersistence(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+export async function sharePersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const place = placeOf(config);
   if (place === null) return openPersistence(config, options);
   for (;;) {
@@ -52,7 +40,7 @@ export async function sharePersistence(config: AppConfig, options: PersistenceOp
   }
 }
 
-async function openShared(place: Place, config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+async function openShared(place: Place, config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const opened = openPersistence(config, options);
   const shared: SharedDatabase = { config, opened, users: 1, closing: null };
   DATABASES.set(place.key, shared);
@@ -64,9 +52,10 @@ async function openShared(place: Place, config: AppConfig, options: PersistenceO
   }
 }
 
-async function join(shared: SharedDatabase, place: Place, config: AppConfig): Promise<OpenPersistence> {
-  const different = COMMON_SETTINGS.filter(([, pick]) => !isSame(pick(config), pick(shared.config)));
-  if (different.length > 0) throw usedDifferently(place, different.map(([variables]) => variables).join('; '));
+async function join(shared: SharedDatabase, place: Place, config: DatabaseConfig): Promise<OpenPersistence> {
+  const { sharedSettings: settings } = shared.config;
+  const different = Object.entries(config.sharedSettings).filter(([name, value]) => !isSame(value, settings[name]));
+  if (different.length > 0) throw usedDifferently(place, different.map(([name]) => name).join(', '));
   shared.users++;
   // If opening fails, `openShared` removes the entry: the count needs no correction.
   const opened = await shared.opened;
@@ -77,25 +66,25 @@ async function join(shared: SharedDatabase, place: Place, config: AppConfig): Pr
 /** The database from the view of one application. */
 function useOf(shared: SharedDatabase, { key }: Place, opened: OpenPersistence): OpenPersistence {
   let closed: Promise<void> | null = null;
-  const leave = async () => {
+  const release = async () => {
     shared.users--;
     if (shared.users > 0) return;
     const closing = opened.close();
     shared.closing = closing.catch(() => undefined).finally(() => DATABASES.delete(key));
     await closing;
   };
-  return { ...opened, close: () => (closed ??= leave()) };
+  return { ...opened, close: () => (closed ??= release()) };
 }
 
 /** @returns `null` for a database that many processes share, and for one in memory */
-function placeOf(config: AppConfig): Place | null {
-  switch (config.database.kind) {
+function placeOf(config: DatabaseConfig): Place | null {
+  switch (config.kind) {
     case 'sqlite': {
       const file = sqlitePlace(config);
       return file === null ? null : { key: `sqlite ${file}`, name: file };
     }
     case 'mariadb': {
-      if (config.redis.url !== undefined) return null;
+      if (config.redisUrl !== undefined) return null;
       const { name } = parseServerUrl(config, 3306);
       return { key: `mariadb ${name}`, name };
     }

@@ -61,7 +61,7 @@ describe('a database that cannot be opened', () => {
   it.each<[string, string, RegExp]>([
     ['is below a file', join('file', 'data'), /a part of its path is a file/],
     ['has a file for a folder', 'file', /a part of its path is a file/],
-    ['is no database', 'text', /not a SQLite database/],
+    ['is not a database', 'text', /not a SQLite database/],
     ['is damaged', 'damaged', /damaged: restore it from a backup/],
   ])('is reported in one line with path and remedy when it %s', async (_what, data, reason) => {
     writeFileSync(join(folder, 'file'), '');

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { makePrivateFile } from './sqlite-file.factory.js';
 

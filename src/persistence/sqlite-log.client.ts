@@ -1,5 +1,5 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 
 /** Makes a file's data durable, as `node:fs` does. */

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { messageOf } from '../common/index.js';
+import { messageOf } from '../errors/index.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 
 /** Largest file that is rewritten during operation: half a second, in which the process does nothing else. */

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 async function open(): Promise<void> {
   const { config } = loadConfig({ env: { DATABASE_URL: `sqlite:${folder}/own.db` } });
-  opened = await openPersistence(config, { entities: [], migrations: [] });
+  opened = await openPersistence(config.database, { entities: [], migrations: [] });
 }
 
 function handle(): SqliteHandle {

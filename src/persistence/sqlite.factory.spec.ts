@@ -55,12 +55,12 @@ describe('the schema', () => {
     expect(left.map(({ name }) => name)).toEqual(['migrations']);
   });
 
-  it('has the tenant in every table except that of processes and that of counters, whose id is a hash of the tenant', async () => {
+  it('has the tenant in every table except those of processes, signing keys, and counters, whose id is a hash of the tenant', async () => {
     const { dataSource } = await open();
     const without = dataSource.entityMetadatas.filter(
       ({ columns }) => !columns.some(({ databaseName }) => databaseName === 'tenant'),
     );
-    expect(without.map(({ tableName }) => tableName).toSorted()).toEqual(['call_rate', 'run_node']);
+    expect(without.map(({ tableName }) => tableName).toSorted()).toEqual(['call_rate', 'run_node', 'signing_key']);
   });
 
   it('makes every commit durable', async () => {
@@ -150,6 +150,6 @@ describe('the file', () => {
     [{ DATABASE_URL: 'sqlite://./x.db' }, './x.db'],
     [{ DATABASE_URL: 'sqlite::memory:' }, ':memory:'],
   ])('of %j is %s', (env, file) => {
-    expect(join(sqliteFile(loadConfig({ env }).config))).toBe(join(file));
+    expect(join(sqliteFile(loadConfig({ env }).config.database))).toBe(join(file));
   });
 });

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { DataSource } from 'typeorm';
-import type { AppConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/index.js';
 import { measureFsync } from './fsync.indicator.js';
 import { migrate, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
@@ -20,16 +20,15 @@ const BUSY_TIMEOUT_MS = 250;
 const SLOW_FSYNC_MS = 2;
 
 /** The file of `DATABASE_URL`; by default `jackdaw.db` in the data folder. */
-export function sqliteFile(config: AppConfig): string {
-  const { url } = config.database;
-  return url ? url.replace(/^sqlite:(\/\/(?=\/|\.))?/, '') : join(config.dataDir, 'jackdaw.db');
+export function sqliteFile({ url, dataDir }: DatabaseConfig): string {
+  return url ? url.replace(/^sqlite:(\/\/(?=\/|\.))?/, '') : join(dataDir, 'jackdaw.db');
 }
 
 /**
  * The database file without symbolic links, created if it is missing; `null` for one in memory.
  * @throws AppError `CONFIG_INVALID` when it cannot be created
  */
-export function sqlitePlace(config: AppConfig): string | null {
+export function sqlitePlace(config: DatabaseConfig): string | null {
   const name = sqliteFile(config);
   if (name === MEMORY) return null;
   try {
@@ -43,7 +42,7 @@ export function sqlitePlace(config: AppConfig): string | null {
  * Opens the database, takes its lock and migrates the schema.
  * @throws AppError `DATABASE_LOCKED` when another process owns the file, `CONFIG_INVALID` when it cannot be opened
  */
-export async function openSqlite(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+export async function openSqlite(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const name = sqliteFile(config);
   const lock = name === MEMORY ? UNLOCKED : takeLock(name);
   try {

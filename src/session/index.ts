@@ -1,18 +1,23 @@
 /** Sessions: conversations of complete turns, the part of them that a run sees, and users' long-term memory. */
 import { FactEntity } from './entities/fact.entity.js';
 import { TurnChangeEntity } from './entities/turn-change.entity.js';
+import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { SessionSummaryEntity } from './entities/session-summary.entity.js';
 import { SessionTurnEntity } from './entities/session-turn.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { CreateSession1764000000001 } from './migrations/1764000000001-create-session.migration.js';
 import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.migration.js';
+import { EncryptFact1764000000022 } from './migrations/1764000000022-encrypt-fact.migration.js';
 import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
 import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
 import { LinkSubSessions1764000000014 } from './migrations/1764000000014-link-sub-sessions.migration.js';
+import { CreateSigningKey1764000000020 } from './migrations/1764000000020-create-signing-key.migration.js';
+import { ListOwnSessions1764000000018 } from './migrations/1764000000018-list-own-sessions.migration.js';
 import { CountTurnChanges1764000000017 } from './migrations/1764000000017-count-turn-changes.migration.js';
+import { RecordDataFacts1764000000019 } from './migrations/1764000000019-record-data-facts.migration.js';
 import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
 
-export { FactMemory } from './long-term/fact-memory.js';
+export { FactMemory } from './fact-memory/fact-memory.js';
 export type {
   Fact,
   FactOwner,
@@ -20,8 +25,8 @@ export type {
   RecalledFact,
   RecallOptions,
   RememberOptions,
-} from './long-term/fact.types.js';
-export { LongTermMemoryModule } from './long-term/long-term-memory.module.js';
+} from './fact-memory/fact.types.js';
+export { LongTermMemoryModule } from './fact-memory/long-term-memory.module.js';
 export { Memory } from './memory/memory.js';
 export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
@@ -38,8 +43,8 @@ export type {
 } from './memory/memory.types.js';
 export { countTurn } from './memory/turn-tokens.mapper.js';
 export { referenceState } from './memory/recollection.mapper.js';
-export { SessionMemory } from './memory/session-memory.service.js';
-export { WholeTurnMemory } from './memory/whole-turn-memory.service.js';
+export { SessionMemory } from './memory/session-memory.js';
+export { WholeTurnMemory } from './memory/whole-turn-memory.js';
 export type { SessionExport } from './session-export.schema.js';
 export type { PrunedSessions, SessionOptions } from './session-admin.service.js';
 export { SessionAdminService } from './session-admin.service.js';
@@ -51,7 +56,14 @@ export { TurnErasureService } from './turn-erasure.service.js';
 export { PINNED } from './session.types.js';
 export type { SessionKey, SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, TurnChangeEntity, FactEntity];
+export const SESSION_ENTITIES = [
+  SessionEntity,
+  SessionTurnEntity,
+  SessionSummaryEntity,
+  TurnChangeEntity,
+  FactEntity,
+  SigningKeyEntity,
+];
 export const SESSION_MIGRATIONS = [
   CreateSession1764000000001,
   CreateFact1764000000005,
@@ -60,4 +72,8 @@ export const SESSION_MIGRATIONS = [
   MarkTaintedSession1764000000011,
   LinkSubSessions1764000000014,
   CountTurnChanges1764000000017,
+  ListOwnSessions1764000000018,
+  RecordDataFacts1764000000019,
+  CreateSigningKey1764000000020,
+  EncryptFact1764000000022,
 ];

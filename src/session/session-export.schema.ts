@@ -1,8 +1,23 @@
 import { z } from 'zod';
-import { parseImage } from '../common/index.js';
+import { isBase64, MAX_MISTAKES, parseImage } from '../kernel/index.js';
 import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
 
 type Issue = z.core.$ZodIssue;
+
+/** An array whose check stops at the hundredth error: an import may contain millions. */
+function arrayOf<T extends z.ZodType>(element: T) {
+  return z.array(z.unknown()).transform((values, context): z.output<T>[] => {
+    const list: z.output<T>[] = [];
+    for (const [at, value] of values.entries()) {
+      const { data, error } = element.safeParse(value);
+      if (!error) list.push(data);
+      for (const issue of error?.issues ?? []) context.issues.push({ ...issue, path: [at, ...issue.path] } as RawIssue);
+      if (context.issues.length >= MAX_MISTAKES) break;
+    }
+    return list;
+  });
+}
+type RawIssue = z.core.$ZodRawIssue;
 
 const metadata = z.record(z.string(), z.unknown());
 const said = {
@@ -13,7 +28,7 @@ const toolCall = z.strictObject({ id: z.string().min(1), name: z.string().min(1)
 const signed = z.strictObject({
   provider: z.string(),
   model: z.string(),
-  blocks: z.array(
+  blocks: arrayOf(
     z.strictObject({ value: z.record(z.string(), z.unknown()), text: z.int().min(0), calls: z.int().min(0) }),
   ),
 });
@@ -24,6 +39,13 @@ const image = z.strictObject({
     if (typeof read === 'string') context.addIssue({ code: 'custom', message: `Invalid image: ${read}` });
     return typeof read === 'string' ? url : read.url;
   }),
+});
+const audio = z.strictObject({
+  type: z.literal('audio'),
+  url: z.string().refine((url) => {
+    const prefix = /^data:audio\/(?:wav|mpeg);base64,/.exec(url)?.[0];
+    return prefix !== undefined && prefix.length < url.length && isBase64(url.slice(prefix.length));
+  }, 'must be a base64 data URI of WAV or MP3'),
 });
 const part = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('text'), text: z.string() }), image]);
 
@@ -37,7 +59,7 @@ const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string(), ...said }),
   z.strictObject({
     role: z.literal('user'),
-    content: z.union([z.string(), z.array(part)], { error: contentProblem }),
+    content: z.union([z.string(), arrayOf(part)], { error: contentProblem }),
     ...said,
   }),
   z.strictObject({
@@ -45,7 +67,7 @@ const message = z.discriminatedUnion('role', [
     content: z.string(),
     reasoning: z.string().optional(),
     signed_reasoning: signed.optional(),
-    tool_calls: z.array(toolCall).optional(),
+    tool_calls: arrayOf(toolCall).optional(),
     ...said,
   }),
   z.strictObject({
@@ -53,10 +75,20 @@ const message = z.discriminatedUnion('role', [
     tool_call_id: z.string().min(1),
     name: z.string(),
     content: z.string(),
-    images: z.array(image).optional(),
+    images: arrayOf(image).optional(),
+    audio: arrayOf(audio).optional(),
     ...said,
   }),
 ]);
+
+/** A file to which the messages of the turn refer; `bytes` is its size. */
+const file = z.strictObject({
+  n: z.int().min(1).max(1_000_000),
+  media_type: z.string().max(200),
+  bytes: z.int().min(0),
+  name: z.string().max(200).optional(),
+  data: z.base64(),
+});
 
 const turn = z.strictObject({
   // Stored in a column, and PostgreSQL stores no NUL.
@@ -64,7 +96,11 @@ const turn = z.strictObject({
   status: z.enum(['completed', 'failed', 'cancelled']),
   created_at: z.int().min(0),
   pinned: z.boolean().optional(),
-  messages: z.array(message).min(1),
+  messages: arrayOf(message).refine((all) => all.length > 0, { message: 'a turn has at least one message' }),
+  files: arrayOf(file)
+    .refine((all) => all.length <= 1000, { message: 'a turn has at most 1000 files' })
+    .refine((all) => new Set(all.map(({ n }) => n)).size === all.length, { message: 'each file has an n of its own' })
+    .optional(),
 });
 
 /** A session as a file, exported and imported. Times are epoch ms. */
@@ -77,17 +113,27 @@ export const sessionExportSchema = z.strictObject({
     updated_at: z.int().min(0),
     metadata,
     is_tainted: z.boolean().optional(),
+    is_private: z.boolean().optional(),
   }),
-  turns: z.array(turn).refine((all) => new Set(all.map(({ run_id }) => run_id)).size === all.length, {
+  turns: arrayOf(turn).refine((all) => new Set(all.map(({ run_id }) => run_id)).size === all.length, {
     message: 'each turn has a run_id of its own',
   }),
+  /** HMAC-SHA256 of this installation over the other fields, in base64url. */
+  signature: z.string().max(200).optional(),
 });
 
 export type SessionExport = z.output<typeof sessionExportSchema>;
+export type ExportedFile = z.output<typeof file>;
 type ExportedTurn = SessionExport['turns'][number];
 type ExportedMessage = ExportedTurn['messages'][number];
 
-export function toExport(session: SessionRecord, turns: readonly StoredTurn[], pinned: number): SessionExport {
+/** @param files those of the turns, by run */
+export function toExport(
+  session: SessionRecord,
+  turns: readonly StoredTurn[],
+  pinned: number,
+  files: ReadonlyMap<string, ExportedFile[]>,
+): SessionExport {
   return {
     version: 1,
     session: {
@@ -97,6 +143,7 @@ export function toExport(session: SessionRecord, turns: readonly StoredTurn[], p
       updated_at: session.updatedAt,
       metadata: { ...session.metadata },
       ...(session.taintedTurn !== null && { is_tainted: true }),
+      ...(session.privateTurn !== null && { is_private: true }),
     },
     turns: turns.map(({ runId, status, createdAt, mark, messages }) => ({
       run_id: runId,
@@ -104,6 +151,7 @@ export function toExport(session: SessionRecord, turns: readonly StoredTurn[], p
       created_at: createdAt,
       ...(mark === pinned && { pinned: true }),
       messages: messages.map(toExported),
+      ...(files.has(runId) && { files: files.get(runId) }),
     })),
   };
 }

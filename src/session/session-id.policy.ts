@@ -1,4 +1,5 @@
-import { AppError, fieldMistake } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake } from '../kernel/index.js';
 
 /** A valid session id: 1 to 128 of `A-Z a-z 0-9 _ -`. */
 export const SESSION_ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/;

@@ -1,8 +1,9 @@
-import { parseExactJson } from '../common/index.js';
+import { parseExactJson, type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
-import { Database, insert, type Statement } from '../persistence/index.js';
-import { sessionIsFree } from '../run/index.js';
-import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { AppError } from '../errors/index.js';
+import { Database, insert, refusalOf, type Statement } from '../persistence/index.js';
+import { type DataFact, isPrivate, isTainted, sessionIsFree } from '../run/index.js';
+import { BY_PRINCIPAL, Cipher, Ownership, PLAIN_CIPHER, type RowFilter } from '../security/index.js';
 import { metadataPlace } from './turn-place.factory.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 
@@ -16,6 +17,8 @@ interface SessionRow {
   readonly updated_at: number;
   readonly metadata: string | null;
   readonly tainted_turn: number | null;
+  readonly private_turn: number | null;
+  readonly data_facts: string | null;
   readonly parent_id: string | null;
 }
 
@@ -31,6 +34,8 @@ export interface NewSession {
   readonly messages?: number;
   readonly metadata?: SessionRecord['metadata'];
   readonly taintedTurn?: number | null;
+  readonly privateTurn?: number | null;
+  readonly dataFacts?: readonly DataFact[];
   /** Epoch ms. */
   readonly now: number;
 }
@@ -47,6 +52,7 @@ export class SessionStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly ownership: Ownership = BY_PRINCIPAL,
   ) {}
 
   /** Creates the session unless it exists. */
@@ -63,6 +69,12 @@ export class SessionStore {
     });
   }
 
+  /** Rejects the batch if another principal owns the session. A child of the session `parentId` gets this owner. */
+  ownedBy({ tenant, id }: SessionKey, owner: string, parentId: string | null = null): Statement {
+    const sql = 'UPDATE session SET owner = ? WHERE tenant = ? AND id = ? AND (owner = ? OR parent_id = ?)';
+    return { sql, params: [owner, tenant, id, owner, parentId], rows: 1 };
+  }
+
   /** Counts a turn after the turn `lastTurn`; rejected if that is no longer the last turn. */
   grow({ tenant, id }: SessionKey, lastTurn: number, messageCount: number, now: number): Statement {
     return {
@@ -73,15 +85,25 @@ export class SessionStore {
     };
   }
 
-  /** Records that the session contains untrusted content from this turn on. */
-  taint({ tenant, id }: SessionKey, turn: number): Statement {
-    const sql = 'UPDATE session SET tainted_turn = ? WHERE tenant = ? AND id = ? AND tainted_turn IS NULL';
-    return { sql, params: [turn, tenant, id] };
+  /**
+   * Records the facts of the session's data after a turn.
+   * @param facts all facts; `null` for a turn that has not read the earlier ones, whose sources then count as unknown
+   */
+  mark(
+    { tenant, id }: SessionKey,
+    turn: number,
+    added: readonly DataFact[],
+    facts: readonly DataFact[] | null,
+  ): Statement {
+    const sql = `UPDATE session SET tainted_turn = COALESCE(tainted_turn, ?), private_turn = COALESCE(private_turn, ?),
+      data_facts = ? WHERE tenant = ? AND id = ?`;
+    const marks = [isTainted(added) ? turn : null, isPrivate(added) ? turn : null];
+    return { sql, params: [...marks, facts && JSON.stringify(facts), tenant, id] };
   }
 
   /** Creates a session, perhaps with turns; rejected if it exists. */
   create({ tenant, id }: SessionKey, { owner, turns = 0, messages = 0, ...more }: NewSession): Statement {
-    const { metadata, taintedTurn = null, now } = more;
+    const { metadata, taintedTurn = null, privateTurn = null, dataFacts = [], now } = more;
     return insert('session', {
       tenant,
       id,
@@ -92,7 +114,22 @@ export class SessionStore {
       updated_at: now,
       metadata: this.seal({ tenant, id }, metadata),
       tainted_turn: taintedTurn,
+      private_turn: privateTurn,
+      data_facts: dataFacts.length > 0 ? JSON.stringify(dataFacts) : null,
     });
+  }
+
+  /** Commits the batch that creates a session, perhaps with turns. @throws AppError `SESSION_EXISTS` */
+  async commitNew(id: string, statements: readonly Statement[]): Promise<void> {
+    try {
+      await this.database.commit(statements);
+    } catch (error) {
+      if (refusalOf(error) !== 'unique') throw error;
+      throw new AppError(
+        'SESSION_EXISTS',
+        `There is a session "${id}" already, or one of its runs twice; give another id.`,
+      );
+    }
   }
 
   /** Replaces the metadata; rejected if the session does not exist. */
@@ -102,13 +139,14 @@ export class SessionStore {
   }
 
   /**
-   * Resets the message count and the taint; turn numbers continue. Rejected after another turn, or while a run has not
+   * Resets the message count and the facts; turn numbers continue. Rejected after another turn, or while a run has not
    * ended.
    */
   clear({ tenant, id }: SessionKey, lastTurn: number, now: number): Statement {
     const free = sessionIsFree(tenant, id);
     return {
-      sql: `UPDATE session SET message_count = 0, tainted_turn = NULL, updated_at = ?
+      sql: `UPDATE session SET message_count = 0, tainted_turn = NULL, private_turn = NULL, data_facts = NULL,
+        updated_at = ?
         WHERE tenant = ? AND id = ? AND last_turn = ? AND ${free.sql}`,
       params: [now, tenant, id, lastTurn, ...free.params],
       rows: 1,
@@ -125,13 +163,22 @@ export class SessionStore {
     };
   }
 
-  /** Up to `limit` sessions, newest first, after the last one of the previous page. */
-  async list(tenant: string, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
+  /** Up to `limit` sessions that the principal may see, newest first, after the last one of the previous page. */
+  list(principal: Principal, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
+    return this.page(this.visible(principal), limit, after);
+  }
+
+  /** As `list`, of all owners. */
+  listAll(tenant: string, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
+    return this.page({ sql: 'tenant = ?', params: [tenant] }, limit, after);
+  }
+
+  private async page(of: RowFilter, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
     const place = after ? 'AND created_at <= ? AND (created_at < ? OR id < ?)' : '';
     const params = after ? [after.createdAt, after.createdAt, after.id] : [];
     const rows = await this.database.query<SessionRow>(
-      `SELECT * FROM session WHERE tenant = ? ${place} ORDER BY created_at DESC, id DESC LIMIT ?`,
-      [tenant, ...params, limit],
+      `SELECT * FROM session WHERE ${of.sql} ${place} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      [...of.params, ...params, limit],
     );
     return rows.map((row) => this.toSession(row));
   }
@@ -184,12 +231,35 @@ export class SessionStore {
     return row?.last_turn ?? null;
   }
 
-  async find(tenant: string, id: string): Promise<SessionRecord | null> {
-    const [row] = await this.database.query<SessionRow>('SELECT * FROM session WHERE tenant = ? AND id = ?', [
-      tenant,
-      id,
-    ]);
+  async ownerOf({ tenant, id }: SessionKey): Promise<string | null> {
+    const sql = 'SELECT owner FROM session WHERE tenant = ? AND id = ?';
+    const [row] = await this.database.query<Pick<SessionRow, 'owner'>>(sql, [tenant, id]);
+    return row?.owner ?? null;
+  }
+
+  /** The session with this key, of any owner: for a run that has joined it. */
+  read({ tenant, id }: SessionKey): Promise<SessionRecord | null> {
+    return this.one({ sql: 'tenant = ?', params: [tenant] }, id);
+  }
+
+  /** The session with this id if the principal may see it. */
+  find(principal: Principal, id: string): Promise<SessionRecord | null> {
+    return this.one(this.visible(principal), id);
+  }
+
+  /** The owner to whose sessions the principal is limited; `null` if it sees all. */
+  limitOf(principal: Principal): string | null {
+    return this.ownership.limitOf(principal);
+  }
+
+  private async one(of: RowFilter, id: string): Promise<SessionRecord | null> {
+    const sql = `SELECT * FROM session WHERE ${of.sql} AND id = ?`;
+    const [row] = await this.database.query<SessionRow>(sql, [...of.params, id]);
     return row ? this.toSession(row) : null;
+  }
+
+  private visible(principal: Principal): RowFilter {
+    return this.ownership.filter(principal, 'owner');
   }
 
   private seal(key: SessionKey, metadata: SessionRecord['metadata'] = {}): string | null {
@@ -206,6 +276,8 @@ export class SessionStore {
       messageCount: row.message_count,
       metadata: row.metadata === null ? {} : this.open(row, row.metadata),
       taintedTurn: row.tainted_turn,
+      privateTurn: row.private_turn,
+      dataFacts: row.data_facts === null ? [] : (parseExactJson(row.data_facts) as DataFact[]),
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       parentId: row.parent_id,

@@ -1,49 +1,47 @@
-import { ToolStateModule } from '../tool/index.js';
+import { ToolStateModule } from '../tool-state/index.js';
 import { Module } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { databaseConfig, sessionConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
 import { LlmModule } from '../llm/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ConversationStore } from './memory/conversation.store.js';
 import { MemoryFactory } from './memory/memory.factory.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
-import { SessionMemory } from './memory/session-memory.service.js';
-import { SummaryExtension } from './memory/summary-extension.service.js';
-import { WholeTurnMemory } from './memory/whole-turn-memory.service.js';
+import { SessionMemory } from './memory/session-memory.js';
+import { SummaryExtension } from './memory/summary-extension.js';
+import { WholeTurnMemory } from './memory/whole-turn-memory.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { ProjectedTurnStore } from './projection/projected-turn-store.js';
-import { TurnChangeStore } from './projection/turn-change.store.js';
-import { SessionProjectionService } from './projection/session-projection.service.js';
 import { openTurnArchive } from './projection/turn-archive.factory.js';
 import { TurnArchive } from './projection/turn-archive.js';
+import { TurnOutbox } from './projection/turn-outbox.js';
+import { ExportSignatureService } from './exchange/export-signature.service.js';
+import { ImportedTurnFactory } from './exchange/imported-turn.factory.js';
+import { SessionExchangeService } from './exchange/session-exchange.service.js';
 import { SessionAdminService } from './session-admin.service.js';
 import { SessionService } from './session.service.js';
-import { SESSION_SEALED_TABLES } from './turn-place.factory.js';
+import { SESSION_SEALED_TABLES, SIGNING_SEALED_TABLES } from './turn-place.factory.js';
+import { RunModule } from '../run/index.js';
+import { SessionFiles } from './files/session-files.service.js';
 import { SessionStore } from './session-store.js';
 import { JournalTurnStore } from './turns/journal-turn-store.js';
-import { SessionContent } from './session-content.service.js';
+import { SessionContent } from './session-content.js';
 import { TurnErasureService } from './turn-erasure.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
 /** Turns are stored in the journal's database or, if configured, in a separate archive. */
 @Module({
-  imports: [LlmModule, ToolStateModule],
+  imports: [LlmModule, RunModule, ToolStateModule],
   providers: [
     SessionStore,
-    TurnChangeStore,
+    TurnOutbox,
     JournalTurnStore,
-    { provide: TurnArchive, useFactory: openTurnArchive, inject: [AppConfig, Database] },
+    { provide: TurnArchive, useFactory: openTurnArchive, inject: [sessionConfig.KEY, databaseConfig.KEY, Database] },
     {
       provide: TurnStore,
-      useFactory: (archive: TurnArchive | null, changes: TurnChangeStore, journal: JournalTurnStore) =>
+      useFactory: (archive: TurnArchive | null, changes: TurnOutbox, journal: JournalTurnStore) =>
         archive ? new ProjectedTurnStore(changes, archive) : journal,
-      inject: [TurnArchive, TurnChangeStore, JournalTurnStore],
-    },
-    {
-      provide: SessionProjectionService,
-      useFactory: (archive: TurnArchive | null, turns: TurnStore) =>
-        archive && turns instanceof ProjectedTurnStore ? new SessionProjectionService(turns, archive) : null,
-      inject: [TurnArchive, TurnStore],
+      inject: [TurnArchive, TurnOutbox, JournalTurnStore],
     },
     SessionService,
     SummaryStore,
@@ -51,8 +49,12 @@ import { TurnStore } from './turns/turn-store.js';
     SummaryExtension,
     SessionMemory,
     WholeTurnMemory,
+    SessionFiles,
     SessionContent,
     SessionAdminService,
+    ExportSignatureService,
+    ImportedTurnFactory,
+    SessionExchangeService,
     TurnErasureService,
     ConversationStore,
     MemoryFactory,
@@ -69,6 +71,6 @@ import { TurnStore } from './turns/turn-store.js';
 })
 export class SessionModule {
   constructor(tables: SealedTableRegistry) {
-    tables.register(SESSION_SEALED_TABLES);
+    tables.register([...SESSION_SEALED_TABLES, ...SIGNING_SEALED_TABLES]);
   }
 }

@@ -3,7 +3,7 @@ import { ALICE, openDatabase, type OpenDatabase } from '../../test/support/run-h
 import type { Message } from '../llm/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { neverSummarise, RULES, sessionsOn } from '../../test/support/session-host.js';
-import type { SessionMemory } from './memory/session-memory.service.js';
+import type { SessionMemory } from './memory/session-memory.js';
 import { SESSION_ID_PATTERN } from './session-id.policy.js';
 import type { SessionService } from './session.service.js';
 import type { Turn } from './session.types.js';

@@ -1,29 +1,55 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/index.js';
+import type { DataFact, StartRun } from '../run/index.js';
 import type { Summary } from './memory/memory.types.js';
 import { SummaryStore } from './memory/summary.store.js';
+import { SessionFiles } from './files/session-files.service.js';
 import { SessionStore } from './session-store.js';
-import { PINNED, type SessionRecord, type StoredTurn, type Turn } from './session.types.js';
+import { PINNED, type SessionKey, type SessionRecord, type StoredTurn, type Turn } from './session.types.js';
 import { TurnStore } from './turns/turn-store.js';
 
 const TURN_PAGE = 100;
 
-/** The public API of sessions; every call is bound to a tenant and cannot see other tenants' sessions. */
+/** The public API of sessions; a caller sees sessions as `Ownership` permits. */
 @Injectable()
 export class SessionService {
   constructor(
     private readonly store: SessionStore,
     private readonly turnStore: TurnStore,
     private readonly summaries: SummaryStore,
+    private readonly files: SessionFiles,
   ) {}
 
+  /** Creates the session if it is new, in the batch that starts its run. */
+  beginStatement(principal: Principal, id: string): Statement {
+    return this.store.begin({ tenant: principal.tenant, id }, { owner: principal.id, now: Date.now() });
+  }
+
+  /** The part of a run's start that makes it a run of this session, new or existing. */
+  joining(principal: Principal, id: string): Required<Pick<StartRun, 'check' | 'statements'>> {
+    const begin = this.beginStatement(principal, id);
+    const key = { tenant: principal.tenant, id };
+    const limit = this.store.limitOf(principal);
+    if (limit === null) return { check: async () => undefined, statements: [begin] };
+    const check = async (): Promise<void> => {
+      const owner = await this.store.ownerOf(key);
+      if (owner !== null && owner !== limit) throw notFound(id);
+    };
+    return { check, statements: [begin, this.store.ownedBy(key, limit)] };
+  }
+
   /**
-   * Creates the session if it is new, in the batch that starts its run.
-   * @param parentId the session whose agent talks with another agent in this one
+   * Creates a session in which the agent of a session talks with another agent, if it is new. It belongs to the owner of
+   * that session. The batch is refused (rows) if another owner has a session with this id.
    */
-  beginStatement(principal: Principal, id: string, parentId?: string): Statement {
-    return this.store.begin({ tenant: principal.tenant, id }, { owner: principal.id, parentId, now: Date.now() });
+  async subSessionStatements(principal: Principal, id: string, parentId: string | null): Promise<Statement[]> {
+    const { tenant } = principal;
+    if (parentId === null) return [this.beginStatement(principal, id)];
+    const owner = (await this.store.ownerOf({ tenant, id: parentId })) ?? principal.id;
+    const key = { tenant, id };
+    return [this.store.begin(key, { owner, parentId, now: Date.now() }), this.store.ownedBy(key, owner, parentId)];
   }
 
   /** Appends the turn after the turn `lastTurn`, in the batch that ends its run. */
@@ -34,9 +60,14 @@ export class SessionService {
     return [this.store.grow(key, lastTurn, turn.messages.length, now), ...this.turnStore.append(key, stored)];
   }
 
-  /** Records that the session contains untrusted content from this turn on. */
-  taintStatement({ tenant }: Principal, id: string, turn: number): Statement {
-    return this.store.taint({ tenant, id }, turn);
+  /** Records the facts of a turn's data; see `SessionStore.mark`. */
+  factsStatement(
+    { tenant }: Principal,
+    id: string,
+    turn: number,
+    marks: { readonly added: readonly DataFact[]; readonly all: readonly DataFact[] | null },
+  ): Statement {
+    return this.store.mark({ tenant, id }, turn, marks.added, marks.all);
   }
 
   /** Records that the turn `by` referred to these turns of the session. */
@@ -51,13 +82,13 @@ export class SessionService {
 
   /**
    * Creates the session `to` as a branch of another one, in the batch that starts its run. It copies that session's
-   * turns up to `through`, byte-exact.
+   * turns up to `through`, byte-exact, and has their files.
    * @throws AppError `SESSION_EXISTS` if `to` exists, `SESSION_NOT_FOUND` if the session to copy does not exist
    */
   async branchStatements(principal: Principal, to: string, from: string | null, through: number): Promise<Statement[]> {
     const { tenant, id: owner } = principal;
     const key = { tenant, id: to };
-    if (await this.store.find(tenant, to)) {
+    if ((await this.store.lastTurn(key)) !== null) {
       throw new AppError('SESSION_EXISTS', `There is a session "${to}" already; give another id, or none.`);
     }
     if (from === null || through === 0) {
@@ -65,19 +96,21 @@ export class SessionService {
     }
     const source = await this.get(principal, from);
     const messages = source.messageCount - (await this.messagesAfter(source, through));
-    const { taintedTurn: tainted } = source;
-    const taintedTurn = tainted !== null && tainted <= through ? tainted : null;
+    const upTo = (turn: number | null) => (turn !== null && turn <= through ? turn : null);
+    const marks = { taintedTurn: upTo(source.taintedTurn), privateTurn: upTo(source.privateTurn) };
+    const { dataFacts } = source;
     return [
       this.store.stillThere({ tenant, id: from }, through),
-      this.store.create(key, { owner, turns: through, messages, taintedTurn, now: Date.now() }),
+      this.store.create(key, { owner, turns: through, messages, ...marks, dataFacts, now: Date.now() }),
       ...(await this.turnStore.copy({ tenant, id: from }, key, through)),
+      ...(await this.files.branch(source, key, owner, () => this.runsThrough(source, through))),
     ];
   }
 
-  /** @throws AppError `SESSION_NOT_FOUND`, also for another tenant's session */
+  /** @throws AppError `SESSION_NOT_FOUND`, also for a session that the principal may not see */
   async get(principal: Principal, id: string): Promise<SessionRecord> {
-    const session = await this.store.find(principal.tenant, id);
-    if (!session) throw new AppError('SESSION_NOT_FOUND', `There is no session "${id}".`);
+    const session = await this.store.find(principal, id);
+    if (!session) throw notFound(id);
     return session;
   }
 
@@ -85,6 +118,18 @@ export class SessionService {
   async turns(principal: Principal, id: string, after: number, limit: number): Promise<StoredTurn[]> {
     await this.get(principal, id);
     return this.turnStore.after({ tenant: principal.tenant, id }, after, limit);
+  }
+
+  /** The runs of the turns up to a number. */
+  private async runsThrough(key: SessionKey, through: number): Promise<string[]> {
+    const runIds: string[] = [];
+    for (let after = 0; after < through;) {
+      const page = await this.turnStore.after(key, after, Math.min(TURN_PAGE, through - after));
+      if (page.length === 0) break;
+      runIds.push(...page.filter(({ turn }) => turn <= through).map(({ runId }) => runId));
+      after = page.at(-1)!.turn;
+    }
+    return runIds;
   }
 
   /** Number of messages after a turn, up to the last turn when the session was read. */
@@ -98,6 +143,10 @@ export class SessionService {
     }
     return count;
   }
+}
+
+function notFound(id: string): AppError {
+  return new AppError('SESSION_NOT_FOUND', `There is no session "${id}".`);
 }
 
 /** Pins a turn with a system message, so that it stays visible. */

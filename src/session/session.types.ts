@@ -1,4 +1,5 @@
 import type { Message } from '../llm/index.js';
+import type { DataFact } from '../run/index.js';
 
 /** How a turn ended. */
 export type TurnStatus = 'completed' | 'failed' | 'cancelled';
@@ -49,6 +50,10 @@ export interface SessionRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The first turn with untrusted content; `null` if all content is trusted. */
   readonly taintedTurn: number | null;
+  /** The first turn with private data; `null` without such data. */
+  readonly privateTurn: number | null;
+  /** Sources of these facts, as far as they are known. */
+  readonly dataFacts: readonly DataFact[];
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, refusalOf } from '../persistence/index.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
+import { SessionFiles } from './files/session-files.service.js';
 import type { SessionKey } from './session.types.js';
 import { TurnStore } from './turns/turn-store.js';
 
@@ -15,6 +16,7 @@ export class TurnErasureService {
     private readonly sessions: SessionStore,
     private readonly turns: TurnStore,
     private readonly summaries: SummaryStore,
+    private readonly files: SessionFiles,
   ) {}
 
   /**
@@ -38,12 +40,14 @@ export class TurnErasureService {
 
   private async eraseIn(key: SessionKey, gone: ReadonlySet<string>): Promise<number> {
     const found: number[] = [];
+    const goneHere = new Set<string>();
     let messages = 0;
     for (let after = 0; ;) {
       const page = await this.turns.after(key, after, PAGE);
       for (const turn of page) {
         if (!gone.has(turn.runId)) continue;
         found.push(turn.turn);
+        goneHere.add(turn.runId);
         messages += turn.messages.length;
       }
       if (page.length < PAGE) break;
@@ -51,7 +55,8 @@ export class TurnErasureService {
     }
     if (found.length === 0) return 0;
     try {
-      const removed = [...this.turns.drop(key, found), this.summaries.remove(key)];
+      const files = [...goneHere].map((runId) => this.files.remove(key, runId));
+      const removed = [...this.turns.drop(key, found), this.summaries.remove(key), ...files];
       await this.database.commit([this.sessions.shrink(key, messages), ...removed]);
       return found.length;
     } catch (error) {
@@ -64,7 +69,7 @@ export class TurnErasureService {
   private async allOf(tenant: string): Promise<string[]> {
     const all: string[] = [];
     for (let after: SessionPlace | undefined; ;) {
-      const page = await this.sessions.list(tenant, PAGE, after);
+      const page = await this.sessions.listAll(tenant, PAGE, after);
       all.push(...page.map(({ id }) => id));
       if (page.length < PAGE) return all;
       after = page.at(-1)!;

@@ -37,6 +37,10 @@ export class FactEntity {
   @Column('varchar', { name: 'embedding_model', length: 256, nullable: true })
   embeddingModel!: string | null;
 
+  /** Facts of the data in the run that remembered it, as JSON. */
+  @Column('text', { name: 'data_facts', nullable: true })
+  dataFacts!: string | null;
+
   @Column('bigint', { name: 'created_at' })
   createdAt!: number;
 

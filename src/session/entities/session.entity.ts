@@ -3,6 +3,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** A conversation. */
 @Entity('session', { withoutRowid: true })
 @Index('session_by_age', ['tenant', 'createdAt', 'id'])
+@Index('session_by_owner', ['tenant', 'owner', 'createdAt', 'id'])
 @Index('session_by_parent', ['tenant', 'parentId'])
 export class SessionEntity {
   @PrimaryColumn('varchar', { length: 128 })
@@ -37,4 +38,12 @@ export class SessionEntity {
   /** The first turn with untrusted content. */
   @Column('integer', { name: 'tainted_turn', nullable: true })
   taintedTurn!: number | null;
+
+  /** The first turn with private data. */
+  @Column('integer', { name: 'private_turn', nullable: true })
+  privateTurn!: number | null;
+
+  /** Sources of both, as JSON. */
+  @Column('text', { name: 'data_facts', nullable: true })
+  dataFacts!: string | null;
 }

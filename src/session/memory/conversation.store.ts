@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import type { Principal } from '../../kernel/index.js';
 import { Database, refusalOf, type Statement } from '../../persistence/index.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
@@ -14,19 +15,24 @@ export class ConversationStore {
     private readonly turns: TurnStore,
   ) {}
 
-  /** @throws AppError `SESSION_NOT_FOUND` */
-  async read(key: SessionKey, query: Omit<TurnQuery, 'through'>): Promise<{ lastTurn: number; turns: StoredTurn[] }> {
-    const lastTurn = await this.sessions.lastTurn(key);
-    if (lastTurn === null) throw notFound(key);
+  /** @throws AppError `SESSION_NOT_FOUND`, also for a session that the principal may not see */
+  async read(
+    principal: Principal,
+    id: string,
+    query: Omit<TurnQuery, 'through'>,
+  ): Promise<{ lastTurn: number; turns: StoredTurn[] }> {
+    const key = await this.sessions.find(principal, id);
+    if (!key) throw notFound({ id });
+    const { lastTurn } = key;
     return { lastTurn, turns: await this.turns.read(key, { ...query, through: lastTurn }) };
   }
 
   /** Creates the session with turns; the first one is its turn 1. @throws AppError `SESSION_EXISTS` */
   async begin(key: SessionKey, owner: string, turns: readonly StoredTurn[]): Promise<void> {
     const messages = turns.reduce((sum, turn) => sum + turn.messages.length, 0);
-    const begun = this.sessions.create(key, { owner, turns: turns.length, messages, now: Date.now() });
+    const created = this.sessions.create(key, { owner, turns: turns.length, messages, now: Date.now() });
     try {
-      await this.database.commit([begun, ...this.append(key, turns)]);
+      await this.database.commit([created, ...this.append(key, turns)]);
     } catch (error) {
       if (refusalOf(error) !== 'unique') throw error;
       throw new AppError(
@@ -55,6 +61,6 @@ export class ConversationStore {
   }
 }
 
-function notFound({ id }: SessionKey): AppError {
+function notFound({ id }: Pick<SessionKey, 'id'>): AppError {
   return new AppError('SESSION_NOT_FOUND', `There is no session "${id}".`);
 }

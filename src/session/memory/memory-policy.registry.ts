@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
-import { FixedWindowPolicy } from './fixed-window.policy.js';
-import { LruPolicy } from './lru.policy.js';
+import { AppError } from '../../errors/index.js';
+import {
+  FixedWindowPolicy,
+  LruPolicy,
+  SlidingWindowPolicy,
+  SummaryPolicy,
+  TokenBudgetPolicy,
+} from './memory-policies.js';
 import type { MemoryPolicy } from './memory-policy.js';
-import { SlidingWindowPolicy } from './sliding-window.policy.js';
-import { SummaryPolicy } from './summary.policy.js';
-import { TokenBudgetPolicy } from './token-budget.policy.js';
 
 /** The memory policies that agents may name. */
 @Injectable()

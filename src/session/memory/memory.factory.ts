@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '../../kernel/index.js';
+import { agentConfig, type AgentConfig } from '../../config/index.js';
 import { TokenCounterRegistry } from '../../llm/index.js';
 import { ConversationStore } from './conversation.store.js';
 import { MemoryPolicyRegistry } from './memory-policy.registry.js';
@@ -18,7 +18,7 @@ export class MemoryFactory {
     private readonly conversations: ConversationStore,
     private readonly policies: MemoryPolicyRegistry,
     private readonly counters: TokenCounterRegistry,
-    private readonly config: AppConfig,
+    @Inject(agentConfig.KEY) private readonly config: AgentConfig,
   ) {}
 
   /**
@@ -28,7 +28,7 @@ export class MemoryFactory {
    * @throws AppError `MEMORY_POLICY_INVALID`
    */
   async create(principal: Principal, rules: Partial<MemoryRules> = {}, model = ''): Promise<Memory> {
-    const all = { ...SEED_LIMITS, ...this.config.agent.memory, ...rules };
+    const all = { ...SEED_LIMITS, ...this.config.memory, ...rules };
     const policy = this.policies.get(all.policy);
     return new TurnMemory(this.conversations, {
       principal,

@@ -1,4 +1,4 @@
-import type { MemoryState, RunUsage } from '../../run/index.js';
+import type { DataFact, MemoryState, RunUsage } from '../../run/index.js';
 import type { SessionMessage } from '../session.types.js';
 import type { TextCut, TurnCut } from './turn-cut.mapper.js';
 import type { CountTokens } from './turn-shortening.policy.js';
@@ -39,8 +39,10 @@ export interface MemoryPlace {
   /** The last turn of the session at that time. */
   readonly lastTurn: number;
   readonly messageCount: number;
-  /** Whether the earlier turns contain untrusted content. */
+  /** Whether the earlier turns contain untrusted content. Recorded by earlier versions; now in `facts`. */
   readonly isTainted?: true;
+  /** Facts of the data in the earlier turns. */
+  readonly facts?: readonly DataFact[];
   /** The chosen turns, unless the other fields determine them. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
@@ -77,6 +79,8 @@ export interface Recollection {
   readonly place: MemoryPlace;
   /** Oldest first; valid for every provider. */
   readonly messages: readonly SessionMessage[];
+  /** The runs of the visible turns. */
+  readonly runs: readonly string[];
   readonly state: MemoryState;
   /** Numbers of the damaged turns, which are repaired for the model. */
   readonly repaired: readonly number[];

@@ -60,17 +60,18 @@ export function recollect(
     dropped: Math.max(place.messageCount - given, 0),
     policy: rules.enabled ? rules.policy : 'none',
   };
-  return { place, messages: begunByUser(messages), state, repaired };
+  const runs = turns.filter(({ turn }) => seen.has(turn)).map(({ runId }) => runId);
+  return { place, messages: startingWithUser(messages), runs, state, repaired };
 }
 
 /** The turns of a place as messages valid for every provider, with the cuts that the place records. */
-export function recollectGiven(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
+export function recollectPlace(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
   const { messageCount, summary, given = NOTHING_GIVEN } = place;
   const cuts = new Map(given.cuts.map((cut) => [cut.turn, cut]));
   const numbers = new Set(expandRanges(given.turns));
   const views = turns
     .filter(({ turn }) => numbers.has(turn))
-    .map(({ turn, messages }) => ({ turn, ...seenOf({ messages }, rules), cut: cuts.get(turn) }));
+    .map(({ turn, runId, messages }) => ({ turn, runId, ...seenOf({ messages }, rules), cut: cuts.get(turn) }));
   const messages = views.flatMap((view) => (view.cut ? applyCut(view.messages, view.cut) : view.messages));
   const shortened = views.flatMap((view) => shortenedState(view.cut, view.messages));
   const state: MemoryState = {
@@ -81,9 +82,10 @@ export function recollectGiven(place: MemoryPlace, turns: readonly StoredTurn[],
     ...(rules.enabled && { max_context_tokens: given.maxContextTokens }),
     ...(shortened.length > 0 && { shortened }),
   };
-  const all = summary ? [toGiven(summary, given.summaryCut), ...messages] : messages;
+  const all = summary ? [toShownSummary(summary, given.summaryCut), ...messages] : messages;
   const repaired = views.filter(({ isRepaired }) => isRepaired).map(({ turn }) => turn);
-  return { place, messages: begunByUser(all), state, repaired };
+  const runs = views.map(({ runId }) => runId);
+  return { place, messages: startingWithUser(all), runs, state, repaired };
 }
 
 /** How much of an earlier turn a run received. */
@@ -120,7 +122,7 @@ export function seenOf({ messages }: Pick<StoredTurn, 'messages'>, { includeTool
   return { messages: withoutBlanks(seen), isRepaired: mended !== messages };
 }
 
-function begunByUser(messages: readonly SessionMessage[]): readonly SessionMessage[] {
+function startingWithUser(messages: readonly SessionMessage[]): readonly SessionMessage[] {
   const at = messages.findIndex(({ role }) => role !== 'system');
   return messages[at]?.role === 'assistant' ? messages.toSpliced(at, 0, ASSISTANT_BEGAN) : messages;
 }
@@ -130,7 +132,7 @@ export function summaryMessage({ text }: Summary): SessionMessage {
   return { role: 'user', content: `Summary of our conversation so far:\n${text}` };
 }
 
-function toGiven(summary: Summary, cut: TextCut | undefined): SessionMessage {
+function toShownSummary(summary: Summary, cut: TextCut | undefined): SessionMessage {
   const message = summaryMessage(summary);
   return cut ? withCut(message, cut) : message;
 }

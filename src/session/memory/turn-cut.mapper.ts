@@ -52,7 +52,7 @@ export function withCut(message: SessionMessage, cut: TextCut): SessionMessage {
     case 'assistant':
       return { ...message, content };
     case 'tool': {
-      const { images, ...result } = message;
+      const { images, audio: _audio, ...result } = message;
       return { ...result, content, ...(images && cut.imageNote === undefined && { images }) };
     }
   }

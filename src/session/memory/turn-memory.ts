@@ -1,4 +1,5 @@
-import { AppError, newId, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { newId, type Principal } from '../../kernel/index.js';
 import { countMessages, type TokenCounter } from '../../llm/index.js';
 import { assertSessionId } from '../session-id.policy.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
@@ -6,8 +7,8 @@ import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
-import { recollectGiven, toRanges } from './recollection.mapper.js';
-import { NOTHING_RESERVED, TurnSelection } from './turn-selection.builder.js';
+import { recollectPlace, toRanges } from './recollection.mapper.js';
+import { NOTHING_RESERVED, TurnSelection } from './turn-selection.js';
 import { countTurn } from './turn-tokens.mapper.js';
 
 /** The owner of a memory, and its rules. */
@@ -19,16 +20,16 @@ export interface MemoryOptions {
 }
 
 /** The session that a memory was restored from or persisted to, with its last turn at that time. */
-interface Home {
+interface CachedSession {
   readonly id: string;
   readonly lastTurn: number;
 }
 
 /** A conversation in the memory of this process, as turns of a session. */
 export class TurnMemory extends Memory {
-  private home: Home | null = null;
+  private session: CachedSession | null = null;
   /** The turns that the session has. */
-  private kept: StoredTurn[] = [];
+  private cached: StoredTurn[] = [];
   /** Messages added since then, by turn. */
   private added: SessionMessage[][] = [];
 
@@ -52,27 +53,27 @@ export class TurnMemory extends Memory {
   }
 
   async getMessages(limit = Number.MAX_SAFE_INTEGER): Promise<SessionMessage[]> {
-    const all = [...this.kept.flatMap(({ messages }) => messages), ...this.added.flat()];
+    const all = [...this.cached.flatMap(({ messages }) => messages), ...this.added.flat()];
     return all.slice(Math.max(all.length - Math.max(limit, 0), 0));
   }
 
   async clear(): Promise<void> {
-    this.home = null;
-    this.kept = [];
+    this.session = null;
+    this.cached = [];
     this.added = [];
   }
 
   async getContext(maxTokens?: number): Promise<SessionMessage[]> {
     const { policy } = this.options;
     const rules = { ...this.options.rules, ...(maxTokens !== undefined && { maxContextTokens: maxTokens }) };
-    const turns = [...this.kept, ...this.newTurns()];
+    const turns = [...this.cached, ...this.newTurns()];
     if (!rules.enabled) return [];
     const count = (messages: readonly SessionMessage[]) => countMessages(this.options.counter, messages);
     const selection = new TurnSelection(rules, policy, count).select(turns, NOTHING_RESERVED, requiredOf(turns));
     const { maxMessages, maxContextTokens } = rules;
-    const given = { ...selection, turns: toRanges(selection.turns), maxMessages, maxContextTokens };
+    const selected = { ...selection, turns: toRanges(selection.turns), maxMessages, maxContextTokens };
     const messageCount = turns.reduce((sum, { messages }) => sum + messages.length, 0);
-    return [...recollectGiven({ lastTurn: this.lastTurn, messageCount, given }, turns, rules).messages];
+    return [...recollectPlace({ lastTurn: this.lastTurn, messageCount, given: selected }, turns, rules).messages];
   }
 
   async persist(sessionId: string): Promise<void> {
@@ -82,27 +83,27 @@ export class TurnMemory extends Memory {
       const why = `The call "${unanswered}" has no result yet; add it, then persist.`;
       throw new AppError('VALIDATION_FAILED', why);
     }
-    const isAtHome = this.home?.id === sessionId;
+    const isCached = this.session?.id === sessionId;
     const added = this.newTurns();
-    const turns = isAtHome ? [...this.kept, ...added] : asFirst([...this.kept, ...added]);
-    if (!isAtHome) await this.conversations.begin(this.keyOf(sessionId), this.options.principal.id, turns);
+    const turns = isCached ? [...this.cached, ...added] : asFirst([...this.cached, ...added]);
+    if (!isCached) await this.conversations.begin(this.keyOf(sessionId), this.options.principal.id, turns);
     else if (added.length > 0) await this.conversations.extend(this.keyOf(sessionId), this.lastTurn, added);
-    this.home = { id: sessionId, lastTurn: isAtHome ? this.lastTurn + added.length : turns.length };
-    this.kept = turns;
+    this.session = { id: sessionId, lastTurn: isCached ? this.lastTurn + added.length : turns.length };
+    this.cached = turns;
     this.added = [];
   }
 
   async restore(sessionId: string): Promise<void> {
     const { policy, rules } = this.options;
     const query = { marked: rules.maxMessages, ...policy.query(rules) };
-    const { lastTurn, turns } = await this.conversations.read(this.keyOf(sessionId), query);
-    this.home = { id: sessionId, lastTurn };
-    this.kept = turns;
+    const { lastTurn, turns } = await this.conversations.read(this.options.principal, sessionId, query);
+    this.session = { id: sessionId, lastTurn };
+    this.cached = turns;
     this.added = [];
   }
 
   private get lastTurn(): number {
-    return this.home?.lastTurn ?? 0;
+    return this.session?.lastTurn ?? 0;
   }
 
   private newTurns(): StoredTurn[] {

@@ -5,9 +5,9 @@ import { countMessages } from '../../llm/index.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
 import { MemoryPolicyRegistry } from './memory-policy.registry.js';
 import type { MemoryPlace, MemoryRules } from './memory.types.js';
-import { recollectGiven, toRanges } from './recollection.mapper.js';
+import { recollectPlace, toRanges } from './recollection.mapper.js';
 import { textOf } from './turn-cut.mapper.js';
-import { NOTHING_RESERVED, TurnSelection } from './turn-selection.builder.js';
+import { NOTHING_RESERVED, TurnSelection } from './turn-selection.js';
 import { countTurn } from './turn-tokens.mapper.js';
 
 const counter = { isExact: false, count: (text: string) => Math.ceil(text.length / 3) };
@@ -56,9 +56,9 @@ function given(turns: readonly StoredTurn[], changes: Partial<MemoryRules> = {})
     messageCount: turns.reduce((sum, { messages }) => sum + messages.length, 0),
     given: { turns: toRanges(selection.turns), cuts, tokens, maxMessages, maxContextTokens },
   };
-  const looked = recollectGiven(place, turns, rules);
+  const looked = recollectPlace(place, turns, rules);
   // A replay reads the place from the journal.
-  const again = recollectGiven(JSON.parse(JSON.stringify(place)) as MemoryPlace, turns, rules);
+  const again = recollectPlace(JSON.parse(JSON.stringify(place)) as MemoryPlace, turns, rules);
   expect(again).toEqual(looked);
   return { ...looked, selection, texts: looked.messages.map((message) => textOf(message)) };
 }
@@ -238,8 +238,8 @@ describe('the context of any session', () => {
         expect(state.context_tokens).toBeLessThanOrEqual(changes.maxContextTokens);
         const mostMessages = changes.policy === 'token_budget' ? Infinity : changes.maxMessages + 1;
         expect(messages.length).toBeLessThanOrEqual(mostMessages);
-        const asked = [...messages.map(toWire), { role: 'user', content: 'next' }];
-        expect([...openAiFaults(asked), ...anthropicFaults(asked)]).toEqual([]);
+        const sent = [...messages.map(toWire), { role: 'user', content: 'next' }];
+        expect([...openAiFaults(sent), ...anthropicFaults(sent)]).toEqual([]);
         const speaking = turns.filter((one) => saysSomething(one, changes.includeToolCalls));
         expect(speaking.length === 0 || selection.seen.has(speaking.at(-1)!.turn)).toBe(true);
         // Repeating the selection gives the same result.

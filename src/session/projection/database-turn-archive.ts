@@ -80,8 +80,8 @@ export class DatabaseTurnArchive extends TurnArchive {
   private statements(key: SessionKey, change: TurnChange): Statement[] {
     switch (change.kind) {
       case 'append':
-        // An existing turn has no counted change: it was stored before changes were numbered, or before the journal was
-        // restored.
+        // Replaces an existing turn of this number. It was stored before changes were numbered, or before the journal was
+        // restored from a backup.
         return [...this.turns.drop(key, [change.turn.turn]), ...this.turns.append(key, change.turn)];
       case 'remove':
         return this.turns.remove(key, change.through);

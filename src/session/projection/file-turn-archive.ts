@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { KeyedQueue } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
-import { LocalTurnArchive } from './local-turn-archive.js';
-import { SessionFile } from './session-file.store.js';
-import type { TurnSpan } from './turn-archive.js';
+import { SessionFile } from './session-file.js';
+import { LocalTurnArchive, type TurnSpan } from './turn-archive.js';
 
 /** Maximum files whose index is cached. */
 const OPEN_FILES = 1000;
@@ -14,7 +14,7 @@ const SUFFIX = '.jsonl';
 export class FileTurnArchive extends LocalTurnArchive {
   /** Ordered from the least to the most recently used. */
   private readonly files = new Map<string, SessionFile>();
-  private readonly busy = new Map<string, Promise<unknown>>();
+  private readonly queue = new KeyedQueue();
 
   private constructor(
     private readonly folder: string,
@@ -87,12 +87,12 @@ export class FileTurnArchive extends LocalTurnArchive {
     if (this.ttlMs === 0) return;
     for (const name of await readdir(this.folder)) {
       const path = join(this.folder, name);
-      if (name.endsWith(SUFFIX)) await this.aloneAt(path, () => this.dropIfOld(path, now));
+      if (name.endsWith(SUFFIX)) await this.queue.next(path, () => this.dropIfOld(path, now));
     }
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.busy.values());
+    await this.queue.idle();
   }
 
   /** An expired file gets no further turns: a new file replaces it. */
@@ -144,14 +144,6 @@ export class FileTurnArchive extends LocalTurnArchive {
 
   /** Runs the operations of a session sequentially. */
   private alone<T>(key: SessionKey, work: () => Promise<T>): Promise<T> {
-    return this.aloneAt(this.pathOf(key), work);
-  }
-
-  private aloneAt<T>(path: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.busy.get(path) ?? Promise.resolve()).then(work, work);
-    const forget = () => void (this.busy.get(path) === settled && this.busy.delete(path));
-    const settled = done.then(forget, forget);
-    this.busy.set(path, settled);
-    return done;
+    return this.queue.next(this.pathOf(key), work);
   }
 }

@@ -1,25 +1,59 @@
-import type { Statement } from '../../persistence/index.js';
+import {
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { messageOf } from '../../errors/index.js';
+import { RecurringWork } from '../../kernel/index.js';
+import { OutboxRelay, type Statement } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
 import { readAfter, readArchived } from './archived-turns.mapper.js';
-import type { TurnChangeStore } from './turn-change.store.js';
 import type { TurnArchive } from './turn-archive.js';
+import { ownerOf, type PendingTurnChange, type TurnOutbox, type TurnOwner } from './turn-outbox.js';
 
-const SESSIONS_A_PAGE = 100;
+const SWEEP_EVERY_MS = 1000;
+const PRUNE_EVERY_MS = 3_600_000;
 
 /**
  * Turns in a store other than the journal's database. Changes are journaled in the batch that they belong to and
- * applied later: before the session is read, at the latest by the periodic sweep.
+ * applied later: before the session is read, at the latest by the periodic sweep, and before the shutdown.
  */
-export class ProjectedTurnStore extends TurnStore {
-  /** Operations of each session, which run sequentially. */
-  private readonly busy = new Map<string, Promise<void>>();
+export class ProjectedTurnStore
+  extends TurnStore
+  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly logger = new Logger(ProjectedTurnStore.name);
+  private readonly relay: OutboxRelay<TurnOwner, PendingTurnChange>;
+  private readonly pruning: RecurringWork;
 
   constructor(
-    private readonly changes: TurnChangeStore,
+    private readonly changes: TurnOutbox,
     private readonly archive: TurnArchive,
   ) {
     super();
+    this.relay = new OutboxRelay(changes, (owner, pending) => this.apply(owner, pending));
+    this.pruning = new RecurringWork({
+      work: () => archive.prune(Date.now()).then(() => PRUNE_EVERY_MS),
+      onFailure: (error) => this.warn(messageOf(error)),
+      retryMs: PRUNE_EVERY_MS,
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.relay.start({ everyMs: SWEEP_EVERY_MS, ageMs: SWEEP_EVERY_MS, warn: (message) => this.warn(message) });
+    this.pruning.start(SWEEP_EVERY_MS);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.relay.stop(), this.pruning.stop()]);
+    const [error] = await this.settleLate().catch((failure: unknown) => [failure]);
+    if (error) this.warn(messageOf(error));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.archive.close();
   }
 
   append(key: SessionKey, turn: StoredTurn): Statement[] {
@@ -63,60 +97,43 @@ export class ProjectedTurnStore extends TurnStore {
     return readAfter(this.archive, key, after, limit);
   }
 
-  /**
-   * Applies the session's pending changes to the archive. Rejects with the archive's error; the changes then stay
-   * pending.
-   */
+  /** Applies the session's pending changes to the archive. Rejects as `OutboxRelay.settle`. */
   settle(key: SessionKey): Promise<void> {
-    const name = JSON.stringify([key.tenant, key.id]);
-    const done = (this.busy.get(name) ?? Promise.resolve()).catch(() => undefined).then(() => this.doWaiting(key));
-    this.busy.set(name, done);
-    const forget = () => this.busy.get(name) === done && this.busy.delete(name);
-    done.then(forget, forget);
-    return done;
+    return this.relay.settle(ownerOf(key));
   }
 
-  /**
-   * Applies changes pending since before a time, for all sessions; a failing session does not block others.
-   * @param before epoch ms
-   * @param orLater runs a piece of work and reports its error; returns whether it succeeded
-   */
-  async settleLate(before: number, orLater: (work: () => Promise<void>) => Promise<boolean>): Promise<void> {
-    for (let isMore = true; isMore;) {
-      const late = await this.changes.late(before, SESSIONS_A_PAGE);
-      const done = await Promise.all(late.map((key) => orLater(() => this.settle(key))));
-      isMore = late.length === SESSIONS_A_PAGE && done.some(Boolean);
-    }
+  /** Applies all pending changes. @returns errors of failed sessions */
+  settleLate(): Promise<unknown[]> {
+    return this.relay.settleLate(Date.now());
   }
 
   override async purge(): Promise<void> {
-    await this.settleLate(Date.now() + 1, (work) =>
-      work().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await this.settleLate();
     await this.archive.purge();
   }
 
-  private async doWaiting(key: SessionKey): Promise<void> {
-    const waiting = await this.changes.waiting(key);
-    for (const { seq, change } of waiting) {
+  private async apply(owner: TurnOwner, pending: readonly PendingTurnChange[]): Promise<void> {
+    const key = { tenant: owner.tenant, id: owner.session_id };
+    for (const { seq, change } of pending) {
       const done = await this.archive.apply(key, seq, change);
-      if (done === seq || !(await this.isUnknown(key, seq, done))) continue;
+      if (done === seq || !(await this.isUnknown(owner, seq, done))) continue;
       await this.archive.forgetDone(key);
-      return this.doWaiting(key);
+      // Another node may have applied further changes before their numbers were deleted.
+      return this.apply(owner, await this.changes.pending(owner));
     }
-    const last = waiting.at(-1);
-    if (last) await this.changes.done(key, last.seq);
+    await this.changes.done(pending.map(({ seq }) => seq));
   }
 
   /**
    * Whether the archive has applied a later change that this journal does not know, since the journal's database was
    * restored. Changes leave the journal in order: while the earlier of two is pending, so is the later one.
    */
-  private async isUnknown(key: SessionKey, seq: number, done: number): Promise<boolean> {
-    const waiting = new Set((await this.changes.waiting(key)).map((one) => one.seq));
-    return waiting.has(seq) && !waiting.has(done);
+  private async isUnknown(owner: TurnOwner, seq: number, done: number): Promise<boolean> {
+    const pending = new Set((await this.changes.pending(owner)).map((one) => one.seq));
+    return pending.has(seq) && !pending.has(done);
+  }
+
+  private warn(message: string): void {
+    this.logger.warn(`Session store unavailable: ${message}; pending writes are stored and retried`);
   }
 }

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../common/index.js';
+import { parseExactJson } from '../../kernel/index.js';
 import type { Redis } from 'ioredis';
 import { closeRedisClient } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
@@ -128,8 +128,8 @@ export class RedisTurnArchive extends TurnArchive {
 
   private async call(key: SessionKey, seq: number, ...change: readonly (string | number)[]): Promise<number> {
     const fence = Math.max(this.ttlSeconds, LEAST_FENCE_SECONDS);
-    const given = [seq, fence, this.ttlSeconds, ...change];
-    return Number(await this.redis.eval(APPLY, 3, ...this.names(key), ...given));
+    const parameters = [seq, fence, this.ttlSeconds, ...change];
+    return Number(await this.redis.eval(APPLY, 3, ...this.names(key), ...parameters));
   }
 
   /** Keys of the turns, the marks and the number of the last change; in one slot of a Redis cluster. */

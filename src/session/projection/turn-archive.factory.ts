@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { databaseKind, type AppConfig } from '../../config/index.js';
+import { databaseKind, type DatabaseConfig, type SessionConfig } from '../../config/index.js';
 import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
 import { SessionTurnEntity } from '../entities/session-turn.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
@@ -18,8 +18,11 @@ import type { TurnArchive } from './turn-archive.js';
  * demand.
  * @param journal applications of this process with the same journal share turns in files and in memory
  */
-export async function openTurnArchive(config: AppConfig, journal: Database): Promise<TurnArchive | null> {
-  const { store, ttlSeconds } = config.session;
+export async function openTurnArchive(
+  { store, ttlSeconds }: SessionConfig,
+  config: DatabaseConfig,
+  journal: Database,
+): Promise<TurnArchive | null> {
   switch (store.kind) {
     case 'own':
       return null;
@@ -42,10 +45,13 @@ async function openRedis(url: string, ttlSeconds: number): Promise<RedisTurnArch
   return new RedisTurnArchive(redis, 'jackdaw:session:', ttlSeconds);
 }
 
-async function openDatabase(config: AppConfig, url: string): Promise<DatabaseTurnArchive> {
-  const opened = await sharePersistence(config.with({ database: { kind: databaseKind(url), url } }), {
-    entities: [SessionEntity, SessionTurnEntity, SessionSummaryEntity],
-    migrations: [CreateSession1764000000001, ExtendSession1764000000006, CreateTurnFence1764000000017],
-  });
+async function openDatabase(config: DatabaseConfig, url: string): Promise<DatabaseTurnArchive> {
+  const opened = await sharePersistence(
+    { ...config, kind: databaseKind(url), url },
+    {
+      entities: [SessionEntity, SessionTurnEntity, SessionSummaryEntity],
+      migrations: [CreateSession1764000000001, ExtendSession1764000000006, CreateTurnFence1764000000017],
+    },
+  );
   return new DatabaseTurnArchive(opened.database, () => opened.close());
 }

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../common/index.js';
+import { parseExactJson } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
@@ -60,8 +60,8 @@ export class JournalTurnStore extends TurnStore {
   }
 
   /**
-   * A sealed turn can be opened only in its own session, so it is sealed again for another; rejected if a turn was
-   * removed meanwhile.
+   * Copies encrypted turns to another session. Their encryption is bound to the session, so each turn is encrypted again.
+   * The statements fail if a turn is removed meanwhile.
    */
   private async sealedCopy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
     const turns = await this.read(from, { through, newest: through });

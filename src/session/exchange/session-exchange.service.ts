@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../errors/index.js';
+import { issueMistakes, type Principal } from '../../kernel/index.js';
+import { hasScope } from '../../security/index.js';
+import { SessionFiles } from '../files/session-files.service.js';
+import { sessionExportSchema, toExport, type SessionExport } from '../session-export.schema.js';
+import { assertSessionId } from '../session-id.policy.js';
+import { SessionStore } from '../session-store.js';
+import { SessionService } from '../session.service.js';
+import { PINNED, type SessionRecord, type StoredTurn } from '../session.types.js';
+import { TurnStore } from '../turns/turn-store.js';
+import { ExportSignatureService } from './export-signature.service.js';
+import { ImportedTurnFactory } from './imported-turn.factory.js';
+
+const TURN_PAGE = 100;
+const TRUST = 'sessions:trust';
+
+/** Options of an import. */
+export interface SessionImport {
+  /** Trust an import without a valid signature; needs the scope `sessions:trust`. */
+  readonly isTrusted?: boolean | undefined;
+  /** Path of the session in the request, such as `session.`. */
+  readonly at?: string;
+}
+
+/** Exports and imports sessions. An import without a valid signature is untrusted: the session is tainted. */
+@Injectable()
+export class SessionExchangeService {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly store: SessionStore,
+    private readonly turns: TurnStore,
+    private readonly files: SessionFiles,
+    private readonly signatures: ExportSignatureService,
+    private readonly importedTurns: ImportedTurnFactory,
+  ) {}
+
+  /** Exports a complete session, signed for its tenant. @throws AppError `SESSION_NOT_FOUND` */
+  async export(principal: Principal, id: string): Promise<SessionExport> {
+    const session = await this.sessions.get(principal, id);
+    const turns: StoredTurn[] = [];
+    for (let after = 0; after < session.lastTurn;) {
+      const page = await this.sessions.turns(principal, id, after, TURN_PAGE);
+      // A later turn could be untrusted, although the session as read is not.
+      turns.push(...page.filter(({ turn }) => turn <= session.lastTurn));
+      if (page.length < TURN_PAGE) break;
+      after = page.at(-1)!.turn;
+    }
+    const exported = toExport(session, turns, PINNED, await this.files.exported(session, turns));
+    return { ...exported, signature: await this.signatures.sign(principal.tenant, exported) };
+  }
+
+  /**
+   * Imports an exported session as the calling principal's own. The session is tainted if the export says so, and unless
+   * this installation signed the export for this tenant or the caller trusts it. Its data are private, unless a signed
+   * export says otherwise.
+   * @param exported the result of `export`
+   * @param id a new id for the session; the exported one by default
+   * @throws AppError `VALIDATION_FAILED` with the mistakes and their places, `SESSION_EXISTS`, `INPUT_BLOCKED`;
+   *   `FORBIDDEN` without the scope `sessions:trust` for a trusted import, and for unsigned system messages
+   */
+  async import(
+    principal: Principal,
+    exported: unknown,
+    id?: string,
+    { isTrusted = false, at = '' }: SessionImport = {},
+  ): Promise<SessionRecord> {
+    const parsed = parse(exported, at);
+    const { session, turns } = parsed;
+    const to = id ?? session.id;
+    assertSessionId(to, id === undefined ? `${at}session.id` : 'id');
+    // The signature is that of the sent form: parsing may write an image in another form.
+    const isSigned = await this.signatures.isValid(principal.tenant, exported as SessionExport, parsed.signature);
+    assertMayImport(principal, turns, { isSigned, isTrusted });
+    const key = { tenant: principal.tenant, id: to };
+    const stored = await this.importedTurns.create(turns, at);
+    const messages = stored.reduce((sum, turn) => sum + turn.messages.length, 0);
+    const about = { owner: principal.id, metadata: session.metadata, now: Date.now() };
+    await this.store.commitNew(to, [
+      this.store.create(key, {
+        ...about,
+        turns: stored.length,
+        messages,
+        ...marksOf(session, { isSigned, isTrusted }),
+      }),
+      ...stored.flatMap((turn) => this.turns.append(key, turn)),
+      ...this.files.imported(key, principal.id, turns, at),
+    ]);
+    return this.sessions.get(principal, to);
+  }
+}
+
+function parse(exported: unknown, at: string): SessionExport {
+  const parsed = sessionExportSchema.safeParse(exported);
+  if (parsed.success) return parsed.data;
+  const errors = issueMistakes(parsed.error.issues, exported, at);
+  const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  throw new AppError('VALIDATION_FAILED', `The session cannot be imported: ${detail}.`, { details: { errors } });
+}
+
+function marksOf(
+  { is_tainted: isTainted = false, is_private: isPrivate = false }: SessionExport['session'],
+  { isSigned, isTrusted }: { readonly isSigned: boolean; readonly isTrusted: boolean },
+) {
+  return {
+    taintedTurn: (isSigned || isTrusted) && !isTainted ? null : 1,
+    privateTurn: isSigned && !isPrivate ? null : 1,
+  };
+}
+
+function hasSystemMessage(turns: SessionExport['turns']): boolean {
+  return turns.some(({ messages }) => messages.some(({ role }) => role === 'system'));
+}
+
+/** @throws AppError `FORBIDDEN` without the scope for a trusted import, and for unsigned system messages */
+function assertMayImport(
+  principal: Principal,
+  turns: SessionExport['turns'],
+  { isSigned, isTrusted }: { readonly isSigned: boolean; readonly isTrusted: boolean },
+): void {
+  if (isTrusted) assertTrusting(principal, 'an import as trusted');
+  if (!isSigned && hasSystemMessage(turns)) assertTrusting(principal, 'a system message in an unsigned import');
+}
+
+function assertTrusting(principal: Principal, what: string): void {
+  if (hasScope(principal, TRUST)) return;
+  throw new AppError('FORBIDDEN', `The session was not imported: ${what} needs the scope "${TRUST}".`, {
+    details: { scope: TRUST },
+  });
+}

@@ -1,0 +1,85 @@
+import { Logger } from '@nestjs/common';
+import { AppError, messageOf } from '../../errors/index.js';
+import type { EmbeddingModel } from '../../llm/index.js';
+import { FACT_LIMITS } from './fact-limits.policy.js';
+import type { FactStore } from './fact.store.js';
+import type { Fact, FactOwner, RecallOptions } from './fact.types.js';
+import { cosine, decodeVector, encodeVector, toDirection } from './vector.mapper.js';
+
+type EmbeddingCall = Pick<RecallOptions, 'signal' | 'meter'>;
+
+/**
+ * Semantic search with an embedding model. It is optional: a failed call is logged, and the memory continues without
+ * vectors.
+ */
+export class FactVectorService {
+  private readonly logger = new Logger('LongTermMemory');
+  /** Key of the stored vectors; vectors of another model are computed again. */
+  private readonly space: string;
+
+  constructor(
+    private readonly store: FactStore,
+    private readonly model: EmbeddingModel,
+  ) {
+    this.space = `${model.provider}/${model.name}`;
+  }
+
+  /** Computes missing vectors for the owner's newest facts, including those of earlier failures. */
+  async fillIn(owner: FactOwner, call: EmbeddingCall = {}): Promise<void> {
+    const facts = await this.store.withoutVector(owner, this.space, FACT_LIMITS.filledIn);
+    if (facts.length > 0) await this.fill(owner, facts, call);
+  }
+
+  /** The ids of the facts nearest in meaning to the query, nearest first; empty if the embedding fails. */
+  async nearest(owner: FactOwner, query: string, call: EmbeddingCall = {}): Promise<string[]> {
+    const embedded = await this.embed([query], call);
+    const [vector] = Array.isArray(embedded) ? embedded : [];
+    if (!vector) return [];
+    await this.fillIn(owner, call);
+    const wanted = toDirection(vector);
+    const stored = await this.store.vectors(owner, this.space, FACT_LIMITS.vectors);
+    return stored
+      .map(({ id, embedding }) => ({ id, nearness: cosine(wanted, decodeVector(embedding)) }))
+      .filter(({ nearness }) => nearness > 0)
+      .toSorted((a, b) => b.nearness - a.nearness)
+      .slice(0, FACT_LIMITS.nearest)
+      .map(({ id }) => id);
+  }
+
+  /** Splits a rejected batch in halves, so that one rejected text does not prevent the vectors of the others. */
+  private async fill(owner: FactOwner, facts: readonly Fact[], call: EmbeddingCall): Promise<void> {
+    const embedded = await this.embed(
+      facts.map(({ text }) => text),
+      call,
+    );
+    if (Array.isArray(embedded)) {
+      const vectors = facts.map(({ id }, at) => ({ id, embedding: encodeVector(embedded[at] ?? []) }));
+      await this.store.setVectors(owner, this.space, vectors);
+    } else if (embedded === 'refused' && facts.length > 1) {
+      const half = facts.length >> 1;
+      await this.fill(owner, facts.slice(0, half), call);
+      await this.fill(owner, facts.slice(half), call);
+    }
+  }
+
+  private async embed(
+    texts: readonly string[],
+    { signal, meter }: EmbeddingCall,
+  ): Promise<(readonly number[])[] | 'refused' | 'failed'> {
+    try {
+      const account = meter?.next();
+      const options = { ...(signal && { signal }), ...(account && { account }) };
+      const { vectors, usage, model } = await this.model.embed(texts, options);
+      if (usage) meter?.count(model, { completionTokens: 0, ...usage });
+      return [...vectors];
+    } catch (error) {
+      if (!signal?.aborted) this.logger.warn(`No embeddings, words alone have to do: ${messageOf(error)}`);
+      return isOfText(error) ? 'refused' : 'failed';
+    }
+  }
+}
+
+/** Whether the error concerns the text; another text fails too if the model does not exist. */
+function isOfText(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'MODEL_REFUSED' && error.details?.['provider_status'] !== 404;
+}

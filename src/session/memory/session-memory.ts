@@ -1,0 +1,191 @@
+import { Injectable } from '@nestjs/common';
+import type { DataFact } from '../../run/index.js';
+import { factsOfSession } from '../session-facts.mapper.js';
+import { SessionStore } from '../session-store.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
+import { MemoryPolicyRegistry } from './memory-policy.registry.js';
+import type { MemoryPolicy } from './memory-policy.js';
+import type { MemoryPlace, MemoryRules, MemoryTools, Recollection, Summary } from './memory.types.js';
+import { expandRanges, recollectPlace, summaryMessage, toRanges } from './recollection.mapper.js';
+import { SummaryExtension } from './summary-extension.js';
+import { SummaryStore } from './summary.store.js';
+import { withCut, type TextCut } from './turn-cut.mapper.js';
+import { cutToTokens } from './turn-shortening.policy.js';
+import { NOTHING_RESERVED, TurnSelection, type Reserved, type Selection } from './turn-selection.js';
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+/** Maximum number of turns that are read because they are marked, for example for a system message. */
+const MARKED = 100;
+/** Maximum number of pages that one selection reads: shortened turns leave room for older ones. */
+const MOST_PAGES = 8;
+/** Turns that a replay reads in one statement. */
+const READ_AT_ONCE = 500;
+/** The share of the budget that a summary may take. */
+const SUMMARY_SHARE = 1 / 3;
+
+interface Past {
+  readonly lastTurn: number;
+  readonly messageCount: number;
+  readonly facts: readonly DataFact[];
+  readonly turns: readonly StoredTurn[];
+}
+
+interface Look extends MemoryTools {
+  readonly key: SessionKey;
+  readonly rules: MemoryRules;
+  readonly policy: MemoryPolicy;
+}
+
+interface Choice {
+  readonly turns: readonly StoredTurn[];
+  readonly selection: Selection;
+  readonly summary: Summary | null;
+  readonly summaryCut: TextCut | null;
+  readonly summaryTokens: number;
+}
+
+/** Selects a run's part of its session within the limits of the agent; the newest turn is always included. */
+@Injectable()
+export class SessionMemory {
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly turns: TurnStore,
+    private readonly summaries: SummaryStore,
+    private readonly extension: SummaryExtension,
+    private readonly policies: MemoryPolicyRegistry,
+  ) {}
+
+  /** Reads the session and selects the run's part of it; the decision is in the `place`, which the run records. */
+  async look(key: SessionKey, rules: MemoryRules, tools: MemoryTools): Promise<Recollection> {
+    const look: Look = { ...tools, key, rules, policy: this.policies.get(rules.policy) };
+    const past = await this.read(look);
+    const { turns, selection, summary, summaryCut, summaryTokens } = await this.choose(look, past);
+    const place: MemoryPlace = {
+      lastTurn: past.lastTurn,
+      messageCount: past.messageCount,
+      // Facts of omitted turns count, too: selected turns may repeat their content.
+      ...(past.facts.length > 0 && { facts: past.facts }),
+      ...(summary && { summary }),
+      given: {
+        turns: toRanges(selection.turns),
+        cuts: selection.cuts,
+        ...(summaryCut && { summaryCut }),
+        tokens: selection.tokens + summaryTokens,
+        maxMessages: rules.maxMessages,
+        maxContextTokens: rules.maxContextTokens,
+      },
+    };
+    return recollectPlace(place, turns, rules);
+  }
+
+  /** Applies the decision of an earlier `look` of the run to the same turns. */
+  async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
+    const numbers = rules.enabled ? expandRanges(place.given?.turns ?? []) : [];
+    const turns: StoredTurn[] = [];
+    for (let at = 0; at < numbers.length; at += READ_AT_ONCE) {
+      const only = numbers.slice(at, at + READ_AT_ONCE);
+      turns.push(...(await this.turns.read(key, { newest: 0, only, through: place.lastTurn })));
+    }
+    return recollectPlace(place, turns, rules);
+  }
+
+  private async read({ key, rules, policy }: Look): Promise<Past> {
+    const [session, turns] = await Promise.all([
+      this.sessions.read(key),
+      rules.enabled ? this.turns.read(key, { marked: MARKED, ...queryOf(policy, rules), through: NO_LIMIT }) : [],
+    ]);
+    const { lastTurn = 0, messageCount = 0 } = session ?? {};
+    const facts = session && rules.enabled ? factsOfSession(session) : [];
+    return { lastTurn, messageCount, facts, turns: turns.filter(({ turn }) => turn <= lastTurn) };
+  }
+
+  private async choose(look: Look, past: Past): Promise<Choice> {
+    const { key, policy, rules } = look;
+    const isOn = rules.enabled && rules.maxContextTokens > 0 && rules.maxMessages > 0;
+    if (!policy.summarises || !isOn) return this.selectAfter(look, past, null);
+    const former = await this.summaries.latest(key, past.lastTurn);
+    const choice = await this.selectAfter(look, past, former);
+    // The selection starts at the newest turn: if it includes the oldest, it includes all. Turn numbers may have gaps.
+    const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
+    if (!oldest || choice.selection.seen.has(oldest.turn)) return choice;
+    const staying = (memoryRules: MemoryRules) => this.staying({ ...look, rules: memoryRules }, past.lastTurn);
+    const summary = await this.extension.extend(key, former, { rules, staying, summarise: look.summarise });
+    return summary ? this.selectAfter(look, past, summary) : choice;
+  }
+
+  /** The turns that a summary does not cover; a summary never covers the newest turn. */
+  private async staying(look: Look, lastTurn: number): Promise<ReadonlySet<number>> {
+    const { key, policy, rules } = look;
+    const turns = await this.turns.read(key, { ...queryOf(policy, rules), through: lastTurn });
+    const { seen } = new TurnSelection(rules, policy, look.count).select(turns, NOTHING_RESERVED);
+    return new Set([...seen, ...turns.slice(-1).map(({ turn }) => turn)]);
+  }
+
+  private async selectAfter(look: Look, past: Past, summary: Summary | null): Promise<Choice> {
+    const { rules, count } = look;
+    const maxTokens = Math.floor(rules.maxContextTokens * SUMMARY_SHARE);
+    const message = summary && summaryMessage(summary);
+    const isFitting = !message || count([message]) <= maxTokens;
+    const summaryCut = isFitting ? null : cutToTokens(message, 0, maxTokens, count);
+    const shown = message && summaryCut ? withCut(message, summaryCut) : message;
+    const summaryTokens = shown ? count([shown]) : 0;
+    const reserved = { messages: shown ? 1 : 0, tokens: summaryTokens, through: summary?.through ?? 0 };
+    return { ...(await this.selectWith(look, past, reserved)), summary, summaryCut, summaryTokens };
+  }
+
+  /** Shortened turns leave room for older ones, which are then read. */
+  private async selectWith(look: Look, past: Past, reserved: Reserved): Promise<Pick<Choice, 'turns' | 'selection'>> {
+    const { key, policy, rules } = look;
+    const building = new TurnSelection(rules, policy, look.count);
+    let { turns } = past;
+    let selection = building.select(turns, reserved);
+    let query: TurnQuery = { ...queryOf(policy, rules), through: past.lastTurn };
+    for (let pages = 1; policy.readsOn && selection.hasRoom && pages < MOST_PAGES; pages++) {
+      const { newest, maxMessages, maxTokens, isPlain } = query;
+      const bounds = {
+        ...(maxMessages && { maxMessages }),
+        ...(maxTokens && { maxTokens }),
+        ...(isPlain && { isPlain }),
+      };
+      query = { newest, ...bounds, through: oldestRead(turns, query) - 1 };
+      const older = query.through > reserved.through ? await this.turns.read(key, query) : [];
+      if (older.length === 0) break;
+      turns = merged(turns, older);
+      selection = building.select(turns, reserved);
+    }
+    return { turns, selection };
+  }
+}
+
+/** The query of a policy, extended to include the newest turn. */
+function queryOf(policy: MemoryPolicy, rules: MemoryRules): Omit<TurnQuery, 'through'> {
+  const query = policy.query(rules);
+  const { maxMessages, maxTokens } = query;
+  return {
+    ...query,
+    newest: Math.max(query.newest, 1),
+    ...(maxMessages !== undefined && { maxMessages: Math.max(maxMessages, 1) }),
+    ...(maxTokens !== undefined && { maxTokens: Math.max(maxTokens, 1) }),
+  };
+}
+
+/** The oldest of the newest turns that a query has read; marked and first turns are not among these. */
+function oldestRead(turns: readonly StoredTurn[], query: TurnQuery): number {
+  const { through, newest, maxMessages = NO_LIMIT, maxTokens = NO_LIMIT, isPlain } = query;
+  let [oldest, count, messages, tokens] = [through + 1, 0, 0, 0];
+  for (const turn of turns.toReversed()) {
+    if (turn.turn > through) continue;
+    if (count >= newest || messages >= maxMessages || tokens >= maxTokens) break;
+    oldest = turn.turn;
+    count++;
+    messages += turn.messages.length;
+    tokens += isPlain ? turn.plainTokens : turn.tokens;
+  }
+  return oldest;
+}
+
+function merged(turns: readonly StoredTurn[], older: readonly StoredTurn[]): readonly StoredTurn[] {
+  const all = new Map([...older, ...turns].map((turn) => [turn.turn, turn]));
+  return [...all.values()].toSorted((a, b) => a.turn - b.turn);
+}
