@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { ProtocolRegistry } from '../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';

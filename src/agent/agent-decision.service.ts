@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AppError,
-  fieldMistake,
-  type FieldMistake,
-  type JsonValue,
-  messageOf,
-  parseExactJson,
-  type Principal,
-} from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
+import { fieldMistake, type FieldMistake, type JsonValue, parseExactJson, type Principal } from '../kernel/index.js';
 import {
   RunDecisionService,
   type RunRecord,
@@ -19,13 +12,13 @@ import {
   type WaitingRequest,
   type WaitingRun,
 } from '../run/index.js';
-import { createValueCheck, SecurityPolicies, ToolExecutor, ToolRegistry } from '../tool/index.js';
-import { parseStoredDefinition } from './agent-definition.schema.js';
+import { AccessLogService } from '../security/index.js';
+import { createBoundedCheck, ToolExecutor } from '../tool/index.js';
+import { SecurityPolicies } from '../tool-policy/index.js';
 import { AgentService } from './agent.service.js';
 import type { RunAnswer } from './agent.types.js';
+import { DecisionPermits } from './decision-permits.service.js';
 import { screenVerdict } from './screened-verdict.policy.js';
-import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
-import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
 /** The call that an answer is for; optional where only one call is possible. */
 interface Addressed {
@@ -63,28 +56,31 @@ export interface Settlement extends Addressed {
 
 /**
  * Human decisions on waiting runs: agent runs and direct tool calls. Each method returns the run's current answer and
- * throws `AppError`: `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when no such request is open; `VALIDATION_FAILED` and
- * `INPUT_BLOCKED`, which change nothing.
+ * throws `AppError`: `RUN_NOT_FOUND`; `FORBIDDEN` for a decider without permission for the call, except for `deny`;
+ * `RUN_NOT_WAITING` when no such request is open; `VALIDATION_FAILED` and `INPUT_BLOCKED`, which change nothing.
  */
 @Injectable()
 export class AgentDecisionService {
   constructor(
     private readonly decisions: RunDecisionService,
     private readonly agents: AgentService,
-    private readonly tools: ToolRegistry,
     private readonly executor: ToolExecutor,
     private readonly policies: SecurityPolicies,
-    private readonly agentTools: SubAgentTools,
+    private readonly permits: DecisionPermits,
+    private readonly access: AccessLogService,
   ) {}
 
   async approve(principal: Principal, runId: string, { callId, ...given }: Approval = {}): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
     if (given.arguments === undefined) {
       const requests = selectRequests(waiting, 'approval', callId);
+      for (const request of requests) await this.permits.assertMayApprove(principal, waiting.run, request);
       return this.decide(principal, waiting, requests, { kind: 'approve' });
     }
     const request = selectRequest(waiting, 'approval', callId);
     const edited = JSON.stringify(given.arguments);
+    await this.permits.assertMayApprove(principal, waiting.run, request);
+    await this.permits.assertMayCall(principal, waiting.run, { ...request, arguments: edited });
     await this.checkArguments(waiting.run, request, edited);
     return this.decide(principal, waiting, [request], { kind: 'approve', arguments: edited });
   }
@@ -98,42 +94,45 @@ export class AgentDecisionService {
   async input(principal: Principal, runId: string, { callId, value }: Input): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
     const request = selectRequest(waiting, 'input', callId);
+    await this.permits.assertMayCall(principal, waiting.run, request);
     const json = toJson('value', value);
-    assertFits(request, json);
+    await assertFits(request, json);
     return this.decide(principal, waiting, [request], { kind: 'input', value: json });
   }
 
   async settle(principal: Principal, runId: string, { callId, ...settlement }: Settlement): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
-    const verdict = toVerdict(settlement, principal);
-    return this.decide(principal, waiting, [selectRequest(waiting, 'outcome_unknown', callId)], verdict);
+    const request = selectRequest(waiting, 'outcome_unknown', callId);
+    await this.permits.assertMayCall(principal, waiting.run, request);
+    return this.decide(principal, waiting, [request], toVerdict(settlement, principal));
   }
 
   private async decide(
     principal: Principal,
     waiting: WaitingRun,
     requests: readonly WaitingRequest[],
-    verdict: Verdict,
+    verdict: PersonalVerdict,
   ): Promise<RunAnswer> {
     const screened = screenVerdict(this.policies, waiting.run, verdict);
     const answers = requests.map((request) => ({ request, ...screened }));
-    for (const answer of answers) assertStillFits(answer);
+    for (const answer of answers) await assertStillFits(answer);
     await this.decisions.decide(waiting, answers, principal.id);
+    this.access.record(principal, verdict.kind, 'run', waiting.run.id);
     return this.agents.shown(principal, waiting.run.id);
   }
 
   /** The tool checks edited arguments in the same way as the model's arguments. */
   private async checkArguments(run: RunRecord, { tool }: WaitingRequest, edited: string): Promise<void> {
-    // Sub-agent tools are not registered in the tool registry.
-    const own = run.kind === AGENT_RUN ? this.agentTools.of(parseStoredDefinition(run.definition)) : [];
-    const tools = new Map([...own, ...this.tools.list()].map((one) => [one.definition.name, one]));
-    const checked = await this.executor.check({ name: tool, arguments: edited }, tools);
+    const checked = await this.executor.check({ name: tool, arguments: edited }, this.permits.toolsOf(run));
     if (checked.kind !== 'rejected' || checked.result.success) return;
     throw invalid('arguments', checked.result.error, 'isArguments', {}, checked.mistakes);
   }
 }
 
-function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): Verdict {
+/** A verdict of a person. */
+type PersonalVerdict = Exclude<Verdict, { readonly kind: 'expire' | 'join' }>;
+
+function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): PersonalVerdict {
   if (result !== undefined && outcome !== 'succeeded') {
     throw invalid('result', 'is only for the outcome "succeeded"', 'isMeant', result);
   }
@@ -150,16 +149,16 @@ function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): V
   }
 }
 
-function assertFits({ schema }: WaitingRequest, value: JsonValue, told = ''): void {
-  const checked = schema ? createValueCheck(schema)(value) : { valid: true as const };
+async function assertFits({ schema }: WaitingRequest, value: JsonValue, hint = ''): Promise<void> {
+  const checked = schema ? await createBoundedCheck(schema)(value) : { valid: true as const };
   if (checked.valid) return;
-  const mistakes = checked.mistakes?.map((mistake) => ({ ...mistake, message: `${told}${mistake.message}` }));
-  throw invalid('value', `${told}${checked.reason}`, 'isAnswer', value, mistakes);
+  const mistakes = checked.mistakes?.map((mistake) => ({ ...mistake, message: `${hint}${mistake.message}` }));
+  throw invalid('value', `${hint}${checked.reason}`, 'isAnswer', value, mistakes);
 }
 
-function assertStillFits({ request, verdict, masked }: AnsweredRequest): void {
+async function assertStillFits({ request, verdict, masked }: AnsweredRequest): Promise<void> {
   if (masked && verdict.kind === 'input')
-    assertFits(request, verdict.value, `with ${masked.found.join(', ')} masked: `);
+    await assertFits(request, verdict.value, `with ${masked.found.join(', ')} masked: `);
 }
 
 /** Copies a value through JSON. */

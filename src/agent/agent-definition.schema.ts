@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { guardrailsSchema } from '../tool/index.js';
+import { guardrailsSchema } from '../tool-policy/index.js';
 import { readFormat, type GivenFormat } from './response-format.mapper.js';
 
 const SEED_LIMIT = 2_147_483_648;
@@ -27,6 +27,7 @@ export const modelParametersSchema = z.strictObject({
 const capabilitiesSchema = z.strictObject({
   vision: z.boolean().optional(),
   imageUrls: z.boolean().optional(),
+  audio: z.boolean().optional(),
   functionCalling: z.boolean().optional(),
   jsonMode: z.boolean().optional(),
   forcedToolChoice: z.boolean().optional(),
@@ -65,8 +66,8 @@ export const memoryRulesSchema = z.strictObject({
 });
 
 /** Format of the final answer. A Standard Schema is stored as its JSON Schema, because definitions are stored. */
-const responseFormatSchema = z.custom<GivenFormat>().transform((given, context) => {
-  const read = readFormat(given);
+const responseFormatSchema = z.custom<GivenFormat>().transform((value, context) => {
+  const read = readFormat(value);
   if ('format' in read) return read.format;
   context.addIssue(read.problem);
   return z.NEVER;
@@ -82,8 +83,8 @@ const DEFAULT_MAX_DEPTH = 3;
 const mcpServerSchema = z.strictObject({ name: nameSchema, enabled: z.boolean().default(true) });
 /** A name alone means enabled. */
 const mcpMentionSchema = z
-  .union([z.string(), z.custom<z.input<typeof mcpServerSchema>>((given) => typeof given === 'object')])
-  .transform((given) => (typeof given === 'string' ? { name: given } : given))
+  .union([z.string(), z.custom<z.input<typeof mcpServerSchema>>((value) => typeof value === 'object')])
+  .transform((value) => (typeof value === 'string' ? { name: value } : value))
   .pipe(mcpServerSchema);
 
 const budgetSchema = z

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, newId, parseExactJson, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, newId, parseExactJson, type Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
@@ -16,7 +17,7 @@ import { parseStoredDefinition, type AgentDefinition } from './agent-definition.
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { asAsked } from './asked-agent.mapper.js';
+import { withOverrides } from './overridden-agent.mapper.js';
 import { assertSeen, readImages } from './given-image.policy.js';
 import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
@@ -24,6 +25,8 @@ import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
 /** Name of the step that records the part of the session that a run sees. */
 const WINDOW_STEP = 'value:window';
+/** Name of the step that records that masked content was reported. */
+const INPUT_STEP = 'value:input';
 
 /** Forks agent runs; handles the definition, message and session, of which the loop is unaware. */
 @Injectable()
@@ -42,17 +45,16 @@ export class AgentForkService {
    * The new run is journaled when this resolves, and executes in the background.
    * @returns the new run's id
    * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `MODEL_NOT_ALLOWED`,
-   *   `MODEL_CANNOT_SEE`, `AGENT_NOT_FOUND`, `SESSION_EXISTS`, `SHUTTING_DOWN`; `RUN_VERSION_UNSUPPORTED` from any but
+   *   `MODEL_CANNOT_SEE`, `MODEL_CANNOT_FORMAT`, `AGENT_NOT_FOUND`, `RUN_QUEUE_FULL`, `RUN_RATE_LIMITED`, `SESSION_EXISTS`, `SHUTTING_DOWN`; `RUN_VERSION_UNSUPPORTED` from any but
    *   the first step of a run that cannot be replayed
    */
   async fork(principal: Principal, runId: string, request: ForkRequest): Promise<string> {
-    const { edit = {} } = request;
     const original = await this.runs.get(principal, runId);
     if (original.kind !== AGENT_RUN) throw invalid('id', `run "${runId}" is not an agent's`, runId);
-    assertFits(edit, request.fromStep);
+    assertFits(request.edit ?? {}, request.fromStep);
+    const { edit, masked } = this.definitions.screened(original, request.edit ?? {});
     const planned = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, planned.hasReplies);
-    const plan = withMemoryOf(planned, definition);
     const id = newId();
     const { historyOf, heldTo: _heldTo, ...input } = parseExactJson(original.input) as AgentRunInput;
     // A fork of a handed-over run gets its own session branch, because its turn no longer belongs to the parent run.
@@ -60,9 +62,10 @@ export class AgentForkService {
     const sessionId = request.sessionId ?? (from === null ? null : newId());
     const window = input.isNewSession ? 0 : await this.windowOf(principal, original.id, from);
     // Followers of the fork receive message deltas.
-    const asked = this.definitions.input(input, edit, definition);
-    if (asked.model) this.models.assertAllowed(asked.model, definition);
-    if (input.images) assertSeen(readImages(input.images, Infinity), this.models.create(asAsked(definition, asked)));
+    const newInput = this.definitions.input(input, edit, definition, masked);
+    const plan = withMasked(withMemoryOf(planned, definition), input, newInput);
+    if (input.images)
+      assertSeen(readImages(input.images, Infinity), this.models.create(withOverrides(definition, newInput)));
     const changes = { isNewSession: window === 0, isStreaming: true };
     await this.forks.start(
       principal,
@@ -77,11 +80,11 @@ export class AgentForkService {
         loopVersion: plan.hasReplies ? original.loopVersion : LOOP_VERSION,
         definition: content,
         definitionHash: hash,
-        input: JSON.stringify({ ...asked, ...changes } satisfies AgentRunInput),
+        input: JSON.stringify({ ...newInput, ...changes } satisfies AgentRunInput),
         timeoutMs: definition.limits.runTimeoutMs,
         statements: await this.branch(principal, sessionId, from, window),
       },
-      this.editsOf(edit, plan, asAsked(definition, asked)),
+      this.editsOf(edit, plan, withOverrides(definition, newInput)),
     );
     return id;
   }
@@ -137,6 +140,13 @@ function withMemoryOf(plan: ForkPlan, { memory }: AgentDefinition): ForkPlan {
   if (JSON.stringify(former) === JSON.stringify(memory)) return plan;
   const { steps, events } = plan.prefix;
   return { ...plan, prefix: { steps: steps.filter((name) => name !== WINDOW_STEP), events } };
+}
+
+/** With further masked content, the fork drops the record that the masking was reported, and reports it again. */
+function withMasked(plan: ForkPlan, { masked: former = [] }: AgentRunInput, { masked = [] }: AgentRunInput): ForkPlan {
+  if (masked.every((kind) => former.includes(kind))) return plan;
+  const { steps, events } = plan.prefix;
+  return { ...plan, prefix: { steps: steps.filter((name) => name !== INPUT_STEP), events } };
 }
 
 function assertFits(edit: ForkEdit, fromStep: string): void {

@@ -3,8 +3,13 @@ import { countMessages, TokenCounterRegistry, type ChatModel } from '../llm/inde
 import type { Statement } from '../persistence/index.js';
 import {
   addUsage,
+  type DataFact,
+  factsOfRun,
+  mergeFacts,
   NO_USAGE,
+  storedFacts,
   type RunContext,
+  RunFileService,
   type RunRecord,
   type RunUsage,
   type UsageReported,
@@ -30,6 +35,10 @@ import { summariser } from './summariser.factory.js';
 
 /** Iteration number of the summary's usage events: before the loop's first iteration. */
 const BEFORE_FIRST = 0;
+/** The start of the text that refers to a file. */
+const FILE_REFERENCE = '[file ';
+/** Name of the policy of an agent without memory. */
+const NO_MEMORY = 'none';
 const NOTHING: MemoryPlace = { lastTurn: 0, messageCount: 0 };
 
 /** Loads a run's session history, and stores the run's turn. */
@@ -41,6 +50,7 @@ export class AgentMemory {
     private readonly sessions: SessionService,
     private readonly counters: TokenCounterRegistry,
     private readonly models: AgentModelFactory,
+    private readonly files: RunFileService,
   ) {}
 
   /** @throws the model's error, if the model is to summarise the history */
@@ -80,6 +90,8 @@ export class AgentMemory {
       return looked.place;
     });
     const past = looked ?? (await this.lookAgain(key, rules, placeOf(recorded)));
+    if (past.messages.some(({ role, content }) => role === 'tool' && content.includes(FILE_REFERENCE)))
+      context.files.follow(await this.files.earlier(run.principal, past.runs));
     return isWholeTurns(run) ? past : withReferences(past, input.references);
   }
 
@@ -92,23 +104,28 @@ export class AgentMemory {
   turnStatements(
     run: RunRecord,
     input: AgentRunInput,
-    { place }: Recollection,
+    { place, state }: Recollection,
     {
       model,
-      isTainted,
+      facts,
       ...turn
-    }: Pick<Turn, 'status' | 'messages'> & { readonly model: string; readonly isTainted: boolean },
+    }: Pick<Turn, 'status' | 'messages'> & { readonly model: string; readonly facts: readonly DataFact[] },
   ): Statement[] {
     if (run.sessionId === null) return [];
     const counter = this.counters.atHand(model);
     const messages = withOrigin(turn.messages, run, input);
     const stored = { ...turn, ...countTurn(counter, messages), messages, runId: run.id };
     const marks = (input.references ?? []).filter((one) => one <= place.lastTurn);
-    const taint = isTainted && !place.isTainted;
+    const turnNumber = place.lastTurn + 1;
+    const added = mergeFacts(storedFacts(place), facts).slice(storedFacts(place).length);
+    // Without memory the run has not read the earlier turns, nor their facts.
+    const all = state.policy === NO_MEMORY ? null : factsOfRun(facts, run.id);
     return [
       ...this.sessions.turnStatements(run.principal, run.sessionId, place.lastTurn, stored),
-      ...this.sessions.referenceStatements(run.principal, run.sessionId, marks, place.lastTurn + 1),
-      ...(taint ? [this.sessions.taintStatement(run.principal, run.sessionId, place.lastTurn + 1)] : []),
+      ...this.sessions.referenceStatements(run.principal, run.sessionId, marks, turnNumber),
+      ...(added.length > 0
+        ? [this.sessions.factsStatement(run.principal, run.sessionId, turnNumber, { added, all })]
+        : []),
       ...(place.summary ? this.sessions.summaryStatements(run.principal, run.sessionId, place.summary) : []),
     ];
   }
@@ -138,8 +155,8 @@ function placeOf(recorded: MemoryPlace | number): MemoryPlace {
 }
 
 function nothingFrom({ enabled, policy }: MemoryRules): Recollection {
-  const state = { message_count: 0, context_tokens: 0, dropped: 0, policy: enabled ? policy : 'none' };
-  return { place: NOTHING, messages: [], state, repaired: [] };
+  const state = { message_count: 0, context_tokens: 0, dropped: 0, policy: enabled ? policy : NO_MEMORY };
+  return { place: NOTHING, messages: [], runs: [], state, repaired: [] };
 }
 
 /** Adds the time and the user's metadata to the question. */

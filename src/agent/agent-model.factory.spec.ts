@@ -28,7 +28,10 @@ describe('the model of an agent', () => {
   const factories = ['openai', 'glm', 'own'].map((name) => new KeepingFactory(name));
   const registry = new ModelRegistry();
   for (const factory of factories) registry.register(factory);
-  const models = new AgentModelFactory(new ModelStackFactory(registry, new KeyPoolRegistry(config), config), config);
+  const models = new AgentModelFactory(
+    new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm),
+    config.llm,
+  );
   const create = (provider: string, name?: string) =>
     models.create(agentDefinitionSchema.parse({ name: 'a', model: { provider, name } }));
 

@@ -1,6 +1,6 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { AppConfig, type ModelChoice, type ProviderAccess } from '../config/index.js';
-import { ChatModel, defaultContextTokens, ModelStackFactory, type ModelSettings } from '../llm/index.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { llmConfig, type LlmConfig } from '../config/index.js';
+import { ChatModel, configuredSettings, defaultContextTokens, ModelStackFactory } from '../llm/index.js';
 import type { MemoryRules } from '../session/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { assertAllowed, type NamedModel } from './allowed-model.policy.js';
@@ -19,7 +19,7 @@ export class AgentModelFactory {
 
   constructor(
     private readonly stack: ModelStackFactory,
-    private readonly config: AppConfig,
+    @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     /** The application's own model, which replaces every provider. */
     @Optional() own?: ChatModel,
   ) {
@@ -46,7 +46,7 @@ export class AgentModelFactory {
   namesOf({ model }: Pick<AgentDefinition, 'model'>): Required<NamedModel>[] {
     if (this.own) return [this.own];
     const others =
-      model.fallback ?? this.config.llm.resilience.fallback.map(({ provider, model: name }) => ({ provider, name }));
+      model.fallback ?? this.config.resilience.fallback.map(({ provider, model: name }) => ({ provider, name }));
     return [model, ...others].map(({ provider, name }) => ({ provider, name: name ?? this.nameOf(provider) }));
   }
 
@@ -67,7 +67,7 @@ export class AgentModelFactory {
    * @throws AppError `MODEL_NOT_ALLOWED`
    */
   assertAllowed(model: NamedModel, agent: Pick<AgentDefinitionInput, 'model' | 'budgets'>): void {
-    assertAllowed(model, agent, this.config.llm);
+    assertAllowed(model, agent, this.config);
   }
 
   /** Name of a provider's default model; empty if the provider is unavailable. */
@@ -89,24 +89,9 @@ export class AgentModelFactory {
   private make({ provider, name, capabilities, fallback, maxAttempts }: AgentDefinition['model']): ChatModel {
     const others = fallback?.map((one) => ({ provider: one.provider, model: one.name }));
     return this.stack.create(
-      { ...this.settingsOf({ provider, model: name }), ...(capabilities && { capabilities }) },
-      (others ?? this.config.llm.resilience.fallback).map((one) => this.settingsOf(one)),
+      { ...configuredSettings(this.config, { provider, model: name }), ...(capabilities && { capabilities }) },
+      (others ?? this.config.resilience.fallback).map((one) => configuredSettings(this.config, one)),
       { maxAttempts },
     );
-  }
-
-  private settingsOf({ provider, model }: ModelChoice): ModelSettings {
-    const { llm } = this.config;
-    // Providers of the application are not in this table and manage their own keys.
-    const access: Partial<Record<string, ProviderAccess>> = llm.access;
-    const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;
-    return {
-      provider,
-      timeoutMs: llm.timeoutMs,
-      ...(idleTimeoutMs !== undefined && { idleMs: idleTimeoutMs }),
-      ...(totalTimeoutMs > 0 && { totalMs: totalTimeoutMs }),
-      ...(model !== undefined && { model }),
-      ...access[provider],
-    };
   }
 }

@@ -1,5 +1,5 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { llmConfig, type LlmConfig, mcpConfig, type McpClientConfig } from '../config/index.js';
 import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
@@ -10,7 +10,8 @@ import { AgentModelFactory } from './agent-model.factory.js';
 export class AgentNeedService {
   constructor(
     private readonly models: AgentModelFactory,
-    private readonly config: AppConfig,
+    @Inject(llmConfig.KEY) private readonly config: LlmConfig,
+    @Inject(mcpConfig.KEY) private readonly mcp: McpClientConfig,
     @Optional() private readonly servers?: McpRegistry,
   ) {}
 
@@ -21,7 +22,7 @@ export class AgentNeedService {
 
   /** Checks that an MCP server is declared, unless REST can add servers. @throws AppError `MCP_SERVER_NOT_FOUND` */
   assertServer(name: string): void {
-    if (!this.config.mcp.isRestOpen) this.servers?.get(name);
+    if (!this.mcp.isRestOpen) this.servers?.get(name);
   }
 
   /**
@@ -31,7 +32,7 @@ export class AgentNeedService {
    */
   assertPriced(definition: AgentDefinition, called: readonly AgentDefinition[]): void {
     const { budgets = {} } = definition;
-    const { prices, budget, provider, embeddingModel: name } = this.config.llm;
+    const { prices, budget, provider, embeddingModel: name } = this.config;
     if (!isCosted(budget) && !isCosted(budgets)) return;
     assertPriced([...this.models.namesOf(definition), ...(name === undefined ? [] : [{ provider, name }])], prices);
     if (budgets.run?.cost === undefined) return;

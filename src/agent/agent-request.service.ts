@@ -1,15 +1,16 @@
-import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, issueMistakes, messageOf, type Principal } from '../common/index.js';
-import { AppConfig } from '../config/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError, messageOf } from '../errors/index.js';
+import { fieldMistake, issueMistakes, type JsonValue, type Principal } from '../kernel/index.js';
+import { agentConfig, type AgentConfig } from '../config/index.js';
 import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
-import { admit } from '../security/index.js';
-import { agentRules, SecurityPolicies, type GivenRules } from '../tool/index.js';
+import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
 import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { OfferedTools } from './offered-tools.service.js';
-import type { AgentRequest, AgentRunInput, AskedChanges } from './agent.types.js';
+import type { AgentRequest, AgentRunInput, RequestOverrides } from './agent.types.js';
 import { assertSeen, readImages } from './given-image.policy.js';
-import { asAsked } from './asked-agent.mapper.js';
+import { withOverrides } from './overridden-agent.mapper.js';
+import { InputScreen } from './input-screen.js';
 import { readFormat } from './response-format.mapper.js';
 import { ModelParameterService } from './model-parameter.service.js';
 
@@ -21,11 +22,14 @@ const WANTED = [
   'images',
 ] as const satisfies (keyof AgentRequest)[];
 
+/** The texts of a request that a model receives. */
+type RequestTexts = Partial<Pick<AgentRunInput, 'query' | 'responseFormat' | 'parameters'>>;
+
 /** Checks the options of an agent request before the run is journaled. */
 @Injectable()
 export class AgentRequestService {
   constructor(
-    private readonly config: AppConfig,
+    @Inject(agentConfig.KEY) private readonly config: AgentConfig,
     private readonly models: AgentModelFactory,
     private readonly parameters: ModelParameterService,
     private readonly tools: OfferedTools,
@@ -33,12 +37,22 @@ export class AgentRequestService {
   ) {}
 
   /**
-   * Applies the content filter to the user's message, before it is stored or sent to a model.
-   * @throws AppError `INPUT_BLOCKED` with the kinds of content found, never the content
+   * Applies the content filter to the texts of a request that a model receives, before they are stored.
+   * @throws AppError `INPUT_BLOCKED` with the kinds of content found, never the content; `VALIDATION_FAILED` if the mask
+   *   makes the format invalid
    */
-  screen(query: string, definition: GivenRules): Pick<AgentRunInput, 'query' | 'masked'> {
-    const { value, masked } = admit(this.policies.filter('input', agentRules(definition)), query, 'query');
-    return { query: value, ...(masked && { masked }) };
+  screen<T extends RequestTexts>(texts: T, definition: GivenRules): T & Pick<AgentRunInput, 'masked'> {
+    const screen = new InputScreen([this.policies.filter('input', agentRules(definition))]);
+    const { query, responseFormat, parameters } = texts;
+    const format = responseFormat && screen.admit(responseFormat as JsonValue, 'responseFormat');
+    const stop = parameters?.stop && screen.admit([...parameters.stop], 'parameters.stop');
+    return {
+      ...texts,
+      ...(query !== undefined && { query: screen.admit(query, 'query') }),
+      ...(format !== responseFormat && { responseFormat: checkedFormat(format) }),
+      ...(stop && { parameters: { ...parameters, stop } }),
+      ...screen.masked,
+    };
   }
 
   /** Waits for tools that `toolChoice` may select and that are still being registered. */
@@ -47,29 +61,39 @@ export class AgentRequestService {
     else if (typeof toolChoice === 'object') await this.tools.arrived([toolChoice.name]);
   }
 
+  /** Waits for the agent's tools that are still being registered: `run.started` reports those that are missing. */
+  async ready(definition: AgentDefinition): Promise<void> {
+    await this.tools.ready(definition);
+  }
+
   /**
    * Validates the request's overrides of the agent's definition.
    * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_SEE`,
    *   `MODEL_CANNOT_FORMAT`
    */
-  changes(principal: Principal, definition: AgentDefinition, request: AgentRequest): AskedChanges {
-    const asked = WANTED.some((field) => request[field] !== undefined)
+  changes(principal: Principal, definition: AgentDefinition, request: AgentRequest): RequestOverrides {
+    const overrides = WANTED.some((field) => request[field] !== undefined)
       ? this.wanted(principal, definition, request)
       : {};
-    const format = asked.responseFormat ?? definition.responseFormat;
-    if (format !== undefined) assertFormattable(this.models.create(asAsked(definition, asked)));
-    return asked;
+    this.assertFormattable(definition, overrides);
+    return overrides;
   }
 
-  private wanted(principal: Principal, definition: AgentDefinition, request: AgentRequest): AskedChanges {
+  /** @throws AppError `MODEL_CANNOT_FORMAT` when the answer has a format that the model does not support */
+  assertFormattable(definition: AgentDefinition, overrides: RequestOverrides): void {
+    const format = overrides.responseFormat ?? definition.responseFormat;
+    if (format !== undefined) assertFormattable(this.models.create(withOverrides(definition, overrides)));
+  }
+
+  private wanted(principal: Principal, definition: AgentDefinition, request: AgentRequest): RequestOverrides {
     const { model, parameters, toolChoice, responseFormat, images = [] } = request;
-    const shown = readImages(images, this.config.agent.maxImageBytes);
+    const shown = readImages(images, this.config.maxImageBytes);
     if (toolChoice !== undefined) this.assertChoosable(principal, definition, toolChoice);
-    const asked = model === undefined ? {} : this.modelChanges(definition, model);
-    const chosen = this.models.create(asAsked(definition, asked));
+    const modelOverrides = model === undefined ? {} : this.modelChanges(definition, model);
+    const chosen = this.models.create(withOverrides(definition, modelOverrides));
     assertSeen(shown, chosen);
     return {
-      ...asked,
+      ...modelOverrides,
       ...(parameters !== undefined && { parameters: this.checked(chosen, parameters) }),
       ...(toolChoice !== undefined && { toolChoice }),
       ...(responseFormat !== undefined && { responseFormat: checkedFormat(responseFormat) }),
@@ -77,14 +101,14 @@ export class AgentRequestService {
     };
   }
 
-  private modelChanges(definition: AgentDefinition, text: string): Pick<AskedChanges, 'model' | 'protocol'> {
+  private modelChanges(definition: AgentDefinition, text: string): Pick<RequestOverrides, 'model' | 'protocol'> {
     const model = this.models.parse(text, definition.model.provider);
     if (!model) {
       throw invalid('model', 'it must be a name, or a provider’s and a name: "provider:name"', 'isModel', text);
     }
     let made: ChatModel;
     try {
-      made = this.models.create(asAsked(definition, { model }));
+      made = this.models.create(withOverrides(definition, { model }));
     } catch (error) {
       throw invalid('model', messageOf(error), 'isModel', text);
     }
@@ -97,7 +121,7 @@ export class AgentRequestService {
     return { model, ...(isLost && { protocol: 'react' }) };
   }
 
-  private checked(model: ChatModel, parameters: unknown): NonNullable<AskedChanges['parameters']> {
+  private checked(model: ChatModel, parameters: unknown): NonNullable<RequestOverrides['parameters']> {
     const parsed = modelParametersSchema.safeParse(parameters);
     if (!parsed.success) {
       const errors = issueMistakes(parsed.error.issues, parameters, 'parameters.');
@@ -107,8 +131,8 @@ export class AgentRequestService {
     const { taken, faults } = this.parameters.fit(model, parsed.data);
     const [fault] = faults;
     if (fault) {
-      const given = (parameters as Record<string, unknown>)[fault.name];
-      throw invalid(`parameters.${fault.name}`, fault.message, 'isTaken', given);
+      const parameter = (parameters as Record<string, unknown>)[fault.name];
+      throw invalid(`parameters.${fault.name}`, fault.message, 'isTaken', parameter);
     }
     return taken;
   }
@@ -134,11 +158,11 @@ function assertFormattable({ provider, name: model, capabilities }: ChatModel): 
   throw new AppError('MODEL_CANNOT_FORMAT', message, { details: { provider, model } });
 }
 
-function checkedFormat(given: unknown): ResponseFormat {
-  const read = readFormat(given);
+function checkedFormat(declared: unknown): ResponseFormat {
+  const read = readFormat(declared);
   if ('problem' in read) {
     const { at, problem } = read;
-    const value = at === undefined ? given : (given as Record<string, unknown>)[at];
+    const value = at === undefined ? declared : (declared as Record<string, unknown>)[at];
     throw invalid(at === undefined ? 'responseFormat' : `responseFormat.${at}`, problem, 'isFormat', value);
   }
   return read.format;

@@ -1,13 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AppError, parseExactJson, toAppError } from '../common/index.js';
+import { AppError, toAppError } from '../errors/index.js';
+import { parseExactJson } from '../kernel/index.js';
 import type { ChatModel, Message } from '../llm/index.js';
 import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
   addUsage,
+  type DataFact,
+  mergeFacts,
   NO_USAGE,
   journalUnavailable,
   RunFollowService,
   RunHandlerRegistry,
+  storedFacts,
+  toEndedFacts,
+  UNKNOWN_FACTS,
   type RunContext,
   type RunEnding,
   type RunEvent,
@@ -17,15 +23,15 @@ import {
   type TerminalEvent,
 } from '../run/index.js';
 import type { Recollection, TurnStatus } from '../session/index.js';
-import { agentRules } from '../tool/index.js';
+import { agentRules } from '../tool-policy/index.js';
 import { budgetsOf } from './agent-budget.factory.js';
 import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { asAsked, withDefaults } from './asked-agent.mapper.js';
+import { withOverrides, withDefaults } from './overridden-agent.mapper.js';
 import { OfferedTools } from './offered-tools.service.js';
-import { tellMasked } from './masked-input.policy.js';
+import { publishMasked } from './masked-input.policy.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { toQuestion } from './question.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
@@ -33,7 +39,7 @@ import { UnavailableModel } from './unavailable.model.js';
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
-interface Asked {
+interface TurnRequest {
   readonly definition: AgentDefinition;
   readonly model: ChatModel;
 }
@@ -61,19 +67,23 @@ export class AgentHandler implements RunHandler, OnModuleInit {
 
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     const input = parseExactJson(run.input) as AgentRunInput;
-    const definition = asAsked(this.definition(run), input);
+    const definition = withOverrides(this.definition(run), input);
     const model = this.model(definition);
-    await tellMasked(context, input.masked);
+    await publishMasked(context, input.masked);
     const past = await this.look(run, context, input, { definition, model });
     const outcome = LOOP_VERSIONS.includes(run.loopVersion)
       ? await this.reason(context, input, past, { definition, model, loopVersion: run.loopVersion })
       : await this.closeOutdated(run, context, input, definition.limits);
     if (outcome.kind === 'waiting') return outcome;
-    const { finishReason, messages, isTainted } = outcome;
-    const turn = { status: turnStatus(finishReason), messages, isTainted, model: model.name };
+    const { finishReason, messages, facts } = outcome;
+    const turn = { status: turnStatus(finishReason), messages, facts, model: model.name };
     const end = await this.tools.ending(run, context, outcome.stateful);
     const statements = [...this.memory.turnStatements(run, input, past, turn), ...end.statements];
     return { kind: 'finished', event: toEvent(run, outcome, past), statements, ended: end.ended };
+  }
+
+  missing(run: RunRecord): readonly string[] {
+    return this.tools.missing(this.definition(run)).map(({ source }) => source);
   }
 
   ending(run: RunRecord): Promise<RunEnding> {
@@ -84,10 +94,11 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     context: RunContext,
     input: AgentRunInput,
     past: Recollection,
-    { definition, model, loopVersion }: Asked & { readonly loopVersion: number },
+    { definition, model, loopVersion }: TurnRequest & { readonly loopVersion: number },
   ): Promise<ReasoningOutcome> {
     const responseFormat = input.responseFormat ?? definition.responseFormat;
     const { allowed, denied } = await this.tools.of(definition, context);
+    const absent = this.absent(context, definition);
     return this.engine.run(
       {
         agent: definition.name,
@@ -95,13 +106,13 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         instructions: definition.instructions,
         history: past.messages,
         input: toQuestion(input),
-        model,
-        parameters: withDefaults(definition.model.parameters, model),
+        model: absent ? new UnavailableModel(definition.model, absent) : model,
+        ...withDefaults(definition.model.parameters, model, input.optionalParameters),
         protocol: definition.protocol,
         // The loop answers a call to a removed tool with an error.
         tools: input.toolChoice === 'none' ? [] : allowed,
         deniedTools: denied,
-        isTainted: input.isTainted === true || past.place.isTainted === true,
+        facts: mergeFacts(storedFacts(past.place), givenFacts(input)),
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         ...(responseFormat !== undefined && { responseFormat }),
         limits: definition.limits,
@@ -112,6 +123,19 @@ export class AgentHandler implements RunHandler, OnModuleInit {
       },
       context,
     );
+  }
+
+  /** Why the run must not start; undefined if it may, or has started. */
+  private absent(context: RunContext, definition: AgentDefinition): AppError | undefined {
+    if (context.isRecorded({ kind: 'model', place: '1' })) return undefined;
+    const absent = this.tools.missing(definition).filter(({ isRequired }) => isRequired);
+    if (absent.length === 0) return undefined;
+    const reasons = absent.map(
+      ({ source, reason }) => `MCP server "${source}" is required, and is not connected: ${reason()}`,
+    );
+    return new AppError('NETWORK_ERROR', reasons.join('; '), {
+      details: { servers: absent.map(({ source }) => source) },
+    });
   }
 
   private model(definition: AgentDefinition): ChatModel {
@@ -129,9 +153,9 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     input: AgentRunInput,
     { maxResultBytes }: AgentDefinition['limits'],
   ): Promise<Ended> {
-    const told: RunEvent[] = [];
-    for await (const { event } of this.follower.recorded(run.id, 0)) told.push(event);
-    const { messages, closing } = outdatedTurn(toQuestion(input), told, maxResultBytes);
+    const published: RunEvent[] = [];
+    for await (const { event } of this.follower.recorded(run.id, 0)) published.push(event);
+    const { messages, closing } = outdatedTurn(toQuestion(input), published, maxResultBytes);
     for (const event of closing) context.emitWithEnd(event);
     return unsupported(run, messages);
   }
@@ -141,7 +165,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     run: RunRecord,
     context: RunContext,
     input: AgentRunInput,
-    { definition, model }: Asked,
+    { definition, model }: TurnRequest,
   ): Promise<Recollection> {
     try {
       return await this.memory.look(run, context, input, { definition, model });
@@ -160,13 +184,19 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   }
 }
 
+/** The user's own question is neither untrusted nor private. */
+function givenFacts({ isTainted, facts }: AgentRunInput): readonly DataFact[] {
+  // Earlier versions stored the mark of a calling run only.
+  return facts ?? (isTainted ? [{ fact: 'untrusted', step: 'input' }] : []);
+}
+
 function turnStatus(reason: Ended['finishReason']): TurnStatus {
   if (reason === 'cancelled') return 'cancelled';
   return reason === 'timeout' || reason === 'error' ? 'failed' : 'completed';
 }
 
 function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEvent {
-  const { text, finishReason, iterations, model, failure, isTainted, childrenUsage, answeredBy } = ended;
+  const { text, finishReason, iterations, model, failure, facts, childrenUsage, answeredBy } = ended;
   const result = {
     run_id: run.id,
     result: text,
@@ -177,7 +207,7 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
     // The usage of the summary call belongs to the run.
     usage: addUsage(ended.usage, past.place.usage ?? NO_USAGE),
     model,
-    ...(isTainted && { is_tainted: true as const }),
+    ...toEndedFacts(facts),
     ...(childrenUsage && { children_usage: childrenUsage }),
     ...(answeredBy && { answered_by: answeredBy }),
     memory_state: past.state,
@@ -200,8 +230,8 @@ function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
     model: '',
     messages,
     stateful: [],
-    // The source of the tool results is unknown, so the run counts as tainted.
-    isTainted: messages.some(({ role }) => role === 'tool'),
+    // The source of the tool results is unknown.
+    facts: messages.some(({ role }) => role === 'tool') ? UNKNOWN_FACTS : [],
     failure: { code: error.code, message: error.message, is_retryable: false },
   };
 }

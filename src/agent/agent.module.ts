@@ -1,14 +1,16 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { type AsyncOption, provided } from '../common/index.js';
-import { AppConfig } from '../config/index.js';
+import { type AsyncOption, provided } from '../kernel/index.js';
+import { agentConfig, type AgentConfig, llmConfig, type LlmConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
-import { ToolModule, ToolStateModule } from '../tool/index.js';
+import { ToolModule } from '../tool/index.js';
+import { ToolStateModule } from '../tool-state/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { AgentDecisionService } from './agent-decision.service.js';
+import { DecisionPermits } from './decision-permits.service.js';
 import { AgentForkService } from './agent-fork.service.js';
 import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
@@ -22,6 +24,7 @@ import { AgentService } from './agent.service.js';
 import { DirectCallCheckService } from './direct-call/direct-call-check.service.js';
 import { DirectCallHandler } from './direct-call/direct-call.handler.js';
 import { DirectCallService } from './direct-call/direct-call.service.js';
+import { ErasureRemainsService } from './erasure-remains.service.js';
 import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
@@ -44,6 +47,7 @@ export abstract class DeclaredAgents {
 
 export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgents {}
 
+const ERASURE = [ErasureRemainsService, UserErasureService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
 @Module({})
@@ -71,13 +75,14 @@ export class AgentModule {
         AgentCheckService,
         AgentService,
         AgentDecisionService,
+        DecisionPermits,
         ForkDefinitionFactory,
         AgentForkService,
         ForkedRuns,
         DirectCallCheckService,
         DirectCallHandler,
         DirectCallService,
-        UserErasureService,
+        ...ERASURE,
         BudgetRebuildService,
       ],
       exports: [
@@ -104,12 +109,13 @@ function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents
     {
       provide: AgentRegistry,
       useFactory: (
-        config: AppConfig,
+        agent: AgentConfig,
+        llm: LlmConfig,
         { agents, agentChanges }: DeclaredAgents,
         models: AgentModelFactory,
         resolved: ResolvedModelFactory,
-      ) => toRegistry(agents ? inCode(agents) : [ofEnvironment(config, agentChanges)], { models, resolved }),
-      inject: [AppConfig, DeclaredAgents, AgentModelFactory, ResolvedModelFactory],
+      ) => toRegistry(agents ? inCode(agents) : [ofEnvironment(agent, llm, agentChanges)], { models, resolved }),
+      inject: [agentConfig.KEY, llmConfig.KEY, DeclaredAgents, AgentModelFactory, ResolvedModelFactory],
     },
     provided(DeclaredAgents, declared),
     {
@@ -125,17 +131,17 @@ interface Resolvers {
   readonly resolved: ResolvedModelFactory;
 }
 
-type Given = readonly [agent: AgentDefinitionInput, source: string];
+type DeclaredAgent = readonly [agent: AgentDefinitionInput, source: string];
 
-function inCode(agents: readonly AgentDefinitionInput[]): Given[] {
+function inCode(agents: readonly AgentDefinitionInput[]): DeclaredAgent[] {
   return agents.map((agent, at) => [agent, `agents[${at}]`]);
 }
 
-function ofEnvironment(config: AppConfig, changes?: DefaultAgentChanges): Given {
-  return [changedAgent(config, changes), ENVIRONMENT];
+function ofEnvironment(agent: AgentConfig, llm: LlmConfig, changes?: DefaultAgentChanges): DeclaredAgent {
+  return [changedAgent(agent, llm, changes), ENVIRONMENT];
 }
 
-function toRegistry(agents: readonly Given[], resolvers: Resolvers): AgentRegistry {
+function toRegistry(agents: readonly DeclaredAgent[], resolvers: Resolvers): AgentRegistry {
   const registry = new AgentRegistry((definition) => resolve(definition, resolvers));
   for (const [agent, source] of agents) registry.register(agent, source);
   return registry;

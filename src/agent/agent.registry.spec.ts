@@ -13,14 +13,14 @@ describe('AgentRegistry', () => {
   it('replaces an agent at its position', () => {
     const agents = registry('a', 'b');
     const before = agents.get('a');
-    let told = 0;
-    agents.changes.add(() => told++);
+    let notified = 0;
+    agents.changes.add(() => notified++);
     agents.replace({ name: 'a', model, instructions: 'new' }, 'other.xml');
     expect(agents.names()).toEqual(['a', 'b']);
     expect(agents.get().definition).toMatchObject({ instructions: 'new', protocol: 'native' });
     expect(agents.declared('a')).toMatchObject({ source: 'other.xml', definition: { protocol: 'auto' } });
     expect(before.definition.instructions).not.toBe('new');
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
   });
 
   it('refuses to replace a missing agent, and refuses an invalid replacement', () => {

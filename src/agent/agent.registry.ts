@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError, ChangeListeners, issueMistakes } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { ChangeListeners, issueMistakes } from '../kernel/index.js';
 import type { Tool } from '../tool/index.js';
 import {
   agentDefinitionSchema,
@@ -76,7 +77,7 @@ export class AgentRegistry {
   /** Removes an agent; its runs continue. @returns whether it existed */
   unregister(name: string): boolean {
     const wasThere = this.agents.delete(name);
-    if (wasThere) this.changes.tell();
+    if (wasThere) this.changes.notify();
     return wasThere;
   }
 
@@ -122,7 +123,7 @@ export class AgentRegistry {
     let agent: RegisteredAgent | undefined;
     const complete = () => (agent ??= this.complete(declared.definition));
     this.agents.set(declared.definition.name, { declared, complete });
-    this.changes.tell();
+    this.changes.notify();
   }
 
   private complete(parsed: Parsed): RegisteredAgent {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, newId, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   isTerminal,
@@ -164,14 +165,14 @@ export class AgentService {
     const isNewSession = request.sessionId === undefined;
     const { query, isStreaming = false, isTainted, metadata, references } = request;
     const input: AgentRunInput = {
-      ...this.requests.screen(query, definition),
+      ...this.requests.screen({ query, ...this.requests.changes(principal, definition, request) }, definition),
       isStreaming,
       isNewSession,
       ...(isTainted && { isTainted }),
       ...(metadata && { metadata }),
       ...(references && { references }),
-      ...this.requests.changes(principal, definition, request),
     };
+    await this.requests.ready(definition);
     return {
       id,
       principal,
@@ -184,10 +185,12 @@ export class AgentService {
       input: JSON.stringify(input),
       timeoutMs: definition.limits.runTimeoutMs,
       isFirstOfSession: isNewSession,
-      isToldWhole: !isStreaming,
+      isPublishedWhole: !isStreaming,
       isEarly: true,
       ...(request.idempotency && { idempotency: request.idempotency }),
-      statements: [this.sessions.beginStatement(principal, sessionId)],
+      ...(isNewSession
+        ? { statements: [this.sessions.beginStatement(principal, sessionId)] }
+        : this.sessions.joining(principal, sessionId)),
     };
   }
 }

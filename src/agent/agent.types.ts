@@ -1,6 +1,7 @@
-import type { ModelParameters, OwnBudget, ResponseFormat, ToolChoice } from '../llm/index.js';
+import type { ModelParameters, OwnBudget, ParameterName, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type {
   AnsweredBy,
+  DataFact,
   IdempotentRequest,
   MemoryState,
   NodeCompleted,
@@ -9,6 +10,7 @@ import type {
   RunFinishReason,
   RunStatus,
   RunUsage,
+  PublishedFile,
   PublishedImage,
   WaitingRequest,
 } from '../run/index.js';
@@ -20,7 +22,7 @@ export interface GivenImage {
 }
 
 /** Overrides of a request to the agent's definition. */
-export interface AskedChanges {
+export interface RequestOverrides {
   readonly model?: { readonly provider: string; readonly name: string };
   /** Tool-call protocol, if that model does not support the agent's own. */
   readonly protocol?: string;
@@ -33,10 +35,12 @@ export interface AskedChanges {
 }
 
 /** The input of an agent run, as the journal stores it. */
-export interface AgentRunInput extends AskedChanges {
+export interface AgentRunInput extends RequestOverrides {
   readonly query: string;
-  /** Whether the query contains untrusted content. */
+  /** Whether the query contains untrusted content, as its caller states. */
   readonly isTainted?: true;
+  /** Facts of the data in the context of the calling run. */
+  readonly facts?: readonly DataFact[];
   /** Kinds of content that were masked in the query. */
   readonly masked?: readonly string[];
   readonly isStreaming: boolean;
@@ -46,6 +50,8 @@ export interface AgentRunInput extends AskedChanges {
   readonly historyOf?: string;
   /** Budgets of parent runs that also count its model calls. */
   readonly heldTo?: readonly OwnBudget[];
+  /** Parameters of the definition that no user set. */
+  readonly optionalParameters?: readonly ParameterName[];
   /** Stored with the question. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Numbers of earlier turns that the question refers to. */
@@ -55,7 +61,7 @@ export interface AgentRunInput extends AskedChanges {
 /** A request to an agent. */
 export interface AgentRequest {
   readonly query: string;
-  /** The query contains untrusted content (a mail, a web page): the taint policy limits calls that send data out. */
+  /** The query contains untrusted content (a mail, a web page): calls may then wait by the rule of three facts. */
   readonly isTainted?: boolean;
   /** Default: a new session. */
   readonly sessionId?: string;
@@ -112,6 +118,8 @@ export interface AnsweredTool {
   readonly result_bytes?: number;
   /** URL of such a result. */
   readonly result_url?: string;
+  /** Files that the result refers to; only if there are any. */
+  readonly files?: PublishedFile[];
   /** Images of the result; only if there are any. */
   readonly images?: PublishedImage[];
   /** Number of omitted images: too many, too large, or not a PNG, JPEG, GIF or WebP. */

@@ -1,5 +1,5 @@
-import { AppError } from '../common/index.js';
-import type { AppConfig } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import type { LlmConfig } from '../config/index.js';
 import { isCosted, isPriced, type AgentBudgets } from '../llm/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
@@ -17,7 +17,7 @@ export interface NamedModel {
 export function assertAllowed(
   { provider, name }: NamedModel,
   { model: own, budgets = {} }: Pick<AgentDefinitionInput, 'model' | 'budgets'>,
-  llm: AppConfig['llm'],
+  llm: LlmConfig,
 ): void {
   if (provider === own.provider && name === own.name) return;
   const model = `${provider}:${name}`;
@@ -30,7 +30,7 @@ export function assertAllowed(
 
 function refusal(
   model: Required<NamedModel>,
-  { requestModels, prices, budget }: AppConfig['llm'],
+  { requestModels, prices, budget }: LlmConfig,
   own: AgentBudgets,
 ): string | null {
   const name = `${model.provider}:${model.name}`;

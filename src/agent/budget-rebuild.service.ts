@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import { budgetInUse, ModelBudget, type AgentBudgets, type JournaledUsage } from '../llm/index.js';
 import { RunUsageStore, type AgentUsage } from '../run/index.js';
 import { AgentRegistry } from './agent.registry.js';

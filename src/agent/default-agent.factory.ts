@@ -1,4 +1,4 @@
-import type { AppConfig } from '../config/index.js';
+import type { AgentConfig, LlmConfig } from '../config/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
 /** Source of the agent of the environment: a file may replace that agent. */
@@ -14,17 +14,18 @@ export type DefaultAgentChanges = Partial<Omit<AgentDefinitionInput, 'model'>> &
  * change names a model.
  */
 export function changedAgent(
-  config: AppConfig,
+  config: AgentConfig,
+  llm: LlmConfig,
   { model: change, ...changes }: DefaultAgentChanges = {},
 ): AgentDefinitionInput {
-  const { model, ...agent } = defaultAgent(config);
+  const { model, ...agent } = defaultAgent(config, llm);
   const { name: _name, capabilities: _capabilities, ...others } = model;
   const isOther = change?.provider !== undefined && change.provider !== model.provider;
   return { ...agent, ...changes, model: { ...(isOther || change?.name !== undefined ? others : model), ...change } };
 }
 
 /** The agent that the environment describes: all tools, the configured model and limits. */
-function defaultAgent({ agent, llm }: AppConfig): AgentDefinitionInput {
+function defaultAgent(agent: AgentConfig, llm: LlmConfig): AgentDefinitionInput {
   return {
     name: agent.name,
     ...(agent.instructions !== undefined && { instructions: agent.instructions }),

@@ -1,16 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, issueMistakes, messageOf, type FieldMistake } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
+import { fieldMistake, issueMistakes, type FieldMistake, type JsonValue } from '../kernel/index.js';
 import type { RunRecord } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
+import { agentRules, SecurityPolicies } from '../tool-policy/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import { parseStoredDefinition, type AgentDefinition, type AgentDefinitionInput } from './agent-definition.schema.js';
 import type { AgentChanges, ForkEdit } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentRequestService } from './agent-request.service.js';
+import { limitExcesses } from './fork-limit.policy.js';
+import { InputScreen } from './input-screen.js';
 import { AgentRegistry, type RegisteredAgent } from './agent.registry.js';
 import { selectionOf } from './agent-tools.mapper.js';
 import type { AgentRunInput } from './agent.types.js';
-import { keptInput } from './asked-agent.mapper.js';
+import { unchangedInput } from './overridden-agent.mapper.js';
+
+type Parameters = AgentDefinitionInput['model']['parameters'];
 
 /** The fields of `AgentChanges`; name, protocol and approval rules cannot be changed. */
 const CHANGEABLE: readonly string[] = ['instructions', 'tools', 'memory', 'limits'] satisfies (keyof AgentChanges)[];
@@ -24,15 +30,71 @@ export class ForkDefinitionFactory {
     private readonly tools: ToolRegistry,
     private readonly models: AgentModelFactory,
     private readonly requests: AgentRequestService,
+    private readonly policies: SecurityPolicies,
   ) {}
 
-  /** Input of a fork: the original input with the edits. @throws AppError `INPUT_BLOCKED` */
-  input(given: AgentRunInput, edit: ForkEdit, definition: AgentDefinition): AgentRunInput {
-    const kept = keptInput(given, edit);
-    return edit.message === undefined ? kept : { ...kept, ...this.requests.screen(edit.message, definition) };
+  /**
+   * The edit after the content filters of the fork's agent: the input filter for all texts, that of results also for a
+   * tool result.
+   * @returns the edit, and the kinds of masked content
+   * @throws AppError `INPUT_BLOCKED`, `AGENT_NOT_FOUND`
+   */
+  screened(
+    { definition }: RunRecord,
+    edit: ForkEdit,
+  ): { readonly edit: ForkEdit; readonly masked?: readonly string[] } {
+    const { agent, model, message, toolResult } = edit;
+    const rules = agentRules(
+      typeof agent === 'string' ? this.agents.get(agent).definition : parseStoredDefinition(definition),
+    );
+    const [input, results] = [this.policies.filter('input', rules), this.policies.filter('results', rules)];
+    const screen = new InputScreen([input]);
+    const text = (content: unknown, what: string) => screen.admit(content as JsonValue, what);
+    const changes = typeof agent === 'object' && agent !== null ? agent : {};
+    const screened = {
+      ...edit,
+      ...(message !== undefined && { message: text(message, 'edit.message') }),
+      ...(toolResult !== undefined && {
+        toolResult: screen.admit(toolResult as JsonValue, 'edit.toolResult', [input, results]),
+      }),
+      ...(changes.instructions !== undefined && {
+        agent: { ...changes, instructions: text(changes.instructions, 'edit.agent.instructions') },
+      }),
+      ...(model?.parameters?.stop !== undefined && {
+        model: {
+          ...model,
+          parameters: { ...model.parameters, stop: text(model.parameters.stop, 'edit.model.parameters.stop') },
+        },
+      }),
+    };
+    return { edit: screened as ForkEdit, ...screen.masked };
   }
 
   /**
+   * Input of a fork: the original input with the screened edit.
+   * @param masked kinds of masked content in the edit
+   * @throws AppError `INPUT_BLOCKED`, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_FORMAT`
+   */
+  input(
+    formerInput: AgentRunInput,
+    edit: ForkEdit,
+    definition: AgentDefinition,
+    masked: readonly string[] = [],
+  ): AgentRunInput {
+    const { message, agent } = edit;
+    const unchanged = { ...unchangedInput(formerInput, edit), ...(message !== undefined && { query: message }) };
+    // Another agent may have stricter guardrails.
+    const screened = typeof agent === 'string' ? this.requests.screen(unchanged, definition) : unchanged;
+    const all = new Set([unchanged.masked, masked, screened.masked].flatMap((kinds) => kinds ?? []));
+    const input = { ...screened, ...(all.size > 0 && { masked: [...all] }) };
+    if (input.model) this.models.assertAllowed(input.model, definition);
+    this.requests.assertFormattable(definition, input);
+    return input;
+  }
+
+  /**
+   * The definition of a fork. It cannot exceed the limits of the run's agent: those of the run's definition or, if the
+   * operator has raised them since, those of the registered agent.
    * @param hasReplies whether the fork replays recorded replies, which requires the original protocol
    * @throws AppError `VALIDATION_FAILED` naming the fault of the edit, `AGENT_NOT_FOUND`, `MODEL_NOT_ALLOWED`
    */
@@ -49,7 +111,14 @@ export class ForkDefinitionFactory {
     };
     const defined = this.define(input, model);
     if (model) this.models.assertAllowed(defined.definition.model, base);
+    const limiting = typeof agent === 'string' ? [this.agents.get(agent).definition] : this.limitingFor(own);
+    const excesses = limitExcesses(defined.definition, limiting, (of) => this.models.memoryRules(of));
+    if (excesses.length > 0) throw invalid(...excesses);
     return defined;
+  }
+
+  private limitingFor(own: AgentDefinition): AgentDefinition[] {
+    return this.agents.names().includes(own.name) ? [own, this.agents.get(own.name).definition] : [own];
   }
 
   private baseOf(own: AgentDefinition, agent: ForkEdit['agent']): AgentDefinitionInput {
@@ -133,13 +202,29 @@ function isOff({ enabled }: AgentDefinition['mcpServers'][number]): boolean {
   return !enabled;
 }
 
-/** Another provider without a model name uses that provider's default model. */
+/**
+ * The model of the fork. An edit with another provider but no model name selects that provider's default model. The
+ * longest reply, the fallback models and the number of attempts stay those of the agent.
+ */
 function modelOf(
-  { model }: AgentDefinitionInput,
-  { provider = model.provider, name, parameters = model.parameters }: NonNullable<ForkEdit['model']>,
+  { model: { capabilities, ...own } }: AgentDefinitionInput,
+  { provider = own.provider, name, parameters = own.parameters }: NonNullable<ForkEdit['model']>,
 ): AgentDefinitionInput['model'] {
-  const named = name ?? (provider === model.provider ? model.name : undefined);
-  return { provider, parameters, ...(named !== undefined && { name: named }) };
+  const named = name ?? (provider === own.provider ? own.name : undefined);
+  const isSame = provider === own.provider && named === own.name;
+  const { name: _name, ...rest } = own;
+  return {
+    ...rest,
+    provider,
+    parameters: withMaxTokens(parameters, own.parameters?.maxTokens),
+    ...(named !== undefined && { name: named }),
+    ...(isSame && capabilities && { capabilities }),
+  };
+}
+
+/** Returns parameters that are not an object unchanged, so that the schema rejects them. */
+function withMaxTokens(parameters: Parameters, maxTokens: number | undefined): Parameters {
+  return maxTokens !== undefined && typeof parameters === 'object' ? { maxTokens, ...parameters } : parameters;
 }
 
 /** Returns a change that is not an object unchanged, so that the schema rejects it. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import {
   RunForkService,
   type ForkEdits,
@@ -8,7 +8,8 @@ import {
   type RunRecord,
   type StartRun,
 } from '../run/index.js';
-import { ToolStateForks, type ChangedState } from '../tool/index.js';
+import { ToolStateForks } from '../tool-state/index.js';
+import type { ChangedState } from '../tool/index.js';
 
 /** Forks runs with `RunForkService`, and copies the tool state at the forked step. */
 @Injectable()

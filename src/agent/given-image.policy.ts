@@ -1,11 +1,5 @@
-import {
-  AppError,
-  fieldMistake,
-  type FieldMistake,
-  MAX_IMAGES,
-  type ParsedImage,
-  parseImage,
-} from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, type FieldMistake, MAX_IMAGES, type ParsedImage, parseImage } from '../kernel/index.js';
 import { canRead, type ChatModel, imageExcess } from '../llm/index.js';
 import type { GivenImage } from './agent.types.js';
 

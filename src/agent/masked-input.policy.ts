@@ -4,7 +4,7 @@ import type { RunContext } from '../run/index.js';
  * Emits an event that content of the run's input was masked; at most once for each run.
  * @param found kinds of masked content, if any
  */
-export async function tellMasked(context: RunContext, found: readonly string[] | undefined): Promise<void> {
+export async function publishMasked(context: RunContext, found: readonly string[] | undefined): Promise<void> {
   if (!found) return;
   const reason = `it holds ${found.join(', ')}`;
   const about = { policy: 'content', on: 'input', decision: 'masked', iteration: 0, reason, found } as const;

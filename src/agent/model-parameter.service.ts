@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { llmConfig, type LlmConfig } from '../config/index.js';
 import { fitParameters, type ChatModel, type ModelParameters, type ParameterName } from '../llm/index.js';
 
 /** A parameter that its model does not support. */
@@ -14,7 +14,7 @@ export class ModelParameterService {
   private readonly logger = new Logger(ModelParameterService.name);
   private readonly warned = new Set<string>();
 
-  constructor(private readonly config: AppConfig) {}
+  constructor(@Inject(llmConfig.KEY) private readonly config: LlmConfig) {}
 
   /**
    * Splits parameters into supported ones and faults. With `drop` there are no faults; each different message is logged
@@ -27,7 +27,7 @@ export class ModelParameterService {
     const { taken, refused } = fitParameters(parameters, model.capabilities.parameterLimits);
     const who = `the model ${model.name} of ${model.provider}`;
     const faults = refused.map(({ name, reason }) => ({ name, message: `${who} takes ${reason}` }));
-    if (this.config.llm.unsupportedParameters === 'refuse') return { taken, faults };
+    if (this.config.unsupportedParameters === 'refuse') return { taken, faults };
     for (const { message } of faults) this.warn(message);
     return { taken, faults: [] };
   }

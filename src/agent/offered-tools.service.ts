@@ -1,17 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { journalUnavailable, type RunContext, type RunRecord } from '../run/index.js';
-import {
-  agentRules,
-  partTools,
-  SecurityPolicies,
-  ToolRegistry,
-  ToolStateAdminService,
-  ToolStates,
-  ToolSwitchService,
-  type StatesEnd,
-  type Tool,
-} from '../tool/index.js';
+import { agentRules, partTools, SecurityPolicies, ToolSwitchService } from '../tool-policy/index.js';
+import { type Tool, type ToolAnnouncement, ToolRegistry } from '../tool/index.js';
+import { type StatesEnd, ToolStateAdminService, ToolStates } from '../tool-state/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { selectionOf } from './agent-tools.mapper.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
@@ -33,7 +25,7 @@ export class OfferedTools {
     private readonly switches: ToolSwitchService,
     private readonly policies: SecurityPolicies,
     private readonly states: ToolStates,
-    private readonly keeper: ToolStateAdminService,
+    private readonly stateAdmin: ToolStateAdminService,
     private readonly registry: ToolRegistry,
   ) {}
 
@@ -43,12 +35,12 @@ export class OfferedTools {
    */
   ending(run: RunRecord, context: RunContext, called: Iterable<Tool>): Promise<StatesEnd> {
     const isWhole = run.epoch === 1 && run.forkedFrom === null;
-    return isWhole ? this.states.ending(context, called) : this.keeper.ending(run);
+    return isWhole ? this.states.ending(context, called) : this.stateAdmin.ending(run);
   }
 
   /** The same for a run whose called tools are unknown. */
   endingOf(run: RunRecord): Promise<StatesEnd> {
-    return this.keeper.ending(run);
+    return this.stateAdmin.ending(run);
   }
 
   /**
@@ -62,6 +54,16 @@ export class OfferedTools {
     if (off.size === 0) return { allowed, denied };
     const isOn = (tool: Tool): boolean => !off.has(tool.definition.name);
     return { allowed: allowed.filter(isOn), denied: denied.filter(isOn) };
+  }
+
+  /** The selected sources of tools that are not connected. */
+  missing(definition: AgentDefinition): readonly ToolAnnouncement[] {
+    return this.registry.missing(selectionOf(definition));
+  }
+
+  /** Waits for the agent's tools that are still being registered. */
+  async ready(definition: AgentDefinition): Promise<void> {
+    await this.registry.arrived(selectionOf(definition), NEVER);
   }
 
   /** Waits for those of the named tools that are still being registered. */

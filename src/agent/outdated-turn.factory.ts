@@ -1,7 +1,7 @@
 import type { Message } from '../llm/index.js';
 import { areArgumentsChanged, withEditNote } from '../reasoning/index.js';
 import type { RunEvent } from '../run/index.js';
-import { failedResult, toolResultText, type ToolResult } from '../tool/index.js';
+import { failedResult, type ToolResult, toolResultText } from '../tool/index.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
@@ -16,18 +16,18 @@ export interface OutdatedTurn {
  * Builds the turn of a run that cannot be replayed, from its events.
  * @param maxResultBytes maximum size of edited arguments in the note of a result, in UTF-8 bytes
  */
-export function outdatedTurn(question: Message, told: readonly RunEvent[], maxResultBytes: number): OutdatedTurn {
+export function outdatedTurn(question: Message, published: readonly RunEvent[], maxResultBytes: number): OutdatedTurn {
   const messages: Message[] = [question];
   const closing: Event<'tool.completed'>[] = [];
-  for (const event of told) {
+  for (const event of published) {
     if (event.type !== 'message.completed') continue;
     const { iteration, text, tool_calls } = event;
     const toolCalls = tool_calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
     messages.push({ role: 'assistant', content: text, ...(toolCalls.length > 0 && { toolCalls }) });
     for (const { id, name, arguments: written } of toolCalls) {
       const isThis = (one: { iteration: number; call_id: string }) => one.iteration === iteration && one.call_id === id;
-      const completed = told.find((one) => one.type === 'tool.completed' && isThis(one));
-      const started = told.find((one) => one.type === 'tool.started' && isThis(one)) as
+      const completed = published.find((one) => one.type === 'tool.completed' && isThis(one));
+      const started = published.find((one) => one.type === 'tool.started' && isThis(one)) as
         Event<'tool.started'> | undefined;
       const open = openResult(name, started !== undefined);
       if (!completed) closing.push({ type: 'tool.completed', iteration, call_id: id, ...open });

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { AppError, messageOf } from '../common/index.js';
-import { AppConfig } from '../config/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError, messageOf } from '../errors/index.js';
+import { llmConfig, type LlmConfig } from '../config/index.js';
 import { assertPriced, fitParameters, isCosted, type ModelParameters } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
@@ -12,7 +12,7 @@ type Model = AgentDefinition['model'];
 @Injectable()
 export class ResolvedModelFactory {
   constructor(
-    private readonly config: AppConfig,
+    @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     private readonly models: AgentModelFactory,
     private readonly parameters: ModelParameterService,
   ) {}
@@ -23,8 +23,8 @@ export class ResolvedModelFactory {
    * @param who the owner of the model, for error messages
    * @throws AppError `AGENT_INVALID` for unsupported parameters, `CONFIG_INVALID`
    */
-  create(given: Model, who: string): Model {
-    const model = this.named(given);
+  create(declared: Model, who: string): Model {
+    const model = this.named(declared);
     const made = this.models.create({ model });
     const { taken, faults } = this.parameters.fit(made, model.parameters);
     if (faults.length > 0) {
@@ -39,9 +39,13 @@ export class ResolvedModelFactory {
    * The same for a model that names only its differences from the server's own model.
    * @param defaults default parameters; unsupported ones are dropped
    */
-  complete(given: Partial<Model>, defaults: ModelParameters, who: string): Model {
-    const { provider } = this.config.llm;
-    const whole: Model = { ...given, provider: given.provider ?? provider, parameters: given.parameters ?? {} };
+  complete(settings: Partial<Model>, defaults: ModelParameters, who: string): Model {
+    const { provider } = this.config;
+    const whole: Model = {
+      ...settings,
+      provider: settings.provider ?? provider,
+      parameters: settings.parameters ?? {},
+    };
     const model = this.named(whole);
     const resolved = this.create(model, who);
     this.assertPriced(resolved, who);
@@ -51,7 +55,7 @@ export class ResolvedModelFactory {
 
   /** Checks the price here, because the check of agents does not cover this model. */
   private assertPriced(model: Model, who: string): void {
-    const { budget, prices } = this.config.llm;
+    const { budget, prices } = this.config;
     if (!isCosted(budget)) return;
     try {
       assertPriced(this.models.namesOf({ model }), prices);
@@ -61,7 +65,7 @@ export class ResolvedModelFactory {
   }
 
   private named(model: Model): Model {
-    const { provider, model: name, capabilities } = this.config.llm;
+    const { provider, model: name, capabilities } = this.config;
     if (model.provider !== provider || model.name !== undefined) return model;
     return { ...(name !== undefined && { name }), ...(capabilities && { capabilities }), ...model };
   }

@@ -1,4 +1,5 @@
-import { hasExact, messageOf, withRounded, type JsonSchema } from '../common/index.js';
+import { messageOf } from '../errors/index.js';
+import { hasExact, withRounded, type JsonSchema } from '../kernel/index.js';
 import type { ResponseFormat } from '../llm/index.js';
 import { assertFormat } from '../reasoning/index.js';
 import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
@@ -22,11 +23,11 @@ export type ReadFormat =
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-export function readFormat(given: unknown): ReadFormat {
-  if (given === 'json') return { format: given };
-  if (!isObject(given)) return { problem: 'it must be "json" or {"schema": …}' };
-  if (isStandardSchema(given)) return readSchema(given);
-  const { schema, name, ...unknown } = given as Partial<Record<string, unknown>>;
+export function readFormat(declared: unknown): ReadFormat {
+  if (declared === 'json') return { format: declared };
+  if (!isObject(declared)) return { problem: 'it must be "json" or {"schema": …}' };
+  if (isStandardSchema(declared)) return readSchema(declared);
+  const { schema, name, ...unknown } = declared as Partial<Record<string, unknown>>;
   const more = Object.keys(unknown);
   if (more.length > 0) return { problem: `it has ${more.join(', ')}; it may have schema and name` };
   if (!isObject(schema)) return { at: 'schema', problem: 'its schema must be a JSON Schema, as an object' };
@@ -41,9 +42,9 @@ function within(read: ReadFormat): ReadFormat {
   return 'problem' in read ? { ...read, at: 'schema' } : read;
 }
 
-function readSchema(given: object, named: { readonly name?: string } = {}): ReadFormat {
+function readSchema(declared: object, named: { readonly name?: string } = {}): ReadFormat {
   try {
-    const format = { schema: toJsonSchema(given), ...named };
+    const format = { schema: toJsonSchema(declared), ...named };
     assertFormat(format);
     return { format };
   } catch (error) {
@@ -55,10 +56,10 @@ function readSchema(given: object, named: { readonly name?: string } = {}): Read
  * Reads every schema as JSON Schema 2020-12. Objects of a Standard Schema are closed, because most libraries drop
  * unknown properties.
  */
-function toJsonSchema(given: object): JsonSchema {
-  if (isStandardSchema(given)) return closeSchema(jsonSchemaOf(given, 'its schema'));
+function toJsonSchema(declared: object): JsonSchema {
+  if (isStandardSchema(declared)) return closeSchema(jsonSchemaOf(declared, 'its schema'));
   // Converts exact numbers, because schema limits must be plain numbers.
-  const { $schema: _dropped, ...schema } = (hasExact(given) ? withRounded(given) : given) as JsonSchema;
+  const { $schema: _dropped, ...schema } = (hasExact(declared) ? withRounded(declared) : declared) as JsonSchema;
   return schema;
 }
 

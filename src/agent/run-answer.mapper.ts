@@ -1,4 +1,4 @@
-import { parseExactJson } from '../common/index.js';
+import { parseExactJson } from '../kernel/index.js';
 import {
   addUsage,
   isLive,
@@ -10,7 +10,7 @@ import {
 } from '../run/index.js';
 import type { AgentStep, AnsweredNode, AnsweredTool, RunAnswer } from './agent.types.js';
 
-type ResultWithImages = Pick<AnsweredTool, 'images' | 'images_left_out'>;
+type BinaryContent = Pick<AnsweredTool, 'files' | 'images' | 'images_left_out'>;
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const EMPTY: RunAnswer = {
@@ -103,8 +103,8 @@ export class RunAnswerFold {
       tool_calls.flatMap(({ id }) => this.results.get(`${iteration}:${id}`) ?? []),
     );
     // Without a model, or in a workflow, no message lists the calls.
-    const isAsked = this.messages.length > 0 && this.nodes.size === 0;
-    const tools = isAsked ? called : [...this.results].map(([place, result]) => this.ofNode(place, result));
+    const isAgentRun = this.messages.length > 0 && this.nodes.size === 0;
+    const tools = isAgentRun ? called : [...this.results].map(([place, result]) => this.ofNode(place, result));
     const { waiting, ...answer } = this.answer;
     const steps = this.messages.flatMap((message) => this.steps(message));
     const child_run_ids = [...this.children];
@@ -161,9 +161,13 @@ export class RunAnswerFold {
   }
 }
 
-/** The image fields of a result, if it has any. */
-export function shownIn({ images, images_left_out }: Partial<Event<'tool.completed'>>): ResultWithImages {
-  return { ...(images && { images: [...images] }), ...(images_left_out !== undefined && { images_left_out }) };
+/** The fields of a result for its files and images, if it has any. */
+export function shownIn({ files, images, images_left_out }: Partial<Event<'tool.completed'>>): BinaryContent {
+  return {
+    ...(files && { files: [...files] }),
+    ...(images && { images: [...images] }),
+    ...(images_left_out !== undefined && { images_left_out }),
+  };
 }
 
 function toAnsweredTool(event: Event<'tool.completed'>): AnsweredTool {

@@ -1,4 +1,4 @@
-import { AppError, ERROR_CODES, type ErrorCode } from '../common/index.js';
+import { AppError, ERROR_CODES, type ErrorCode } from '../errors/index.js';
 import type { RunAnswer } from './agent.types.js';
 
 /** The error of a failed run: its code, message and run id. */

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { isStandardSchema, type StandardInputSchema } from '../tool/index.js';
 import type { GivenFormat } from './response-format.mapper.js';
 

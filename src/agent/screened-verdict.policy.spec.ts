@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunRecord, Verdict } from '../run/index.js';
-import { SecurityPolicies } from '../tool/index.js';
+import { SecurityPolicies } from '../tool-policy/index.js';
 import { screenVerdict } from './screened-verdict.policy.js';
 
 const CARD = '4111 1111 1111 1111';
@@ -14,7 +14,7 @@ const policies = await SecurityPolicies.open(undefined, {
 });
 
 describe('the verdict of a person on a tool call', () => {
-  it.each<[given: Verdict, kept: Verdict]>([
+  it.each<[given: Verdict, stored: Verdict]>([
     [
       { kind: 'settle', outcome: 'succeeded', result: { paid: [CARD] } },
       { kind: 'settle', outcome: 'succeeded', result: { paid: ['[cards]'] } },
@@ -23,8 +23,11 @@ describe('the verdict of a person on a tool call', () => {
       { kind: 'settle', outcome: 'failed', error: `refused: ${CARD}` },
       { kind: 'settle', outcome: 'failed', error: 'refused: [cards]' },
     ],
-  ])('is masked like a tool result: %j', (given, kept) => {
-    expect(screenVerdict(policies, RUN, given)).toEqual({ verdict: kept, masked: { on: 'result', found: ['cards'] } });
+  ])('is masked like a tool result: %j', (given, stored) => {
+    expect(screenVerdict(policies, RUN, given)).toEqual({
+      verdict: stored,
+      masked: { on: 'result', found: ['cards'] },
+    });
   });
 
   it.each<Verdict>([

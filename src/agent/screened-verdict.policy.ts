@@ -1,6 +1,6 @@
 import type { AnsweredRequest, RunRecord, Verdict } from '../run/index.js';
 import { admit, type ContentFilter, type ContentPlace } from '../security/index.js';
-import { agentRules, type SecurityPolicies } from '../tool/index.js';
+import { agentRules, type SecurityPolicies } from '../tool-policy/index.js';
 import { parseStoredDefinition } from './agent-definition.schema.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
@@ -16,12 +16,12 @@ export function screenVerdict(policies: SecurityPolicies, run: RunRecord, verdic
   switch (verdict.kind) {
     case 'input': {
       const { value, masked } = admit(filter('input'), verdict.value, 'answer');
-      return { verdict: { ...verdict, value }, ...told('input', masked) };
+      return { verdict: { ...verdict, value }, ...maskedOf('input', masked) };
     }
     case 'deny': {
       if (verdict.reason === undefined) return { verdict };
       const { value, masked } = admit(filter('input'), verdict.reason, 'reason');
-      return { verdict: { ...verdict, reason: value }, ...told('input', masked) };
+      return { verdict: { ...verdict, reason: value }, ...maskedOf('input', masked) };
     }
     case 'settle':
       return settled(filter('results'), verdict);
@@ -38,16 +38,16 @@ function settled(filter: ContentFilter | null, verdict: Extract<Verdict, { kind:
       return { verdict };
     case 'succeeded': {
       const { value, masked } = admit(filter, verdict.result, 'result');
-      return { verdict: { ...verdict, result: value }, ...told('result', masked) };
+      return { verdict: { ...verdict, result: value }, ...maskedOf('result', masked) };
     }
     case 'failed': {
       const { value, masked } = admit(filter, verdict.error, 'error');
-      return { verdict: { ...verdict, error: value }, ...told('result', masked) };
+      return { verdict: { ...verdict, error: value }, ...maskedOf('result', masked) };
     }
   }
 }
 
-function told(on: 'input' | 'result', found: readonly string[] | undefined): Pick<Screened, 'masked'> {
+function maskedOf(on: 'input' | 'result', found: readonly string[] | undefined): Pick<Screened, 'masked'> {
   return found ? { masked: { on, found } } : {};
 }
 

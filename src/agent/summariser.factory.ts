@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { ChatModel, Message, OwnBudget } from '../llm/index.js';
+import { splitThoughts } from '../reasoning/index.js';
 import { isRelinquished, toAccount, toRunUsage, type RunContext, type RunUsage } from '../run/index.js';
 import type { SessionMessage, Summarise } from '../session/index.js';
 
@@ -23,16 +24,16 @@ export interface Summariser {
  */
 export function summariser({ model, context, budgets, countTokens, onUsage }: Summariser): Summarise {
   return async (former, messages) => {
-    const asked: Message[] = [
+    const prompt: Message[] = [
       { role: 'system', content: INSTRUCTIONS },
       { role: 'user', content: toTranscript(former, messages) },
     ];
     try {
       const { signal } = context;
       const account = toAccount(context, 'summary', budgets);
-      const { message, usage, model: answered } = await model.generate({ messages: asked }, { signal, account });
+      const { message, usage, model: answered } = await model.generate({ messages: prompt }, { signal, account });
       if (usage) onUsage(toRunUsage(usage), answered);
-      const text = message.content.trim();
+      const text = splitThoughts(message.content).text.trim();
       if (text === '') return null;
       return { text, tokens: countTokens([{ role: 'user', content: text }]) };
     } catch (err) {

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { RunEvent, RunItem } from '../run/index.js';
 import { toErrorCode } from './run.error.js';
 

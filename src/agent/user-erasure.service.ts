@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../common/index.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
 import { RunEraseStore } from '../run/index.js';
 import { FactMemory, SessionAdminService, TurnErasureService } from '../session/index.js';
-import { ToolStateAdminService } from '../tool/index.js';
-import { AgentRegistry } from './agent.registry.js';
+import { ToolStateAdminService } from '../tool-state/index.js';
+import { ErasureRemainsService, type Remainder } from './erasure-remains.service.js';
 
 /** Numbers of deleted items. */
 export interface Erasure {
@@ -11,6 +12,8 @@ export interface Erasure {
   readonly runs: number;
   /** Turns in sessions of other users. */
   readonly turns: number;
+  /** Data of the user that remain. */
+  readonly remaining: Remainder[];
 }
 
 /** Maximum number of run ids in an error. */
@@ -21,13 +24,15 @@ const NAMED = 20;
  */
 @Injectable()
 export class UserErasureService {
+  private readonly logger = new Logger(UserErasureService.name);
+
   constructor(
     private readonly runs: RunEraseStore,
     private readonly sessions: SessionAdminService,
     private readonly facts: FactMemory,
     private readonly turns: TurnErasureService,
-    private readonly agents: AgentRegistry,
     private readonly states: ToolStateAdminService,
+    private readonly remains: ErasureRemainsService,
   ) {}
 
   /**
@@ -47,25 +52,41 @@ export class UserErasureService {
         { isRetryable: true, details: { run_ids: open.slice(0, NAMED) } },
       );
     }
-    const remembered = await this.facts.list({ tenant, user: userId }, { limit: 1 });
+    const records = await this.remains.records(tenant, userId, ended);
+    const hasFacts = await this.hasFacts(tenant, userId);
     await this.facts.eraseUser(tenant, userId);
     // Includes sessions that are active now.
     const { deleted: sessions, held } = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
     const turns = await this.turns.eraseRuns(tenant, ended);
     const states = await this.states.eraseUser(tenant, userId, ended);
     // Runs are erased last: a repeated request finds the remaining data through them.
-    const runs = await this.runs.erase(tenant, ended, this.agents.hashes());
+    const runs = await this.runs.erase(tenant, ended, this.remains.definitions());
     // Also purges without new deletions: after a crash, the files may still contain deleted data.
     await this.purge();
+    const remaining = [...records, ...(await this.remains.copies())];
     if (held > 0) {
       throw new AppError(
         'SESSION_BUSY',
         `All of "${userId}" is deleted but ${held} sessions, in which runs of others have not ended: ask again when they have.`,
-        { isRetryable: true, details: { sessions, runs, turns, held } },
+        { isRetryable: true, details: { sessions, runs, turns, held, remaining } },
       );
     }
-    if (sessions + runs + states + remembered.length > 0) return { sessions, runs, turns };
+    if (hasFacts || sessions + runs + states + records.length > 0) return { sessions, runs, turns, remaining };
     throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
+  }
+
+  /** An unreadable fact, such as one of a retired key, does not block the erasure. */
+  private async hasFacts(tenant: string, user: string): Promise<boolean> {
+    return this.facts.list({ tenant, user }, { limit: 1 }).then(
+      ({ length }) => length > 0,
+      (error: unknown) => {
+        this.logger.warn(
+          { tenant, user, error },
+          'Reading the facts of a user failed; the erasure deletes them unread',
+        );
+        return true;
+      },
+    );
   }
 
   /** The journal's files are purged last, because they contain the pending work of the other stores. */

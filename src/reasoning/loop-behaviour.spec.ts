@@ -1,12 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { reasonIn } from '../../test/support/reasoned-run.js';
 import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
-import { MemoryRunContext } from '../run/index.js';
-import { ToolExecutor, type Tool } from '../tool/index.js';
-import type { PlacedProcessor } from './pipeline/pipeline.factory.js';
-import { Processor } from './pipeline/processor.js';
-import { ProcessorRegistry } from './pipeline/processor.registry.js';
+import { AppError } from '../errors/index.js';
+import { MemoryRunContext, type RunEvent } from '../run/index.js';
+import { type Tool, ToolExecutor } from '../tool/index.js';
+import type { PlacedProcessor } from './loop/pipeline.factory.js';
+import { Processor } from './loop/processor.js';
+import { ProcessorRegistry } from './loop/processor.registry.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import { ReasoningEngine } from './reasoning.engine.js';
@@ -21,11 +23,20 @@ const FAILS: Tool = {
   invoke: () => Promise.reject(new Error('broken')),
 };
 
+/** Separates the events that are committed only with the end of the run. */
+class ClosingContext extends MemoryRunContext {
+  readonly closing: RunEvent[] = [];
+
+  override emitWithEnd(event: RunEvent): void {
+    this.closing.push(event);
+  }
+}
+
 async function play(script: readonly Scripted[], placed: readonly PlacedProcessor[] = []) {
   const processors = new ProcessorRegistry(placed);
   const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), new ToolExecutor(), processors);
   const model = new ScriptedChatModel(script);
-  const run = new MemoryRunContext(ALICE);
+  const run = new ClosingContext(ALICE);
   const outcome: ReasoningOutcome = await engine.run(
     {
       agent: null,
@@ -76,9 +87,51 @@ describe('an empty reply', () => {
     expect(model.requests).toHaveLength(2);
   });
 
+  it('is continued once after tool results, and then the answer is empty', async () => {
+    const { outcome, model, run } = await play([calls(['fails', {}]), says(''), says('\n')]);
+    expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'stop', text: '\n', iterations: 3 });
+    const [, second, third] = model.requests;
+    expect(third!.messages.slice(0, -1)).toEqual(second!.messages);
+    expect(third!.messages.at(-1)).toMatchObject({ role: 'user', content: expect.stringContaining('Please continue') });
+    expect(outcome).toMatchObject({ messages: [{ role: 'user' }, {}, { role: 'tool' }, { role: 'assistant' }] });
+    expect(run.events.filter(({ type }) => type === 'message.completed')).toHaveLength(2);
+    const answered = await play([calls(['fails', {}]), says(''), says('Done.')]);
+    expect(answered.outcome).toMatchObject({ finishReason: 'stop', text: 'Done.', iterations: 3 });
+  });
+
+  it.each(['MODEL_REFUSED', 'BUDGET_EXCEEDED', 'BUDGET_IN_USE'] as const)(
+    'is the answer when the request to continue it fails with %s, and is published with the end of the run',
+    async (code) => {
+      const script = [calls(['fails', {}]), says(''), new AppError(code, 'It failed.')];
+      const { outcome, run } = await play(script);
+      expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'stop', text: '' });
+      const published = (events: readonly RunEvent[]) => events.filter(({ type }) => type === 'message.completed');
+      expect(published(run.events)).toMatchObject([{ iteration: 1 }]);
+      expect(published(run.closing)).toMatchObject([{ iteration: 2, text: '', tool_calls: [] }]);
+    },
+  );
+
   it('is an answer when it was cut or filtered', async () => {
     const { outcome } = await play([says('', { finishReason: 'content_filter' })]);
     expect(outcome).toMatchObject({ finishReason: 'content_filter', text: '' });
+  });
+});
+
+describe('<think> at the start of a reply', () => {
+  const whole = '<think>Secret.</think>Hello';
+
+  it.each([
+    [3, whole, whole],
+    [4, whole, 'Hello'],
+    [4, '<think> is a tag', '<think> is a tag'],
+  ])('is decoded by version %i of the loop: %s', async (loopVersion, content, text) => {
+    for (const isStreaming of [false, true]) {
+      const run = new MemoryRunContext(ALICE);
+      const model = new ScriptedChatModel([says(content)]);
+      expect(await reasonIn(run, { model, tools: [], loopVersion, isStreaming })).toMatchObject({ text });
+      const shown = run.events.flatMap((event) => (event.type === 'message.delta' ? [event.text] : [])).join('');
+      expect(shown).toBe(isStreaming ? text : '');
+    }
   });
 });
 

@@ -1,17 +1,18 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { type AppError, toAppError } from '../common/index.js';
+import { type AppError, toAppError } from '../errors/index.js';
 import type { Message } from '../llm/index.js';
-import { isRelinquished, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
-import { CallRates, SecurityPolicies, ToolExecutor, type Tool } from '../tool/index.js';
-import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
-import { pairResults } from './pipeline/format-results.processor.js';
-import { dropUnacceptedImages, mayBeImageRefusal } from './pipeline/image-repair.policy.js';
-import { ProcessorRegistry } from './pipeline/processor.registry.js';
-import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
-import type { Processor } from './pipeline/processor.js';
-import { ReplyPlan } from './pipeline/reply-plan.policy.js';
-import { hasUntrustedTool } from './pipeline/untrusted-result.policy.js';
-import { publishedResult } from './pipeline/published-result.mapper.js';
+import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
+import { CallRates, SecurityPolicies } from '../tool-policy/index.js';
+import { type Tool, ToolExecutor } from '../tool/index.js';
+import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
+import { pairResults } from './loop/format-results.processor.js';
+import { dropUnacceptedImages, mayBeImageRefusal } from './loop/image-repair.policy.js';
+import { ProcessorRegistry } from './loop/processor.registry.js';
+import { createPipeline, withProcessor, type PlacedProcessor } from './loop/pipeline.factory.js';
+import type { Processor } from './loop/processor.js';
+import { ReplyPlan } from './loop/reply-plan.policy.js';
+import { asCaller, factsOfDefinitions, readModelFacts } from './loop/data-facts.executor.js';
+import { publishedResult } from './loop/published-result.mapper.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
@@ -20,11 +21,12 @@ import { toFailure } from './run-failure.mapper.js';
 /**
  * The version of new runs, raised when a recorded run would no longer replay the same way. Version 2 keeps the model's
  * own call in the history after a person edited its arguments. It also shortens old turns instead of omitting them.
- * Version 3 counts the corrections of a structured answer within `maxIterations`.
+ * Version 3 counts the corrections of a structured answer within `maxIterations`. Version 4 accepts an empty answer after
+ * tool results, and reads `<think>` as reasoning under native calling.
  */
-export const LOOP_VERSION = 3;
+export const LOOP_VERSION = 4;
 /** The versions that this loop can replay. */
-export const LOOP_VERSIONS: readonly number[] = [1, 2, LOOP_VERSION];
+export const LOOP_VERSIONS: readonly number[] = [1, 2, 3, LOOP_VERSION];
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
@@ -39,7 +41,7 @@ export class ReasoningEngine {
     prompts: PromptBuilder,
     private readonly tools: ToolExecutor,
     processors: ProcessorRegistry,
-    @Optional() policies: SecurityPolicies = new SecurityPolicies(),
+    @Optional() private readonly policies: SecurityPolicies = new SecurityPolicies(),
     @Optional() rates?: CallRates,
   ) {
     this.pipeline = createPipeline(prompts, { tools, policies, rates: rates ?? null }, processors.placed);
@@ -59,10 +61,11 @@ export class ReasoningEngine {
   async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
     const loop = this.begin(request, run);
     try {
-      loop.isTainted ||= await hasUntrustedTool(run, request.tools);
+      loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, request.tools));
       while (!loop.end) {
         loop.iteration++;
-        for (const processor of this.pipeline) await processor.process(loop);
+        await readModelFacts(loop);
+        for (const processor of this.pipeline) await asCaller(loop, this.policies, () => processor.process(loop));
       }
     } catch (error) {
       return this.close(loop, error);
@@ -75,12 +78,12 @@ export class ReasoningEngine {
     return {
       request,
       version: request.loopVersion ?? LOOP_VERSION,
-      protocol: this.protocols.get(request.protocol),
+      protocol: this.protocols.get(request.protocol, request.loopVersion),
       run,
       tools: byName(request.tools),
       deniedTools: byName(request.deniedTools ?? []),
-      isTainted: request.isTainted === true,
-      isReadingUntrusted: false,
+      facts: request.facts ?? [],
+      reading: [],
       turn: [request.input],
       acceptedMessages: 0,
       areEarlierImagesRefused: false,
@@ -122,12 +125,12 @@ export class ReasoningEngine {
     this.settle(loop, failure);
     if (signal.aborted && failure.code === 'RUN_CANCELLED') return ended(loop, 'cancelled');
     const finishReason = signal.aborted && failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';
-    this.tell(loop, failure);
+    this.publishFailure(loop, failure);
     return { ...ended(loop, finishReason), failure: toFailure(failure) };
   }
 
   /** The message of an expected error is sufficient; an unexpected one is logged with its stack. */
-  private tell({ run }: Loop, failure: AppError): void {
+  private publishFailure({ run }: Loop, failure: AppError): void {
     const { runId: run_id, sessionId: session_id } = run;
     if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
     else this.logger.warn({ run_id, session_id, code: failure.code }, `A run failed: ${failure.message}`);
@@ -156,7 +159,7 @@ function isOpen(loop: Loop): boolean {
 }
 
 function ended(loop: Loop, finishReason: RunFinishReason): Ended {
-  const { usage, model, turn, modelCalls, childrenUsage, isTainted, isReadingUntrusted, stateful } = loop;
+  const { usage, model, turn, modelCalls, childrenUsage, facts, reading, stateful } = loop;
   return {
     kind: 'ended',
     finishReason,
@@ -164,7 +167,7 @@ function ended(loop: Loop, finishReason: RunFinishReason): Ended {
     usage,
     model,
     messages: turn,
-    isTainted: isTainted || isReadingUntrusted,
+    facts: mergeFacts(facts, reading),
     stateful,
     ...(childrenUsage && { childrenUsage }),
     ...answer(loop, finishReason),

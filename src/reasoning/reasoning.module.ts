@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { ToolModule } from '../tool/index.js';
-import type { Processor } from './pipeline/processor.js';
-import { ProcessorRegistry } from './pipeline/processor.registry.js';
+import type { Processor } from './loop/processor.js';
+import { ProcessorRegistry } from './loop/processor.registry.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import { ReasoningEngine } from './reasoning.engine.js';

@@ -5,12 +5,21 @@ import type {
   Message,
   ModelParameters,
   OwnBudget,
+  ParameterName,
   ResponseFormat,
   ToolChoice,
 } from '../llm/index.js';
-import type { AnsweredBy, RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
+import type {
+  AnsweredBy,
+  DataFact,
+  RunContext,
+  RunFailure,
+  RunFinishReason,
+  RunUsage,
+  WaitingRequest,
+} from '../run/index.js';
 import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
-import type { ReplyPlan } from './pipeline/reply-plan.policy.js';
+import type { ReplyPlan } from './loop/reply-plan.policy.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
 export interface ReasoningLimits {
@@ -27,8 +36,10 @@ export interface CalledRun {
   readonly run_id: string;
   /** Usage of the run and of the runs below it. */
   readonly usage: RunUsage;
-  /** Whether it has read untrusted content. */
+  /** Whether it has read untrusted content. Recorded by earlier versions; now in `facts`. */
   readonly is_tainted?: true;
+  /** Facts of the data that it has read. */
+  readonly facts?: readonly DataFact[];
   /** Its answer after a hand-off, which becomes the answer of the calling run. */
   readonly answer?: HandedAnswer;
 }
@@ -64,12 +75,14 @@ export interface ReasoningRequest {
   readonly input: Message;
   readonly model: ChatModel;
   readonly parameters?: ModelParameters;
+  /** Parameters that no user set, as in a request to a model. */
+  readonly optionalParameters?: readonly ParameterName[];
   readonly protocol: string;
   readonly tools: readonly Tool[];
   /** Denied tools of the agent: not described to the model; a call of one is refused. */
   readonly deniedTools?: readonly Tool[];
-  /** Whether the history or the input contains untrusted content. */
-  readonly isTainted?: boolean;
+  /** Facts of the data in the history and the input. */
+  readonly facts?: readonly DataFact[];
   /** Tool that the first reply must call; none by default. */
   readonly toolChoice?: ToolChoice;
   /** Format of the final answer; any text by default. */
@@ -101,8 +114,8 @@ export type ReasoningOutcome =
       readonly childrenUsage?: RunUsage;
       /** The agent that answered, after a hand-off. */
       readonly answeredBy?: AnsweredBy;
-      /** Whether the turn or the earlier context contains untrusted content. */
-      readonly isTainted: boolean;
+      /** Facts of the data in the turn and the earlier context. */
+      readonly facts: readonly DataFact[];
       /** Reason of the failure; only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
       /** The stateful tools that the run called. */
@@ -136,10 +149,10 @@ export interface Loop {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Tools that are not described to the model. */
   readonly deniedTools: ReadonlyMap<string, Tool>;
-  /** Whether the model has read untrusted content. */
-  isTainted: boolean;
-  /** Whether the results of the current reply's calls contain untrusted content; set by execute-tools. */
-  isReadingUntrusted: boolean;
+  /** Facts of the data that the model has read. */
+  facts: readonly DataFact[];
+  /** Facts of the results of the current reply's calls; set by execute-tools. */
+  reading: readonly DataFact[];
   /** The messages of this run so far. */
   readonly turn: Message[];
   /** The number of messages of the turn that a model has accepted in a request; set by tee-stream. */
@@ -205,8 +218,8 @@ export type CallLoop = Pick<
   | 'repairs'
   | 'failed'
   | 'stateful'
-  | 'isTainted'
-  | 'isReadingUntrusted'
+  | 'facts'
+  | 'reading'
 > & {
   readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting' | 'budgets'>;
 };

@@ -1,4 +1,4 @@
-import type { AppError } from '../common/index.js';
+import type { AppError } from '../errors/index.js';
 import type { RunFailure } from '../run/index.js';
 
 /** Maps an error to the failure in the terminal event of a run. */

@@ -1,15 +1,25 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { toAppError } from '../common/index.js';
+import { toAppError } from '../errors/index.js';
 import type { ToolCall } from '../llm/index.js';
-import { isRelinquished, type RunContext, type RunFailure, type RunUsage, type WaitingRequest } from '../run/index.js';
-import { CallRates, SecurityPolicies, ToolExecutor, type Tool, type ToolResult } from '../tool/index.js';
-import { asApproved } from './pipeline/approved-call.mapper.js';
-import { CallDecider } from './pipeline/call-decider.executor.js';
-import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
-import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
-import { ReplyPlan } from './pipeline/reply-plan.policy.js';
+import {
+  type DataFact,
+  isRelinquished,
+  mergeFacts,
+  type RunContext,
+  type RunFailure,
+  type RunUsage,
+  type WaitingRequest,
+} from '../run/index.js';
+import { CallRates, SecurityPolicies } from '../tool-policy/index.js';
+import { type Tool, ToolExecutor, type ToolResult } from '../tool/index.js';
+import { asApproved } from './loop/approved-call.mapper.js';
+import { asCaller } from './loop/data-facts.executor.js';
+import { CallDecider } from './loop/call-decider.executor.js';
+import { CallExecutor, type CallOutcome } from './loop/call.executor.js';
+import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
+import { ReplyPlan } from './loop/reply-plan.policy.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
-import { publishedResult } from './pipeline/published-result.mapper.js';
+import { publishedResult } from './loop/published-result.mapper.js';
 import { toFailure } from './run-failure.mapper.js';
 
 /** Raised when a recorded direct call would no longer replay the same way. */
@@ -23,8 +33,8 @@ export interface ToolCallRequest {
   /** Maximum size of the result, in UTF-8 bytes. */
   readonly maxResultBytes: number;
   readonly waiting: Pick<WaitingRules, 'expiresMs'>;
-  /** Whether its arguments contain untrusted content. */
-  readonly isTainted?: boolean;
+  /** Facts of the data in its arguments. */
+  readonly facts?: readonly DataFact[];
 }
 
 /** Outcome of the call: its result, or the requests that it waits for. */
@@ -37,8 +47,8 @@ export type ToolCallOutcome =
       readonly usage?: RunUsage;
       /** Usage of the child run of the call, if any, and of the runs below it. */
       readonly childrenUsage?: RunUsage;
-      /** Whether the result contains untrusted content. */
-      readonly isTainted?: true;
+      /** Facts of the data in the arguments and the result. */
+      readonly facts?: readonly DataFact[];
       /** Only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
@@ -48,8 +58,6 @@ type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
 
 const ITERATION = 1;
 const PLACE = `${ITERATION}:1`;
-/** The step that records the result of a direct call. */
-export const TOOL_CALL_STEP = `tool:${PLACE}`;
 
 /**
  * One call without a model. It takes the path of an agent's calls: planned, approved, claimed, invoked and recorded, as
@@ -60,7 +68,11 @@ export class ToolCallEngine {
   private readonly logger = new Logger(ToolCallEngine.name);
   private readonly calls: CallExecutor;
 
-  constructor(tools: ToolExecutor, policies: SecurityPolicies, @Optional() rates?: CallRates) {
+  constructor(
+    tools: ToolExecutor,
+    private readonly policies: SecurityPolicies,
+    @Optional() rates?: CallRates,
+  ) {
     this.calls = new CallExecutor(tools, new CallDecider(tools, rates ?? null), policies);
   }
 
@@ -72,7 +84,7 @@ export class ToolCallEngine {
     const loop = toLoop(request, run);
     const call = asApproved(run, request.call, PLACE);
     try {
-      const done = await this.calls.execute(loop, call, 1);
+      const done = await asCaller(loop, this.policies, () => this.calls.execute(loop, call, 1));
       if (isRelinquished(run.signal)) throw run.signal.reason;
       if (done.kind === 'waiting') return this.hold(done, call, loop);
       return { ...this.finish(done.result, run), ...originOf(done, loop) };
@@ -100,7 +112,7 @@ export class ToolCallEngine {
     const result = isUnknown
       ? outcomeUnknown(call.name)
       : withoutResult(call.name, toAppError(run.signal.reason), started.has(0));
-    return stopped(run.signal, tell(run, call, result));
+    return stopped(run.signal, publishResult(run, call, result));
   }
 
   private close(loop: CallLoop, call: ToolCall, error: unknown): Ended {
@@ -109,16 +121,13 @@ export class ToolCallEngine {
     const failure = toAppError(run.signal.aborted ? run.signal.reason : error);
     const { runId: run_id, sessionId: session_id } = run;
     if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
-    const result = tell(run, call, withoutResult(call.name, failure, loop.started.has(0)));
+    const result = publishResult(run, call, withoutResult(call.name, failure, loop.started.has(0)));
     if (run.signal.aborted) return stopped(run.signal, result);
     return { kind: 'ended', finishReason: 'error', result, failure: toFailure(failure) };
   }
 }
 
-function toLoop(
-  { call, tool, maxResultBytes, waiting, isTainted = false }: ToolCallRequest,
-  run: RunContext,
-): CallLoop {
+function toLoop({ call, tool, maxResultBytes, waiting, facts = [] }: ToolCallRequest, run: RunContext): CallLoop {
   return {
     run,
     tools: new Map(tool && [[call.name, tool]]),
@@ -127,9 +136,9 @@ function toLoop(
     repairs: 0,
     failed: new Set(),
     stateful: new Set(),
-    // No model has read anything in this run. Planning applies the lists of the policies.
-    isTainted,
-    isReadingUntrusted: false,
+    // Those of the caller: the run itself has no model that could read content.
+    facts,
+    reading: [],
     deniedTools: new Map(),
     replyPlan: new ReplyPlan(),
     signal: run.signal,
@@ -146,16 +155,17 @@ function toLoop(
 /** The totals that an agent's loop collects from its calls. */
 function originOf(
   { child, usage }: Extract<CallOutcome, { kind: 'result' }>,
-  { isReadingUntrusted }: CallLoop,
-): Pick<Ended, 'usage' | 'childrenUsage' | 'isTainted'> {
+  loop: CallLoop,
+): Pick<Ended, 'usage' | 'childrenUsage' | 'facts'> {
+  const facts = mergeFacts(loop.facts, loop.reading);
   return {
     ...(usage && { usage }),
     ...(child && { childrenUsage: child.usage }),
-    ...(isReadingUntrusted && { isTainted: true }),
+    ...(facts.length > 0 && { facts }),
   };
 }
 
-function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {
+function publishResult(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {
   run.emitWithEnd({ type: 'tool.completed', iteration: ITERATION, call_id, ...publishedResult(result) });
   return result;
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 
 /** Error of an execution that exceeded its time limit, in ms. */
 export function tookTooLong(timeoutMs: number): AppError {

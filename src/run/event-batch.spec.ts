@@ -37,23 +37,23 @@ const stored = (runId: string) => storedEvents(host, runId);
 
 describe('events', () => {
   it('are numbered without gaps and published only once durable, with live ones in their place', async () => {
-    const { run, context, told } = await newRun();
+    const { run, context, published } = await newRun();
     context.emit({ type: 'message.delta', iteration: 1, text: 'a' });
-    expect(told).toEqual(['- message.delta']);
+    expect(published).toEqual(['- message.delta']);
     const step = context.step(STEP, async () => {
       context.emit(THOUGHT);
       context.emit({ type: 'message.delta', iteration: 1, text: 'b' });
       context.emit(THOUGHT);
     });
-    expect(told).toEqual(['- message.delta', '- step.started']);
+    expect(published).toEqual(['- message.delta', '- step.started']);
     await step;
     context.emit({ type: 'message.delta', iteration: 1, text: 'c' });
-    expect(told.slice(2)).toEqual(['2 thought', '- message.delta', '3 thought', '- message.delta']);
+    expect(published.slice(2)).toEqual(['2 thought', '- message.delta', '3 thought', '- message.delta']);
     expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
   });
 
   it('keep their order when batches are committed concurrently', async () => {
-    const { run, context, told } = await newRun();
+    const { run, context, published } = await newRun();
     const places = ['1:1', '1:2', '1:3'];
     const steps = places.map((place) =>
       context.step({ ...STEP, place }, async () => {
@@ -63,7 +63,7 @@ describe('events', () => {
     );
     context.emit({ type: 'message.delta', iteration: 1, text: 'live' });
     expect(await Promise.all(steps)).toEqual(places);
-    const journaled = told.filter((item) => !item.startsWith('-'));
+    const journaled = published.filter((item) => !item.startsWith('-'));
     expect(journaled).toEqual(['2 thought', '3 thought', '4 thought']);
     expect(await stored(run.id)).toEqual(['1 run.started', ...journaled]);
   });
@@ -78,24 +78,24 @@ describe('events', () => {
   });
 
   it('share the batch of a step that ends soon', async () => {
-    const { run, context, told } = await newRun();
+    const { run, context, published } = await newRun();
     const commits = jest.spyOn(opened.database, 'commit');
     context.emit(STARTED);
     await context.step(STEP, () => nextTurn());
     expect(commits).toHaveBeenCalledTimes(1);
-    expect(told).toEqual(['2 tool.started', '- step.started']);
+    expect(published).toEqual(['2 tool.started', '- step.started']);
     expect(await stored(run.id)).toEqual(['1 run.started', '2 tool.started']);
   });
 
   it('do not wait for a step when a live event is behind them', async () => {
-    const { context, told } = await newRun();
+    const { context, published } = await newRun();
     context.emit(STARTED);
     const commits = jest.spyOn(opened.database, 'commit');
     context.emit({ type: 'tool.progress', iteration: 1, call_id: 'c1', tool: 'look', progress: 1 });
     await nextTurn();
     expect(commits).toHaveBeenCalledTimes(1);
     await nextTurn();
-    expect(told).toEqual(['2 tool.started', '- tool.progress']);
+    expect(published).toEqual(['2 tool.started', '- tool.progress']);
   });
 
   it('are not reported as durable when the batch they share with a claim is lost', async () => {

@@ -8,15 +8,27 @@ import { RunEntity } from './entities/run.entity.js';
 import { CreateRun1764000000000 } from './migrations/1764000000000-create-run.migration.js';
 import { ExtendRun1764000000002 } from './migrations/1764000000002-extend-run.migration.js';
 import { LinkChildRuns1764000000014 } from './migrations/1764000000014-link-child-runs.migration.js';
+import { OwnRuns1764000000018 } from './migrations/1764000000018-own-runs.migration.js';
 import { RunUsageEntity } from './entities/run-usage.entity.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
-export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage } from './child/child-run.types.js';
+export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage } from './tree/child-run.types.js';
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunDecisionService } from './decision/run-decision.service.js';
 export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
+export {
+  factsOfEnd,
+  factsOfRun,
+  isPrivate,
+  isTainted,
+  mergeFacts,
+  storedFacts,
+  toEndedFacts,
+  UNKNOWN_FACTS,
+} from './data-facts.js';
+export type { DataFact, WaitFact } from './data-facts.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
 export { isLive, NO_USAGE, isTerminal } from './run-event.types.js';
@@ -45,6 +57,10 @@ export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
 export type { RunFailure } from './run-failure.types.js';
 export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
+export { toPublishedFile } from './files/run-file.mapper.js';
+export { RunFileService } from './files/run-file.service.js';
+export { RunFileStore } from './files/run-file.store.js';
+export type { PublishedFile, RunFile } from './files/run-file.types.js';
 export type { PublishedImage } from './published-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export type { Erasable } from './erase/run-erase.store.js';
@@ -75,8 +91,8 @@ export type { ChildRunMaker, RunHandler } from './run-handler.registry.js';
 export { RunModule } from './run.module.js';
 export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
-export { MAX_PRIORITY } from './intake/priority.policy.js';
-export type { IdempotentRequest } from './intake/idempotency.store.js';
+export { MAX_PRIORITY } from './admission/priority.policy.js';
+export type { IdempotentRequest } from './admission/idempotency.store.js';
 export type { RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 export const RUN_ENTITIES = [
@@ -94,4 +110,5 @@ export const RUN_MIGRATIONS = [
   CreateRunNode1764000000003,
   CreateRunUsage1764000000013,
   LinkChildRuns1764000000014,
+  OwnRuns1764000000018,
 ];

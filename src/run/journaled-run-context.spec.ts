@@ -88,41 +88,41 @@ function touch(runId: string) {
 
 /** A companion whose statement succeeds from the given attempt on; logs its calls. */
 function companionOf(runId: string, goodTry: number) {
-  const told: string[] = [];
+  const received: string[] = [];
   let tries = 1;
   const companion: StepCompanion = {
     statements: () => [touch(tries < goodTry ? 'missing' : runId)],
     reconsider: async () => {
-      told.push('reconsider');
+      received.push('reconsider');
       if (++tries > 3) throw new Error('hopeless');
     },
-    committed: async () => void told.push('committed'),
+    committed: async () => void received.push('committed'),
     alone: never,
   };
-  return { told, companion: () => companion };
+  return { received, companion: () => companion };
 }
 
 describe('a step companion', () => {
   it('is rebuilt until its batch commits, without effect on the steps that share the batch', async () => {
     const first = await newRun();
     const { run, context } = first;
-    const { told, companion } = companionOf(run.id, 3);
+    const { received, companion } = companionOf(run.id, 3);
     const think = async () => context.emit(THOUGHT);
     await Promise.all([context.step(STEP, think, { companion }), context.step({ ...STEP, place: '1:2' }, think)]);
-    expect(told).toEqual(['reconsider', 'reconsider', 'committed']);
+    expect(received).toEqual(['reconsider', 'reconsider', 'committed']);
     expect(context.signal.aborted).toBe(false);
     expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
-    expect(first.told.filter((item) => !item.startsWith('-'))).toEqual(['2 thought', '3 thought']);
+    expect(first.published.filter((item) => !item.startsWith('-'))).toEqual(['2 thought', '3 thought']);
     expect((await host.journal.steps(run.id)).map(({ name }) => name)).toEqual(['tool:1:1', 'tool:1:2']);
     expect(await host.journal.find(run.id)).toMatchObject({ agent: 'touched' });
   });
 
   it('leaves nothing recorded when it cannot be rebuilt; the run resumes later and repeats the step', async () => {
     const first = await newRun();
-    const { told, companion } = companionOf(first.run.id, 99);
+    const { received, companion } = companionOf(first.run.id, 99);
     const unavailable = { code: 'JOURNAL_UNAVAILABLE', cause: new Error('hopeless') };
     await expect(first.context.step(STEP, async () => 1, { companion })).rejects.toMatchObject(unavailable);
-    expect(told).toEqual(['reconsider', 'reconsider', 'reconsider']);
+    expect(received).toEqual(['reconsider', 'reconsider', 'reconsider']);
     expect(first.context.signal.reason).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
     expect(await host.journal.steps(first.run.id)).toEqual([]);
     expect(await (await again(first)).context.step(STEP, async () => 2)).toBe(2);
@@ -131,19 +131,19 @@ describe('a step companion', () => {
   it('is not called when another process owns the run', async () => {
     const former = await newRun();
     await again(former);
-    const { told, companion } = companionOf(former.run.id, 1);
+    const { received, companion } = companionOf(former.run.id, 1);
     const late = former.context.step(STEP, async () => 1, { companion });
     await expect(late).rejects.toMatchObject({ code: 'RUN_FENCED' });
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('is not called when the step itself is refused', async () => {
     const { run, context } = await newRun();
     await context.step(STEP, async () => 1);
-    const { told, companion } = companionOf(run.id, 1);
+    const { received, companion } = companionOf(run.id, 1);
     const twice = context.step(STEP, async () => 2, { companion });
     await expect(twice).rejects.toMatchObject({ code: 'COMMIT_REFUSED' });
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 });
 
@@ -177,7 +177,7 @@ describe('a run claimed by another execution', () => {
     former.context.emit(THOUGHT);
     await expect(former.context.step(STEP, async () => 'late')).rejects.toMatchObject({ code: 'RUN_FENCED' });
     expect(former.context.signal.reason).toMatchObject({ code: 'RUN_FENCED' });
-    expect(former.told).toEqual([]);
+    expect(former.published).toEqual([]);
     expect(await host.journal.steps(former.run.id)).toEqual([]);
     expect(await stored(former.run.id)).toEqual(['1 run.started']);
     expect(await now.context.step(STEP, async () => 'mine')).toBe('mine');

@@ -1,33 +1,36 @@
-import { AppError, parseExactJson, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { parseExactJson, type Principal } from '../kernel/index.js';
 import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
-import type { RunTree } from './child/run-tree.types.js';
-import type { ChildCall, ChildStatus, RunLineage } from './child/child-run.types.js';
+import type { RunTree } from './tree/run-tree.types.js';
+import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { abortLate, fenced, journalUnavailable } from './relinquished.policy.js';
 import { RunContext, type StepName } from './run-context.js';
+import { FileLedger } from './files/file-ledger.js';
+import { toFileSteps, type FileMark } from './files/run-file.mapper.js';
 import { isLive, type RunEvent } from './run-event.types.js';
-import { firstExpiry, withinDeadline } from './decision/waiting-time.policy.js';
+import { firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
 import type { RunJournal } from './run-journal.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
-import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
+import { endRun, fence, insertStep, releaseRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
 import { replayStep, toJson, toSubject } from './step-record.mapper.js';
 import { afterThisTick, atTickEnd } from './tick-end.policy.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
-/** Delay of an event that waits for a step's batch, in ms. A call that ends within it costs one commit, not two. */
+/** Delay of an event that waits for a step's batch, in ms: a call that ends within it costs one commit, not two. */
 const BATCH_WAIT_MS = 10;
 
-/** Optional parts of a context. */
 export interface ContextParts {
   /** Set if the journal does not hold the run yet. */
   readonly opening?: RunOpening | undefined;
+  /** Files of earlier executions. */
+  readonly files?: readonly FileMark[];
   /** Starts and joins child runs. */
   readonly children?: Pick<RunTree, 'join'> | undefined;
 }
 
-/** The content of one batch. */
 interface Waiting {
   readonly recorded: readonly RecordedStep[];
   readonly companions: readonly StepCompanion[];
@@ -46,6 +49,7 @@ export class JournaledRunContext extends RunContext {
   readonly signal: AbortSignal;
   override readonly isJournaled = true;
   override readonly deadlineAt: number;
+  override readonly files: FileLedger;
   private readonly children: ContextParts['children'];
   private pendingSteps: RecordedStep[] = [];
   private companions: StepCompanion[] = [];
@@ -74,9 +78,10 @@ export class JournaledRunContext extends RunContext {
     private readonly outbox: RunOutbox,
     private readonly recorded: ReadonlyMap<string, RecordedStep>,
     private readonly controller: AbortController,
-    { opening, children }: ContextParts = {},
+    { opening, children, files = [] }: ContextParts = {},
   ) {
     super();
+    this.files = new FileLedger((n) => journal.file(run.id, n), files);
     this.runId = run.id;
     this.principal = run.principal;
     this.sessionId = run.sessionId;
@@ -90,7 +95,7 @@ export class JournaledRunContext extends RunContext {
   async step<T>(
     { kind, place, subject: about }: StepName,
     action: () => Promise<T>,
-    { isLast, companion }: StepOptions<T> = {},
+    { isLast, companion, files }: StepOptions<T> = {},
   ): Promise<T> {
     const name = `${kind}:${place}`;
     const subject = toSubject(about);
@@ -102,7 +107,7 @@ export class JournaledRunContext extends RunContext {
     const result = await action();
     const step = { name, kind, subject, result: toJson(result) };
     if (isLast?.(result)) this.pendingSteps.push(step);
-    else await this.write([step], companion?.());
+    else await this.write([step, ...toFileSteps(place, files?.() ?? [])], companion?.());
     return result;
   }
 
@@ -156,7 +161,7 @@ export class JournaledRunContext extends RunContext {
     }
   }
 
-  override get begun(): Promise<void> | null {
+  override get started(): Promise<void> | null {
     return this.opening;
   }
 
@@ -164,13 +169,8 @@ export class JournaledRunContext extends RunContext {
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
       const requests = outcome.requests.map((request) => withinDeadline(request, this.run.deadlineAt));
-      const end: RunEvent = {
-        type: 'run.waiting',
-        run_id: this.runId,
-        reason: requests[0]?.kind ?? 'approval',
-        requests,
-      };
-      await this.commit(leaveRun(this.run, 'waiting', firstExpiry(requests)), [], end);
+      const end = waitingEvent(this.runId, requests);
+      await this.commit(releaseRun(this.run, 'waiting', firstExpiry(requests)), [], end);
       return 'waiting';
     }
     const status = outcome.event.type.slice('run.'.length) as RunStatus;
@@ -182,7 +182,7 @@ export class JournaledRunContext extends RunContext {
 
   /** Returns the run to the queue, for the next process to resume. */
   async handOver(): Promise<void> {
-    await this.commit(leaveRun(this.run, 'queued'), []);
+    await this.commit(releaseRun(this.run, 'queued'), []);
   }
 
   /**
@@ -221,7 +221,10 @@ export class JournaledRunContext extends RunContext {
     return opened;
   }
 
-  /** A process that was frozen asks the journal before an effect outside. @throws AppError `RUN_FENCED` */
+  /**
+   * Checks before an external effect that this process still owns the run: another process may have claimed it while
+   * this one was suspended. @throws AppError `RUN_FENCED`
+   */
   private async confirm(): Promise<void> {
     // A run that is not journaled yet has no other owner.
     await this.opening;

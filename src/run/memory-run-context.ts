@@ -1,7 +1,10 @@
-import { AppError, newId, type Principal } from '../common/index.js';
-import type { ChildStatus } from './child/child-run.types.js';
+import { AppError } from '../errors/index.js';
+import { newId, type Principal } from '../kernel/index.js';
+import type { ChildStatus } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { RunContext, type StepName } from './run-context.js';
+import { FileLedger } from './files/file-ledger.js';
+import type { RunFile } from './files/run-file.types.js';
 import type { RunEvent } from './run-event.types.js';
 import type { StepOptions } from './step-companion.types.js';
 
@@ -13,6 +16,8 @@ export class MemoryRunContext extends RunContext {
   /** Decisions, by request id. */
   readonly answers = new Map<string, Decision>();
   private readonly claims = new Set<string>();
+  private readonly stored = new Map<number, RunFile>();
+  override readonly files = new FileLedger(async (n) => this.stored.get(n));
 
   constructor(
     readonly principal: Principal,
@@ -22,8 +27,9 @@ export class MemoryRunContext extends RunContext {
     super();
   }
 
-  async step<T>(_name: StepName, action: () => Promise<T>, { companion }: StepOptions<T> = {}): Promise<T> {
+  async step<T>(_name: StepName, action: () => Promise<T>, { companion, files }: StepOptions<T> = {}): Promise<T> {
     const result = await action();
+    for (const file of files?.() ?? []) this.stored.set(file.n, file);
     await companion?.()?.alone();
     return result;
   }

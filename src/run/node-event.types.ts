@@ -1,4 +1,4 @@
-import type { JsonValue } from '../common/index.js';
+import type { JsonValue } from '../kernel/index.js';
 import type { RunFailure } from './run-failure.types.js';
 
 /** The type of a workflow node. */

@@ -4,4 +4,6 @@ export interface PublishedImage {
   readonly media_type?: string;
   readonly bytes?: number;
   readonly url?: string;
+  /** Of inline data: `GET /api/runs/:id/files/:n` returns the image with this number. */
+  readonly file?: number;
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 
 /** The action of a recorded step: replay returns the recorded result and never calls it. */
 export function unreachable(): Promise<never> {

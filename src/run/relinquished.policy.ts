@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../common/index.js';
+import { AppError, type ErrorCode } from '../errors/index.js';
 import { missedDeadline } from './deadline.error.js';
 import type { StepName } from './run-context.js';
 import type { RunRecord } from './run.types.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 
 /** Suggested retry delay, in ms; another or the next process then answers. */
 const RETRY_MS = 1_000;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, inLists } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
+import { FILE_STEP, toFileMark } from './files/run-file.mapper.js';
 import { eventPlace, stepPlace } from './row-place.factory.js';
 
 /** A step with its position in the run. Times are epoch ms. */
@@ -11,7 +12,7 @@ export interface AuditedStep {
   readonly name: string;
   readonly kind: string;
   readonly subject: string;
-  /** JSON text. */
+  /** JSON text; of a file only its metadata. */
   readonly result: string;
   /** The execution (epoch) that recorded the step; 0 for a copy from another run. */
   readonly epoch: number;
@@ -57,7 +58,10 @@ export class RunAuditStore {
       const row = rows.get(name);
       if (!row) return [];
       const { created_at, tenant, ...step } = row;
-      const result = this.cipher.open(step.result, stepPlace(tenant, runId, name));
+      const result =
+        step.kind === FILE_STEP
+          ? JSON.stringify(toFileMark(step.subject))
+          : this.cipher.open(step.result, stepPlace(tenant, runId, name));
       return [{ position: after + i + 1, ...step, result, createdAt: created_at }];
     });
   }
@@ -85,8 +89,9 @@ export class RunAuditStore {
   private async stepRows(runId: string, names: readonly string[]): Promise<ReadonlyMap<string, StepRow>> {
     const pages = inLists(names).map(({ marks, params }) =>
       this.database.query<StepRow>(
-        `SELECT name, tenant, kind, subject, result, epoch, created_at FROM run_step WHERE run_id = ? AND name IN (${marks})`,
-        [runId, ...params],
+        `SELECT name, tenant, kind, subject, CASE WHEN kind = ? THEN '' ELSE result END AS result, epoch, created_at
+          FROM run_step WHERE run_id = ? AND name IN (${marks})`,
+        [FILE_STEP, runId, ...params],
       ),
     );
     return new Map((await Promise.all(pages)).flat().map((row) => [row.name, row]));

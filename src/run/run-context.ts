@@ -1,6 +1,7 @@
-import type { Principal } from '../common/index.js';
-import type { ChildCall, ChildStatus, RunLineage } from './child/child-run.types.js';
+import type { Principal } from '../kernel/index.js';
+import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
+import { FileLedger } from './files/file-ledger.js';
 import type { RunEvent } from './run-event.types.js';
 import type { StepOptions } from './step-companion.types.js';
 
@@ -24,11 +25,13 @@ export abstract class RunContext {
   abstract readonly signal: AbortSignal;
   /** Whether the events are recorded. */
   readonly isJournaled: boolean = false;
+  /** Binary content of the run's tool results. */
+  readonly files: FileLedger = new FileLedger(async () => undefined);
   /** When the signal is aborted with a time-out, epoch ms. */
   readonly deadlineAt?: number;
 
   /** Pending while the events of the run's start are unpublished; later events cannot overtake them. */
-  get begun(): Promise<void> | null {
+  get started(): Promise<void> | null {
     return null;
   }
 

@@ -1,3 +1,5 @@
+import type { DataFact } from './data-facts.js';
+import type { PublishedFile } from './files/run-file.types.js';
 import type { PublishedImage } from './published-image.types.js';
 import type { NodeCompleted, NodeStarted } from './node-event.types.js';
 import type { RunFailure } from './run-failure.types.js';
@@ -37,6 +39,8 @@ export interface RunResult {
   readonly model: string;
   /** Set if the run, or the part of the session it received, contains untrusted content. */
   readonly is_tainted?: true;
+  /** Facts of the data that the run has read, with their sources. */
+  readonly data_facts?: readonly DataFact[];
   /** Usage of all descendant runs; not included in `usage`. */
   readonly children_usage?: RunUsage;
   /** The agent that answered, after a handoff. */
@@ -58,6 +62,8 @@ export interface RunStarted {
   readonly agent: string;
   /** The calling run. */
   readonly parent_run_id?: string;
+  /** Selected MCP servers that are not connected: the run has no tools of them. */
+  readonly missing_mcp_servers?: readonly string[];
 }
 export interface RunResumed {
   readonly type: 'run.resumed';
@@ -172,6 +178,8 @@ export interface ToolCompleted {
   readonly result?: unknown;
   /** The original length in bytes (UTF-8); only of a truncated result. */
   readonly result_bytes?: number;
+  /** Binary content of the result, which its text refers to as `[file 1: …]`. */
+  readonly files?: readonly PublishedFile[];
   /** The images of the result. */
   readonly images?: readonly PublishedImage[];
   /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */

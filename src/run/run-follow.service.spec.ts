@@ -4,8 +4,8 @@ import { DistantDatabase, turns } from '../../test/support/distant-database.js';
 import { FoldingClient } from '../../test/support/folding-client.js';
 import { RelayedRunBus } from '../../test/support/relayed-run-bus.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
-import { RunStory, type Plot } from '../../test/support/run-story.js';
-import { RunTeller } from '../../test/support/run-teller.js';
+import { ScriptedRun, type Plot } from '../../test/support/scripted-run.js';
+import { RunPublisher } from '../../test/support/run-publisher.js';
 import { parseRunPlace, START } from './follow/run-place.parser.js';
 import { RunFollowService } from './run-follow.service.js';
 import type { RunItem } from './run-item.factory.js';
@@ -74,7 +74,7 @@ describe('following a run', () => {
     constructor(
       private readonly follower: RunFollowService,
       private readonly runId: string,
-      private readonly story: RunStory,
+      private readonly story: ScriptedRun,
       private readonly scenario: Scenario,
       private readonly cuts: readonly number[],
     ) {
@@ -119,11 +119,11 @@ describe('following a run', () => {
   async function play(scenario: Scenario, follower: RunFollowService) {
     distant.delays = scenario.delays;
     const { run } = await host.journal.create(aRun(`run-${count++}`), 'running', 1);
-    const story = new RunStory(host, run, scenario);
+    const story = new ScriptedRun(host, run, scenario);
     const constant = new ReturningClient(host.follower, run.id, story, scenario, []);
     const client = new ReturningClient(follower, run.id, story, scenario, scenario.cuts);
     const reading = [constant.read()];
-    await story.tell((i) => {
+    await story.perform((i) => {
       if (i === Math.min(scenario.comesAt, scenario.happenings.length)) reading.push(client.read());
     });
     if (scenario.ending === 'handed over') {
@@ -149,7 +149,7 @@ describe('following a run', () => {
         const { constant, client, recorded } = await play(scenario, host.follower);
         expectSame(constant, recorded);
         expectSame(client, recorded);
-        for (const { text, told } of constant.messages) expect(told).toBe(text);
+        for (const { text, received } of constant.messages) expect(received).toBe(text);
         // Two clients that received the end of the stream have the same text.
         expect(client.hasEnded ? client.text : constant.text).toBe(constant.text);
         expect(host.bus.hasListeners(`run-${count - 1}`)).toBe(true);
@@ -193,9 +193,9 @@ describe('a follower', () => {
   afterAll(() => opened.close());
 
   /** A run that emits events on request. */
-  async function scriptedRun(id: string): Promise<RunTeller> {
+  async function scriptedRun(id: string): Promise<RunPublisher> {
     const { run } = await host.journal.create(aRun(id), 'running', 1);
-    return new RunTeller(host, run);
+    return new RunPublisher(host, run);
   }
 
   function follow(id: string, from = START, signal = new AbortController().signal) {
@@ -231,11 +231,11 @@ describe('a follower', () => {
     await turns(3);
     await run.think('first');
     await second;
-    for (const text of ['a', 'b', 'c', 'd']) run.say(text.repeat(300_000));
+    for (const text of ['a', 'b', 'c', 'd']) run.publishText(text.repeat(300_000));
     await run.think('second');
     await takeOne();
     // There is space again, but a lost item must not be followed by later ones.
-    run.say('e');
+    run.publishText('e');
     const rest = [await takeOne(), await takeOne(), await takeOne(), await takeOne()];
     expect(rest.map((event) => event && [event.type, 'text' in event ? event.text[0] : undefined])).toEqual([
       ['message.delta', 'b'],
@@ -267,11 +267,11 @@ describe('a follower', () => {
 
   it('shares the JSON of a long text with other followers', async () => {
     const run = await scriptedRun('shared');
-    run.say('so ');
-    run.say('far');
+    run.publishText('so ');
+    run.publishText('far');
     const [one, other] = [host.bus.live.find('shared')!.soFar(), host.bus.live.find('shared')!.soFar()];
     expect(one).toBe(other);
-    run.say('!');
+    run.publishText('!');
     expect(host.bus.live.find('shared')!.soFar()?.event).toMatchObject({ text: 'so far!' });
     await run.end();
     expect(host.bus.live.find('shared')).toBeNull();

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../common/index.js';
-import type { ChildRunPlace, ChildRunRequest } from './child/child-run.types.js';
+import { AppError } from '../errors/index.js';
+import type { ChildRunPlace, ChildRunRequest } from './tree/child-run.types.js';
 import type { RunContext } from './run-context.js';
 import type { RunEnding, RunOutcome, RunRecord, StartRun } from './run.types.js';
 
@@ -16,6 +16,8 @@ export interface RunHandler {
    * reason when the run is handed over to another execution, and must not finish the run then.
    */
   execute(run: RunRecord, context: RunContext): Promise<RunOutcome>;
+  /** Names of the MCP servers whose tools the run would have if they were connected. Called when the run starts. */
+  missing?(run: RunRecord): readonly string[];
   /** The further parts of the end of a run that ends without `execute`, e.g. after an error. */
   ending?(run: RunRecord): Promise<RunEnding>;
 }
@@ -58,6 +60,16 @@ export class RunHandlerRegistry {
     const handler = this.handlers.get(kind);
     if (!handler) throw new AppError('INTERNAL', `No handler is registered for runs of kind "${kind}".`);
     return handler;
+  }
+
+  /** As of the handler; none if it has no such method. A failure does not block the start. */
+  missing(run: RunRecord): readonly string[] {
+    try {
+      return this.handlers.get(run.kind)?.missing?.(run) ?? [];
+    } catch (err) {
+      this.logger.error({ err, run_id: run.id }, 'Failed to list the missing tools of a run');
+      return [];
+    }
   }
 
   /** The further parts of the end of a run that ends without its handler; a failure does not block the end. */

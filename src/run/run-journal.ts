@@ -1,11 +1,14 @@
-import { parseExactJson } from '../common/index.js';
+import { parseExactJson, type Principal } from '../kernel/index.js';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { BY_PRINCIPAL, Cipher, Ownership, PLAIN_CIPHER } from '../security/index.js';
 import { createRun, startedItem, type NewRun } from './new-run.factory.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
+import { FILE_STEP, toFileMark, toRunFile, type FileMark } from './files/run-file.mapper.js';
+import type { RunFile } from './files/run-file.types.js';
 import { isTerminal, type RunEvent } from './run-event.types.js';
+import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
 import { toRunRecord, type RunRow } from './run-record.mapper.js';
@@ -17,6 +20,8 @@ const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.ses
   JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash
   LEFT JOIN run root ON root.id = run.root_run_id`;
 const EVENT_PAGE = 500;
+
+type StepRow = RecordedStep & { readonly tenant: string };
 
 interface EventRow {
   readonly n: number;
@@ -37,8 +42,9 @@ export class RunJournal {
     /** Absent if this process is the only one. */
     @Optional() private readonly lease?: RunLease,
     readonly cipher: Cipher = PLAIN_CIPHER,
-    /** Counts journaled usage. */
     @Optional() @Inject(ModelBudget) readonly budget?: ModelBudget | null,
+    @Optional() private readonly handlers?: RunHandlerRegistry,
+    private readonly ownership: Ownership = BY_PRINCIPAL,
   ) {}
 
   /**
@@ -66,7 +72,7 @@ export class RunJournal {
   }
 
   private startBatch(start: StartRun, status: 'running' | 'queued', now: number): NewRun & { batch: Statement[] } {
-    const { run, items } = createRun(start, status, this.node, now);
+    const { run, items } = createRun(start, status, this.node, now, (started) => this.missing(started));
     const batch = [
       ...this.definition(run, now),
       insertRun(run, this.cipher),
@@ -111,9 +117,13 @@ export class RunJournal {
       owner: this.node,
       attempts: run.attempts + (crashed ? 1 : 0),
     };
-    const items = run.epoch === 0 ? [startedItem(run, now)] : [];
+    const items = run.epoch === 0 ? [startedItem(run, now, this.missing(run))] : [];
     await this.database.commit([claimRun(run, crashed, this.node), ...insertEvents(run, items, this.cipher)]);
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
+  }
+
+  private missing(run: RunRecord): readonly string[] {
+    return this.handlers?.missing(run) ?? [];
   }
 
   /** Read after the claim: a cancel requested since the record was read found no owner to wake. */
@@ -141,13 +151,13 @@ export class RunJournal {
   }
 
   async find(id: string): Promise<RunRecord | null> {
-    const [row] = await this.select('WHERE run.id = ?', [id]);
-    return row ?? null;
+    return (await this.select('WHERE run.id = ?', [id]))[0] ?? null;
   }
 
-  async findOf(tenant: string, id: string): Promise<RunRecord | null> {
-    const [row] = await this.select('WHERE run.id = ? AND run.tenant = ?', [id, tenant]);
-    return row ?? null;
+  /** The run with this id if the principal may see it. */
+  async findOf(principal: Principal, id: string): Promise<RunRecord | null> {
+    const { sql, params } = this.ownership.filter(principal, 'principal_id', 'run');
+    return (await this.select(`WHERE run.id = ? AND ${sql}`, [id, ...params]))[0] ?? null;
   }
 
   /** The run that holds the session, else the first run queued for it; `null` when no run is open. */
@@ -169,10 +179,11 @@ export class RunJournal {
     return rows.flatMap((row) => this.toReadable(row));
   }
 
+  /** The steps of a run, without its files. */
   async steps(runId: string): Promise<RecordedStep[]> {
-    const rows = await this.database.query<RecordedStep & { readonly tenant: string }>(
-      'SELECT name, tenant, kind, subject, result FROM run_step WHERE run_id = ?',
-      [runId],
+    const rows = await this.database.query<StepRow>(
+      'SELECT name, tenant, kind, subject, result FROM run_step WHERE run_id = ? AND kind <> ?',
+      [runId, FILE_STEP],
     );
     return rows.map(({ name, tenant, kind, subject, result }) => ({
       name,
@@ -182,11 +193,25 @@ export class RunJournal {
     }));
   }
 
-  async lastEvent(runId: string): Promise<number> {
-    const [row] = await this.database.query<{ n: number | null }>(
-      'SELECT MAX(n) AS n FROM run_event WHERE run_id = ?',
-      [runId],
+  /** The metadata of the files of a run. */
+  async files(runId: string): Promise<FileMark[]> {
+    const sql = 'SELECT subject FROM run_step WHERE run_id = ? AND kind = ?';
+    const rows = await this.database.query<{ readonly subject: string }>(sql, [runId, FILE_STEP]);
+    return rows.map(({ subject }) => toFileMark(subject));
+  }
+
+  /** A file of a run, by its number. */
+  async file(runId: string, n: number): Promise<RunFile | undefined> {
+    const [row] = await this.database.query<StepRow>(
+      'SELECT name, tenant, subject, result FROM run_step WHERE run_id = ? AND kind = ? AND subject LIKE ?',
+      [runId, FILE_STEP, `${n} %`],
     );
+    return row && toRunFile(row.subject, this.cipher.open(row.result, stepPlace(row.tenant, runId, row.name)));
+  }
+
+  async lastEvent(runId: string): Promise<number> {
+    const sql = 'SELECT MAX(n) AS n FROM run_event WHERE run_id = ?';
+    const [row] = await this.database.query<{ n: number | null }>(sql, [runId]);
     return row?.n ?? 0;
   }
 

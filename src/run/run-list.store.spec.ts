@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import type { Principal } from '../kernel/index.js';
 import { RunListStore, type RunFilter } from './run-list.store.js';
 import type { RunStatus } from './run.types.js';
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'];
-const EVE = { id: 'eve', tenant: 'other', roles: [] };
+/** Each sees all of its tenant. */
+const ROOT = { ...ALICE, id: 'root', roles: ['admin'] };
+const EVE = { id: 'eve', tenant: 'other', roles: ['admin'] };
 
 interface Fact {
   readonly id: string;
@@ -69,7 +72,7 @@ describe('the list of runs', () => {
       fc.asyncProperty(
         filter,
         fc.integer({ min: 1, max: 60 }),
-        fc.constantFrom(ALICE, EVE),
+        fc.constantFrom(ROOT, EVE),
         async (given, limit, who) => {
           const found: string[] = [];
           let cursor: string | undefined;
@@ -91,15 +94,21 @@ describe('the list of runs', () => {
     await expect(store.list(ALICE, {}, 1, cursor)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 
-  it.each<[RunFilter, string]>([
-    [{}, 'run_by_tenant'],
-    [{ from: 1, to: 2 }, 'run_by_tenant'],
-    [{ agent: 'a' }, 'run_by_tenant'],
-    [{ statuses: ['waiting'] }, 'run_by_status'],
-    [{ statuses: ['waiting', 'failed'], agent: 'a', from: 1 }, 'run_by_status'],
-    [{ sessionId: 's1' }, 'run_by_session'],
-    [{ sessionId: 's1', from: 1, agent: 'a' }, 'run_by_session'],
-  ])('reads %j along an index, in its order', async (given, index) => {
+  it.each<[RunFilter, string, Principal]>([
+    [{}, 'run_by_tenant', ROOT],
+    [{ from: 1, to: 2 }, 'run_by_tenant', ROOT],
+    [{ agent: 'a' }, 'run_by_tenant', ROOT],
+    [{ statuses: ['waiting'] }, 'run_by_status', ROOT],
+    [{ statuses: ['waiting', 'failed'], agent: 'a', from: 1 }, 'run_by_status', ROOT],
+    [{ sessionId: 's1' }, 'run_by_session', ROOT],
+    [{ sessionId: 's1', from: 1, agent: 'a' }, 'run_by_session', ROOT],
+    [{}, 'run_by_principal', ALICE],
+    [{ from: 1 }, 'run_by_principal', ALICE],
+    [{ from: 1, to: 2 }, 'run_by_principal', ALICE],
+    [{ statuses: ['waiting'] }, 'run_by_(status|principal)', ALICE],
+    [{ sessionId: 's1' }, 'run_by_session', ALICE],
+    [{ sessionId: 's1', from: 1, agent: 'a' }, 'run_by_session', ALICE],
+  ])('reads %j along an index, in its order', async (given, index, reader) => {
     const sql: string[] = [];
     const watched = Object.create(opened.database) as typeof opened.database;
     watched.query = async (text, params) => {
@@ -110,7 +119,7 @@ describe('the list of runs', () => {
       );
       return [];
     };
-    for (const cursor of [undefined, '1000.x']) await new RunListStore(watched).list(ALICE, given, 10, cursor);
+    for (const cursor of [undefined, '1000.x']) await new RunListStore(watched).list(reader, given, 10, cursor);
     expect(sql.length).toBeGreaterThan(0);
     for (const step of sql) expect(step).toMatch(new RegExp(`^SEARCH run USING INDEX ${index} `));
   });

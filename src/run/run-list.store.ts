@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, type Principal } from '../kernel/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { BY_PRINCIPAL, Cipher, Ownership, PLAIN_CIPHER } from '../security/index.js';
 import { runPlace } from './row-place.factory.js';
 import { parseRunSummary, type RunSummary } from './run-summary.mapper.js';
 import type { RunStatus } from './run.types.js';
@@ -59,12 +60,13 @@ type Condition = readonly [sql: string, ...params: SqlValue[]];
 const COLUMNS =
   'id, status, agent, session_id, created_at, finished_at, forked_from, parent_run_id, pruned_at, summary';
 
-/** Lists a tenant's runs, the newest first, always along an index. */
+/** Lists the runs that a principal may see, the newest first, always along an index. */
 @Injectable()
 export class RunListStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly ownership: Ownership = BY_PRINCIPAL,
   ) {}
 
   /**
@@ -72,11 +74,19 @@ export class RunListStore {
    * @param limit maximum runs of the page
    * @throws AppError `VALIDATION_FAILED` for a cursor that no page returned
    */
-  async list({ tenant }: Principal, filter: RunFilter, limit: number, cursor?: string): Promise<RunPage> {
+  async list(principal: Principal, filter: RunFilter, limit: number, cursor?: string): Promise<RunPage> {
+    const { tenant } = principal;
     const { statuses, ...rest } = filter;
-    // The index of sessions finds few runs. `+ 0` keeps SQLite from choosing the time index, as it has no statistics.
-    const time = filter.sessionId === undefined ? 'created_at' : 'created_at + 0';
-    const conditions: Condition[] = [['tenant = ?', tenant], ...conditionsOf(rest, time), ...after(cursor, time)];
+    // The index of sessions finds few runs. `+ 0` and `COALESCE` keep SQLite from choosing another index,
+    // as it has no statistics.
+    const isOfSession = filter.sessionId !== undefined;
+    const time = isOfSession ? 'created_at + 0' : 'created_at';
+    const visible = this.ownership.filter(principal, isOfSession ? "COALESCE(principal_id, '')" : 'principal_id');
+    const conditions: Condition[] = [
+      [visible.sql, ...visible.params],
+      ...conditionsOf(rest, time),
+      ...after(cursor, time),
+    ];
     // Each status is a sorted range of the index; one query over several statuses would have to sort.
     const queries = statuses ? [...new Set(statuses)].map((status): Condition[] => [['status = ?', status]]) : [[]];
     const found = await Promise.all(queries.map((more) => this.select([...more, ...conditions], limit + 1)));
@@ -90,7 +100,7 @@ export class RunListStore {
 
   private select(conditions: readonly Condition[], limit: number): Promise<ListRow[]> {
     const where = conditions.map(([sql]) => sql).join(' AND ');
-    const params = conditions.flatMap(([, ...given]) => given);
+    const params = conditions.flatMap(([, ...parameters]) => parameters);
     const sql = `SELECT ${COLUMNS} FROM run WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?`;
     return this.database.query<ListRow>(sql, [...params, limit]);
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
-import { RunTeller } from '../../test/support/run-teller.js';
+import { RunPublisher } from '../../test/support/run-publisher.js';
 
 let opened: OpenDatabase;
 let host: RunHost;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 interface WatchedRun {
-  readonly run: RunTeller;
+  readonly run: RunPublisher;
   /** The items that followers receive: type, text, id. */
   readonly published: string[];
 }
@@ -22,21 +22,21 @@ async function newRun(id: string): Promise<WatchedRun> {
   host.bus.subscribe(id, ({ id: place, event }) => {
     published.push([event.type, 'text' in event ? event.text : '', place ?? '-'].join('|'));
   });
-  return { run: new RunTeller(host, run), published };
+  return { run: new RunPublisher(host, run), published };
 }
 
 describe('the place of a text event', () => {
   it('has the event before it, the attempt, and the number of UTF-16 units received so far', async () => {
     const { run, published } = await newRun('places');
     run.begin('model:1');
-    run.say('é🐦');
-    run.say('a');
+    run.publishText('é🐦');
+    run.publishText('a');
     await run.think('hm');
-    run.say('b');
+    run.publishText('b');
     await run.complete('é🐦ab');
     run.begin('tool:1:1');
     run.begin('model:2');
-    run.say('c', 2);
+    run.publishText('c', 2);
     expect(published).toEqual([
       'step.started||-',
       'message.delta|é🐦|1.1000001.3',
@@ -53,11 +53,11 @@ describe('the place of a text event', () => {
   it('has a new attempt when the model is called again before its message was completed, and voids the old text', async () => {
     const { run, published } = await newRun('again');
     run.begin('model:1');
-    run.say(' ');
+    run.publishText(' ');
     run.begin('model:1:r1');
-    run.say('now');
+    run.publishText('now');
     run.outbox.add({ type: 'step.restarted', iteration: 1, text: 'N' });
-    run.say('ow');
+    run.publishText('ow');
     expect(published.slice(2)).toEqual([
       'step.started||-',
       'step.restarted||1.1000002.0',
@@ -70,11 +70,11 @@ describe('the place of a text event', () => {
   it('has a later attempt in every later execution, and voids the incomplete text of the earlier one', async () => {
     const { run, published } = await newRun('taken');
     run.begin('model:1');
-    run.say('half a');
+    run.publishText('half a');
     const { run: claimed } = await host.journal.claim((await host.journal.find('taken'))!, 1);
-    const next = new RunTeller(host, claimed);
+    const next = new RunPublisher(host, claimed);
     next.begin('model:1');
-    next.say('whole');
+    next.publishText('whole');
     expect(published.slice(2)).toEqual([
       'step.started||-',
       'step.restarted||1.2000001.0',
@@ -86,7 +86,7 @@ describe('the place of a text event', () => {
   it('has no restart when a resumed run continues with a tool, as no text was interrupted', async () => {
     const { published } = await newRun('tool');
     const { run: claimed } = await host.journal.claim((await host.journal.find('tool'))!, 1);
-    const next = new RunTeller(host, claimed);
+    const next = new RunPublisher(host, claimed);
     next.begin('tool:1:1');
     next.begin('model:2');
     expect(published).toEqual(['step.started||-', 'step.started||-']);

@@ -1,5 +1,5 @@
-import type { Principal } from '../common/index.js';
-import type { RunLineage } from './child/child-run.types.js';
+import type { Principal } from '../kernel/index.js';
+import type { RunLineage } from './tree/child-run.types.js';
 import type { Cipher } from '../security/index.js';
 import { definitionPlace, runPlace } from './row-place.factory.js';
 import type { RunRecord, RunStatus } from './run.types.js';

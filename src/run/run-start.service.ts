@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../persistence/index.js';
-import { IdempotencyStore } from './intake/idempotency.store.js';
-import { checkPrincipal } from './intake/principal.policy.js';
-import { RunCapacityRegistry } from './intake/run-capacity.registry.js';
-import { RunIntakeService } from './intake/run-intake.service.js';
+import { IdempotencyStore } from './admission/idempotency.store.js';
+import { checkPrincipal } from './admission/principal.policy.js';
+import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
+import { RunIntakeService } from './admission/run-intake.service.js';
 import { RunBus } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunJournal } from './run-journal.js';
@@ -71,6 +71,8 @@ export class RunStartService {
       } catch (error) {
         const late = refusalOf(error) === 'unique' ? await this.replayOf(start) : null;
         if (late) return late;
+        // The check gives the reason why a statement of the caller was refused.
+        if (refusalOf(error) === 'rows') await start.check?.();
         throw error;
       }
     });
@@ -78,7 +80,7 @@ export class RunStartService {
 
   private async replayOf({ principal, idempotency }: StartRun): Promise<ReplayedRun | null> {
     if (!idempotency) return null;
-    const replayOf = await this.idempotency.find(principal.tenant, idempotency, Date.now());
+    const replayOf = await this.idempotency.find(principal, idempotency, Date.now());
     return replayOf === null ? null : { replayOf };
   }
 
@@ -86,7 +88,7 @@ export class RunStartService {
   private withKey(start: StartRun): StartRun {
     const { idempotency, principal, id, statements = [] } = start;
     if (!idempotency) return start;
-    const keyStatements = this.idempotency.take(principal.tenant, idempotency, id, Date.now());
+    const keyStatements = this.idempotency.take(principal, idempotency, id, Date.now());
     return { ...start, isFirstOfSession: false, statements: [...statements, ...keyStatements] };
   }
 
@@ -130,9 +132,9 @@ export class RunStartService {
    * capacity.
    */
   private async startAtOnce(start: StartRun): Promise<StartedRun> {
-    const waitsMs = start.isToldWhole ? START_WAITS_MS : 0;
+    const waitsMs = start.isPublishedWhole ? START_WAITS_MS : 0;
     const { run, items, written } = this.journal.begin(start, Date.now(), waitsMs);
-    this.journal.budget?.begun({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
+    this.journal.budget?.onStarted({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
     const done = this.dispatcher.execute(run, { items, written });
     done.catch(() => undefined);
     await written;

@@ -27,6 +27,7 @@ export function insertRun(run: RunRecord, cipher: Cipher): Statement {
     id: run.id,
     tenant: run.tenant,
     principal: cipher.seal(JSON.stringify(run.principal), runPlace(run.tenant, run.id, 'principal')),
+    principal_id: run.principal.id,
     kind: run.kind,
     agent: run.agent,
     session_id: run.sessionId,
@@ -108,7 +109,7 @@ export function claimRun(run: RunRecord, crashed: boolean, node: string | null):
  * Changes `running` to `waiting`, or back to `queued`; the run still holds its session.
  * @param expiresAt when the first pending request expires, epoch ms
  */
-export function leaveRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: number | null = null): Statement {
+export function releaseRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: number | null = null): Statement {
   return {
     sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ? WHERE id = ? AND epoch = ? AND status = 'running'`,
     params: [status, expiresAt, run.id, run.epoch],

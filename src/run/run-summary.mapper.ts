@@ -1,4 +1,4 @@
-import { parseExactJson } from '../common/index.js';
+import { parseExactJson } from '../kernel/index.js';
 import type { Cipher } from '../security/index.js';
 import { runPlace } from './row-place.factory.js';
 import type { RunRecord } from './run.types.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { newId } from '../common/index.js';
+import { newId } from '../kernel/index.js';
 import { ALICE, aRun, openDatabase, RunHost } from '../../test/support/run-host.js';
 import type { RunOutcome } from './run.types.js';
 
@@ -24,7 +24,7 @@ it('the run executor knows a resumed run before its last execution has notified 
   const id = newId();
   const notifying = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();
-  host.executor.useFamily({
+  host.executor.useRunTree({
     settled: () => notifying.promise,
     isOrphan: async () => false,
     remember: () => undefined,

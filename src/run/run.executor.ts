@@ -1,9 +1,9 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { AppError, type ErrorCode } from '../common/index.js';
+import { AppError, type ErrorCode } from '../errors/index.js';
 import { PrincipalDirectory } from '../security/index.js';
 import { missedDeadline, tookTooLong } from './deadline.error.js';
 import { isRelinquished, isReadableLater, journalUnavailable } from './relinquished.policy.js';
-import type { RunTree } from './child/run-tree.types.js';
+import type { RunTree } from './tree/run-tree.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
@@ -28,7 +28,7 @@ const ABORT_WAIT_MS = 1_000;
 export class RunExecutor {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly executions = new Map<string, Execution>();
-  private family: RunTree | undefined;
+  private runTree: RunTree | undefined;
 
   constructor(
     private readonly journal: RunJournal,
@@ -39,8 +39,8 @@ export class RunExecutor {
   ) {}
 
   /** Lets runs call child runs. A setter, as child runs are executed here too (cyclic construction). */
-  useFamily(family: RunTree): void {
-    this.family = family;
+  useRunTree(runTree: RunTree): void {
+    this.runTree = runTree;
   }
 
   /**
@@ -118,7 +118,7 @@ export class RunExecutor {
       const status = isNew
         ? await this.conclude(run, this.startContext(run, controller, opening))
         : await this.resume(run, controller);
-      await this.notifyFamily(run, status);
+      await this.notifyRunTree(run, status);
       return status;
     } catch (error) {
       this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'Run relinquished by this node');
@@ -132,9 +132,9 @@ export class RunExecutor {
   }
 
   /** On failure a later sweep notifies the waiters. */
-  private async notifyFamily(run: RunRecord, status: RunStatus): Promise<void> {
+  private async notifyRunTree(run: RunRecord, status: RunStatus): Promise<void> {
     try {
-      await this.family?.settled(run, status);
+      await this.runTree?.settled(run, status);
     } catch (err) {
       this.logger.warn({ err, run_id: run.id }, 'Failed to notify waiters that the run ended; retrying');
     }
@@ -163,21 +163,22 @@ export class RunExecutor {
     const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher, this.journal.budget);
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, {
       opening,
-      children: this.family,
+      children: this.runTree,
     });
   }
 
   private async resumeContext(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
     const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
     if (!principal) controller.abort(revoked(run));
-    if (await this.family?.isOrphan(run)) controller.abort(cancelled());
+    if (await this.runTree?.isOrphan(run)) controller.abort(cancelled());
     const steps = await this.journal.steps(run.id);
     const outbox = await this.outboxOf(run);
     const recorded = new Map(steps.map((step) => [step.name, step]));
     const current = { ...run, principal: principal ?? run.principal };
-    if (steps.some(({ kind }) => kind === 'child')) this.family?.remember(run.id);
+    if (steps.some(({ kind }) => kind === 'child')) this.runTree?.remember(run.id);
     const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller, {
-      children: this.family,
+      children: this.runTree,
+      files: await this.journal.files(run.id),
     });
     if (run.epoch > 1) context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
     return context;

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../config/index.js';
 import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
 import { SealedTableRegistry } from '../security/index.js';
-import { ChildAnswerService } from './child/child-answer.service.js';
-import { ChildJoinService } from './child/child-join.service.js';
-import { ChildRunStore } from './child/child-run.store.js';
-import { ChildStartService } from './child/child-start.service.js';
-import { RunTreeService } from './child/run-tree.service.js';
+import { ChildAnswerService } from './tree/child-answer.service.js';
+import { ChildJoinService } from './tree/child-join.service.js';
+import { ChildRunStore } from './tree/child-run.store.js';
+import { ChildStartService } from './tree/child-start.service.js';
+import { RunTreeService } from './tree/run-tree.service.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
@@ -15,10 +15,10 @@ import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { RunForkService } from './fork/run-fork.service.js';
 import { SealedCopyStore } from './fork/sealed-copy.store.js';
 import { RunForkStore } from './fork/run-fork.store.js';
-import { IdempotencyStore } from './intake/idempotency.store.js';
-import { RunCapacityRegistry } from './intake/run-capacity.registry.js';
-import { RunIntakeService } from './intake/run-intake.service.js';
-import { RunLoadStore } from './intake/run-load.store.js';
+import { IdempotencyStore } from './admission/idempotency.store.js';
+import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
+import { RunIntakeService } from './admission/run-intake.service.js';
+import { RunLoadStore } from './admission/run-load.store.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import { LocalRunBus } from './local/local-run-bus.js';
 import { LocalRunHub } from './local/local-run-hub.registry.js';
@@ -27,6 +27,8 @@ import { LocalRunLease } from './local/local-run-lease.js';
 import { RunAdmissionService } from './run-admission.service.js';
 import { RunRetentionService } from './retention/run-retention.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';
+import { RunFileService } from './files/run-file.service.js';
+import { RunFileStore } from './files/run-file.store.js';
 import { RunAuditStore } from './run-audit.store.js';
 import { RunBus } from './run-bus.js';
 import { RunCancelService } from './run-cancel.service.js';
@@ -41,7 +43,7 @@ import { RunStartService } from './run-start.service.js';
 import { RunService } from './run.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
 import { RUN_SEALED_TABLES } from './row-place.factory.js';
-import type { NodeRegistry } from './bull/node.registry.js';
+import type { NodeRegistry } from './distributed/node.registry.js';
 
 /** Runs on one process, or on many if the database serves many. The parts of a cluster are imported only then. */
 @Module({
@@ -70,24 +72,27 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunListStore,
     RunEraseStore,
     RunAuditStore,
+    RunFileStore,
+    RunFileService,
     RunUsageStore,
     RunForkStore,
     SealedCopyStore,
     RunForkService,
     RunRetentionStore,
     RunRetentionService,
-    { provide: RunLease, useFactory: createLease, inject: [AppConfig, Database] },
+    { provide: RunLease, useFactory: createLease, inject: [runConfig.KEY, databaseConfig.KEY, Database] },
     {
       provide: RunBus,
       useFactory: createBus,
-      inject: [AppConfig, Database, RunJournal, RunLease, { token: NotificationChannel, optional: true }],
+      inject: [databaseConfig.KEY, Database, RunJournal, RunLease, { token: NotificationChannel, optional: true }],
     },
     { provide: RunListenerRegistry, useFactory: ({ audience }: RunBus) => audience, inject: [RunBus] },
     {
       provide: RunDispatcher,
       useFactory: createDispatcher,
       inject: [
-        AppConfig,
+        runConfig.KEY,
+        databaseConfig.KEY,
         Database,
         RunLease,
         RunBus,
@@ -107,6 +112,8 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunListStore,
     RunEraseStore,
     RunAuditStore,
+    RunFileStore,
+    RunFileService,
     RunUsageStore,
     RunForkService,
     WaitingRunStore,
@@ -121,36 +128,37 @@ export class RunModule {
 
 type DispatcherParts = [RunJournal, RunExecutor, RunAdmissionService, RunCapacityRegistry, RunHandlerRegistry];
 
-async function createLease(config: AppConfig, database: Database): Promise<RunLease> {
-  if (!config.cluster.isEnabled) return new LocalRunLease();
-  const { NodeRegistry } = await import('./bull/node.registry.js');
+async function createLease(config: RunConfig, { isShared }: DatabaseConfig, database: Database): Promise<RunLease> {
+  if (!isShared) return new LocalRunLease();
+  const { NodeRegistry } = await import('./distributed/node.registry.js');
   return new NodeRegistry(database, config);
 }
 
 async function createBus(
-  config: AppConfig,
+  config: DatabaseConfig,
   database: Database,
   journal: RunJournal,
   lease: RunLease,
   channel?: NotificationChannel,
 ): Promise<RunBus> {
-  if (!config.cluster.isEnabled) return new LocalRunBus(database.shared(LocalRunHub, () => new LocalRunHub()));
-  const { createClusterRunBus } = await import('./bus/cluster-run-bus.factory.js');
+  if (!config.isShared) return new LocalRunBus(database.shared(LocalRunHub, () => new LocalRunHub()));
+  const { createClusterRunBus } = await import('./distributed/cluster-run-bus.factory.js');
   return createClusterRunBus({ config, database, journal, lease, channel: channel ?? null });
 }
 
 async function createDispatcher(
-  config: AppConfig,
+  config: RunConfig,
+  place: DatabaseConfig,
   database: Database,
   lease: RunLease,
   bus: RunBus,
   ...[journal, executor, admission, capacity, handlers]: DispatcherParts
 ): Promise<RunDispatcher> {
-  if (!config.cluster.isEnabled) {
+  if (!place.isShared) {
     return new LocalRunDispatcher(journal, executor, bus as LocalRunBus, admission, capacity, config);
   }
-  const { createBullRunDispatcher } = await import('./bull/bull-run-dispatcher.factory.js');
+  const { createBullRunDispatcher } = await import('./distributed/bull-run-dispatcher.factory.js');
   const nodes = lease as NodeRegistry;
-  const parts = { config, database, journal, executor, bus, nodes, handlers, admission, capacity };
+  const parts = { config, place, database, journal, executor, bus, nodes, handlers, admission, capacity };
   return createBullRunDispatcher(parts);
 }

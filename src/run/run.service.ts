@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppError, type Principal } from '../common/index.js';
-import { RunTreeService } from './child/run-tree.service.js';
+import { AppError } from '../errors/index.js';
+import { type Principal } from '../kernel/index.js';
+import { RunTreeService } from './tree/run-tree.service.js';
 import { START } from './follow/run-place.parser.js';
 import { RunBus, type RunListener } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
@@ -33,7 +34,7 @@ export class RunService {
     private readonly dispatcher: RunDispatcher,
     private readonly starter: RunStartService,
     private readonly follower: RunFollowService,
-    private readonly family: RunTreeService,
+    private readonly runTree: RunTreeService,
   ) {}
 
   /**
@@ -71,9 +72,9 @@ export class RunService {
     return 'replayOf' in started ? { id: started.replayOf, kind: 'replayed' } : { id: started.id, kind: 'queued' };
   }
 
-  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED` with the remaining summary */
+  /** @throws AppError `RUN_NOT_FOUND`, also for a run that the principal may not see; `RUN_PRUNED` with the remaining summary */
   async get(principal: Principal, id: string): Promise<RunRecord> {
-    const run = await this.journal.findOf(principal.tenant, id);
+    const run = await this.journal.findOf(principal, id);
     if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${id}".`);
     if (run.prunedAt !== null) throw runPruned(run);
     return run;
@@ -88,7 +89,7 @@ export class RunService {
   async recover(which: 'all' | 'own' = 'all'): Promise<void> {
     await this.dispatcher.recover(which);
     if (this.dispatcher.isClosing) return;
-    await this.dispatcher.admit(() => this.family.answerAll(() => this.dispatcher.isClosing));
+    await this.dispatcher.admit(() => this.runTree.answerAll(() => this.dispatcher.isClosing));
   }
 
   /**
@@ -97,7 +98,7 @@ export class RunService {
    */
   async cancel(principal: Principal, id: string): Promise<RunRecord> {
     const run = await this.get(principal, id);
-    if (await this.family.cancel(id)) return this.get(principal, id);
+    if (await this.runTree.cancel(id)) return this.get(principal, id);
     const { status } = (await this.journal.find(id)) ?? run;
     throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${status}.`, {
       details: { run_status: status },
@@ -111,7 +112,7 @@ export class RunService {
   async leave(id: string): Promise<void> {
     this.dispatcher.cancel(id);
     try {
-      await this.family.cancel(id);
+      await this.runTree.cancel(id);
     } catch (err) {
       this.logger.warn({ err, run_id: id }, 'Failed to journal the cancel of a run whose caller disconnected');
     }

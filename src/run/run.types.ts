@@ -1,7 +1,7 @@
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/index.js';
-import type { RunLineage } from './child/child-run.types.js';
-import type { IdempotentRequest } from './intake/idempotency.store.js';
+import type { RunLineage } from './tree/child-run.types.js';
+import type { IdempotentRequest } from './admission/idempotency.store.js';
 import type { RunItem } from './run-item.factory.js';
 import type { TerminalEvent } from './run-event.types.js';
 import type { WaitingRequest } from './decision/waiting-request.types.js';
@@ -13,7 +13,7 @@ export interface RunRecord {
   readonly id: string;
   readonly tenant: string;
   readonly principal: Principal;
-  /** The kind of its `RunHandler`. */
+  /** Identifies the `RunHandler` that executes the run. */
   readonly kind: string;
   readonly agent: string;
   readonly sessionId: string | null;
@@ -44,7 +44,7 @@ export interface RunRecord {
   readonly lineage: RunLineage | null;
   /** When its steps and events were deleted. */
   readonly prunedAt: number | null;
-  /** JSON text of its end (`RunSummary`). */
+  /** JSON text of the `RunSummary`; `null` before the run ends. */
   readonly summary: string | null;
 }
 
@@ -77,7 +77,7 @@ export interface StartRun {
    */
   readonly isFirstOfSession?: boolean;
   /** True if no client observes the run before it ends; lets the start be group-committed. */
-  readonly isToldWhole?: boolean;
+  readonly isPublishedWhole?: boolean;
   /** True if the first action may repeat, as a model call may: it need not wait until the start is durable. */
   readonly isEarly?: boolean;
   /** The source run of a fork; the new run continues from the copied prefix. */
@@ -96,7 +96,7 @@ export interface RunOpening {
   readonly written: Promise<void>;
 }
 
-/** The further parts of a run's end. */
+/** Further actions at the end of a run. */
 export interface RunEnding {
   /** Committed together with the end, e.g. the session's turn. */
   readonly statements: readonly Statement[];

@@ -1,4 +1,5 @@
 import type { Statement } from '../persistence/index.js';
+import type { RunFile } from './files/run-file.types.js';
 
 /** A change elsewhere that is committed exactly when the step is recorded. */
 export interface StepCompanion {
@@ -20,6 +21,8 @@ export interface StepOptions<T> {
    * the end, which saves a commit.
    */
   readonly isLast?: (result: T) => boolean;
+  /** Files of the result, recorded in the batch of the step. Called after the action. */
+  readonly files?: () => readonly RunFile[];
   /** Called after the action. */
   readonly companion?: () => StepCompanion | undefined;
 }

@@ -1,4 +1,5 @@
-import { AppError, parseExactJson } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { parseExactJson } from '../kernel/index.js';
 import type { RecordedStep } from './run.types.js';
 
 const MAX_SUBJECT_LENGTH = 256;

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../common/index.js';
+import type { JsonValue } from '../kernel/index.js';
 import type { GivenStep } from '../run/index.js';
-import { valueAt } from '../tool/index.js';
+import { valueAt } from '../rest-tool/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
 import type { NodeDone } from './execution/node-task.types.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
@@ -9,7 +9,7 @@ import type { WorkflowGraph } from './graph/workflow-graph.types.js';
  * Creates the recorded step and the events of a node with a given output.
  * @returns the fault, if a node of its kind cannot have this output
  */
-export function givenNode(graph: WorkflowGraph, id: string, output: JsonValue): GivenStep | string {
+export function recordedNode(graph: WorkflowGraph, id: string, output: JsonValue): GivenStep | string {
   const { definition, number: iteration } = graph.nodes.get(id)!;
   const { maxOutputBytes } = graph.definition.limits;
   const bytes = Buffer.byteLength(JSON.stringify(output));
@@ -48,11 +48,11 @@ function goneTo(
   { cases, otherwise }: Extract<NodeDefinition, { type: 'branch' }>,
   output: JsonValue,
 ): NodeDone | string {
-  const ways = [...cases.map(({ to }) => to), ...(otherwise === undefined ? [] : [otherwise])];
+  const targets = [...cases.map(({ to }) => to), ...(otherwise === undefined ? [] : [otherwise])];
   const to = valueAt(output, ['to']);
   if (to === null) return { status: 'completed', output: { to, case: null }, next: [] };
-  if (typeof to === 'string' && ways.includes(to)) {
+  if (typeof to === 'string' && targets.includes(to)) {
     return { status: 'completed', output: { to, case: null }, next: [to] };
   }
-  return `of a branch it is { "to": … } with one of ${[...new Set(ways)].join(', ')}, or null`;
+  return `of a branch it is { "to": … } with one of ${[...new Set(targets)].join(', ')}, or null`;
 }

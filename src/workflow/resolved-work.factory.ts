@@ -1,17 +1,17 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AgentRegistry, ResolvedModelFactory, type AgentDefinitionInput } from '../agent/index.js';
-import { AppConfig } from '../config/index.js';
-import type { ModelParameters } from '../llm/index.js';
+import { llmConfig, type LlmConfig } from '../config/index.js';
+import type { ModelParameters, ParameterName } from '../llm/index.js';
 import type { WorkDefinition } from './definition/node.schema.js';
 
 /** Default parameters of llm nodes. */
-const LLM_DEFAULTS: ModelParameters = {
+const LLM_DEFAULTS = {
   temperature: 0.7,
   maxTokens: 1000,
   topP: 1,
   frequencyPenalty: 0,
   presencePenalty: 0,
-};
+} satisfies ModelParameters;
 
 /** Default memory limits of an inline agent of a node. */
 const SEED_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
@@ -27,7 +27,7 @@ interface NodePlace {
 @Injectable()
 export class ResolvedWorkFactory {
   constructor(
-    private readonly config: AppConfig,
+    @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     private readonly models: ResolvedModelFactory,
     private readonly agents: AgentRegistry,
   ) {}
@@ -50,12 +50,18 @@ export class ResolvedWorkFactory {
   /** An inline agent, with a name generated from the workflow and the node's number. */
   private agent(given: object, { workflow, number }: NodePlace): { [field: string]: unknown } {
     const name = `${workflow.slice(0, 56)}_node${number}`;
-    const { llm } = this.config;
-    const model = { provider: llm.provider, ...(llm.model !== undefined && { name: llm.model }) };
+    const { provider, model: ownName } = this.config;
+    const model = { provider, ...(ownName !== undefined && { name: ownName }) };
     const { memory } = given as Pick<AgentDefinitionInput, 'memory'>;
     const definition: AgentDefinitionInput = { model, ...given, memory: { ...SEED_LIMITS, ...memory }, name };
     return { ...this.agents.define(definition).definition };
   }
+}
+
+/** The parameters of a resolved llm node with their default values: its model may refuse them. */
+export function defaultedParameters(parameters: ModelParameters): readonly ParameterName[] {
+  const names = Object.keys(LLM_DEFAULTS) as (keyof typeof LLM_DEFAULTS)[];
+  return names.filter((name) => parameters[name] === LLM_DEFAULTS[name]);
 }
 
 function toModel<M extends { readonly provider?: string | undefined }>({ provider, ...model }: M) {

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AgentCheckService, AgentRegistry, type AgentDefinitionInput } from '../agent/index.js';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { nearNames, ToolRegistry } from '../tool/index.js';
 import { CodeRegistry } from './code/code.registry.js';
 import type { WorkDefinition } from './definition/node.schema.js';

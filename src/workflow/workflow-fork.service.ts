@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, ForkedRuns, type AnsweredNode } from '../agent/index.js';
-import { AppError, fieldMistake, type JsonValue, newId, parseExactJson, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, type JsonValue, newId, parseExactJson, type Principal } from '../kernel/index.js';
 import { RunService, type ForkEdits, type ForkPlan, type RunRecord } from '../run/index.js';
 import { SessionService } from '../session/index.js';
-import { givenNode } from './forked-node.factory.js';
+import { recordedNode } from './forked-node.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
 import { WORKFLOW_VERSION } from './workflow.engine.js';
 import { WORKFLOW_RUN, WorkflowHandler, type WorkflowRunInput } from './workflow.handler.js';
@@ -60,8 +61,7 @@ export class WorkflowForkService {
     }
     const { nodes = [] } = await this.agents.answer(principal, runId);
     const plan = await this.plan(original, graph, fromStep, nodes);
-    const edits = editsOf(request, graph);
-    const given = parseExactJson(original.input) as WorkflowRunInput;
+    const { masked, ...edits } = this.editsOf(request, graph);
     const id = newId();
     const session = sessionId ?? (original.sessionId === null ? null : newId());
     await this.forks.start(
@@ -76,35 +76,65 @@ export class WorkflowForkService {
         loopVersion: WORKFLOW_VERSION,
         definition: original.definition,
         definitionHash: original.definitionHash,
-        input: JSON.stringify(input === undefined ? given : { ...given, ...this.workflows.input(graph, input) }),
+        input: JSON.stringify(this.inputOf(original, graph, input, masked)),
         timeoutMs: graph.definition.limits.runTimeoutMs,
-        statements: session === null ? [] : [this.sessions.beginStatement(principal, session)],
+        ...(session !== null && this.sessions.joining(principal, session)),
       },
       edits,
     );
     return id;
   }
 
+  private inputOf(
+    original: RunRecord,
+    graph: WorkflowGraph,
+    input: unknown,
+    masked: readonly string[] = [],
+  ): WorkflowRunInput {
+    const former = parseExactJson(original.input) as WorkflowRunInput;
+    const all = [...new Set([...(former.masked ?? []), ...masked])];
+    return {
+      ...former,
+      ...(all.length > 0 && { masked: all }),
+      ...(input !== undefined && this.workflows.input(graph, input)),
+    };
+  }
+
+  /** @throws AppError `VALIDATION_FAILED`, `INPUT_BLOCKED` */
+  private editsOf(
+    { fromStep, output }: WorkflowFork,
+    graph: WorkflowGraph,
+  ): ForkEdits & { readonly masked?: readonly string[] } {
+    if (output === undefined) return {};
+    if (fromStep === FIRST) throw invalid('edit.output', 'it can be given only in a fork from a node', output);
+    const { value, ...masked } = this.workflows.output(output);
+    const given = recordedNode(graph, fromStep.replace(/^node:/, ''), value);
+    if (typeof given === 'string') throw invalid('edit.output', given, output);
+    return { given, ...masked };
+  }
+
   private async plan(
     original: RunRecord,
     graph: WorkflowGraph,
     fromStep: string,
-    told: readonly AnsweredNode[],
+    answered: readonly AnsweredNode[],
   ): Promise<ForkPlan> {
-    const anew = begunAnew(graph, fromStep);
+    const anew = restartedNodes(graph, fromStep);
     if (fromStep !== FIRST && !this.handler.loopVersions.includes(original.loopVersion)) {
       const what = `Run "${original.id}" was made by version ${original.loopVersion} of workflows, which cannot be replayed any more`;
       throw new AppError('RUN_VERSION_UNSUPPORTED', `${what}: fork it from "${FIRST}".`);
     }
-    const kept = new Set(told.filter((node) => isOver(graph, node) && !anew.has(node.node)).map(({ node }) => node));
-    const numbers = new Set([...kept].map((id) => graph.nodes.get(id)!.number));
+    const reused = new Set(
+      answered.filter((node) => isOver(graph, node) && !anew.has(node.node)).map(({ node }) => node),
+    );
+    const numbers = new Set([...reused].map((id) => graph.nodes.get(id)!.number));
     const { steps, events } = await this.forks.marks(original.id);
-    const isKept = (name: string): boolean => {
+    const isReused = (name: string): boolean => {
       const id = nodeIn(name);
       // A claimed call may have happened: with its claim, the fork asks a person before it repeats the call.
-      return id !== null && (kept.has(id) || (name.startsWith('claim:') && !anew.has(id)));
+      return id !== null && (reused.has(id) || (name.startsWith('claim:') && !anew.has(id)));
     };
-    const names = steps.map(({ name }) => name).filter(isKept);
+    const names = steps.map(({ name }) => name).filter(isReused);
     const numbered = events.filter(({ iteration }) => iteration !== null && numbers.has(iteration));
     return {
       original,
@@ -116,17 +146,8 @@ export class WorkflowForkService {
   }
 }
 
-/** @throws AppError `VALIDATION_FAILED` */
-function editsOf({ fromStep, output }: WorkflowFork, graph: WorkflowGraph): ForkEdits {
-  if (output === undefined) return {};
-  if (fromStep === FIRST) throw invalid('edit.output', 'it can be given only in a fork from a node', output);
-  const given = givenNode(graph, fromStep.replace(/^node:/, ''), output);
-  if (typeof given === 'string') throw invalid('edit.output', given, output);
-  return { given };
-}
-
 /** The nodes that the fork executes again. @throws AppError `VALIDATION_FAILED` naming the valid positions */
-function begunAnew({ nodes, descendants }: WorkflowGraph, fromStep: string): ReadonlySet<string> {
+function restartedNodes({ nodes, descendants }: WorkflowGraph, fromStep: string): ReadonlySet<string> {
   if (fromStep === FIRST) return new Set(nodes.keys());
   const id = fromStep.replace(/^node:/, '');
   if (fromStep !== id && nodes.has(id)) return new Set([id, ...descendants.get(id)!]);

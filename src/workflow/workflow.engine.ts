@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, toAppError, type JsonValue } from '../common/index.js';
+import { AppError, toAppError } from '../errors/index.js';
+import { type JsonValue } from '../kernel/index.js';
 import {
+  type DataFact,
   isRelinquished,
+  mergeFacts,
   type RunContext,
   type RunFailure,
   type RunFinishReason,
@@ -10,7 +13,7 @@ import {
 import type { NodeDefinition } from './definition/node.schema.js';
 import { chooseBranch } from './execution/branch-node.policy.js';
 import { MapNodeExecutor } from './execution/map-node.executor.js';
-import { addCost, inNode } from './execution/node-outcome.factory.js';
+import { addCost, factsOfNode, inNode } from './execution/node-outcome.factory.js';
 import type { NodeCost, NodeOutcome, NodeRecord, NodeTask } from './execution/node-task.types.js';
 import { NodeExecutor } from './execution/node.executor.js';
 import type { Edge, GraphNode, WorkflowGraph } from './graph/workflow-graph.types.js';
@@ -42,7 +45,7 @@ export type WorkflowOutcome =
       /** Null unless the workflow completed. */
       readonly output: JsonValue;
       readonly cost: NodeCost;
-      readonly isTainted: boolean;
+      readonly facts: readonly DataFact[];
       /** With the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
@@ -72,7 +75,7 @@ export class WorkflowEngine {
   async run(request: WorkflowRequest, run: RunContext): Promise<WorkflowOutcome> {
     const course = new Course(request, run);
     try {
-      await this.goOn(course);
+      await this.continue(course);
       await course.quiet();
     } catch (error) {
       course.stop(error);
@@ -83,12 +86,12 @@ export class WorkflowEngine {
     return { kind: 'ended', finishReason: course.finishReason(), output: course.output(), ...course.sum() };
   }
 
-  private async goOn(course: Course): Promise<void> {
+  private async continue(course: Course): Promise<void> {
     for (;;) {
       course.signal.throwIfAborted();
       const next = course.ready();
       for (const id of next) await this.begin(course, id);
-      if (course.underWay.size > 0) await Promise.race(course.underWay.values());
+      if (course.running.size > 0) await Promise.race(course.running.values());
       else if (next.length === 0) return;
     }
   }
@@ -120,7 +123,7 @@ export class WorkflowEngine {
 /** State of one execution: ended, executing and waiting nodes. */
 class Course {
   readonly waiting = new Map<string, readonly WaitingRequest[]>();
-  readonly underWay = new Map<string, Promise<void>>();
+  readonly running = new Map<string, Promise<void>>();
   private readonly over = new Map<string, NodeRecord>();
   private readonly controller = new AbortController();
   /** Aborts with the run, or when a node ends it. */
@@ -142,9 +145,9 @@ class Course {
   /** Nodes that can start: all predecessors have ended, and the concurrency limit permits. */
   ready(): string[] {
     const { nodes, definition } = this.request.graph;
-    const room = definition.limits.concurrency - this.underWay.size;
+    const room = definition.limits.concurrency - this.running.size;
     const isReady = (id: string): boolean =>
-      !this.over.has(id) && !this.underWay.has(id) && !this.waiting.has(id) && this.isDue(this.node(id));
+      !this.over.has(id) && !this.running.has(id) && !this.waiting.has(id) && this.isDue(this.node(id));
     return [...nodes.keys()].filter(isReady).slice(0, Math.max(room, 0));
   }
 
@@ -166,7 +169,7 @@ class Course {
       signal: this.signal,
       isStreaming: isStreaming && graph.soloists.has(definition.id),
       hasOwnSession: graph.ownSessions.has(definition.id),
-      isTainted: this.isTainted(),
+      facts: this.facts(),
     };
   }
 
@@ -175,9 +178,9 @@ class Course {
       (outcome) => this.finish(id, outcome),
       (error: unknown) => this.abandon(error),
     );
-    this.underWay.set(
+    this.running.set(
       id,
-      done.finally(() => this.underWay.delete(id)),
+      done.finally(() => this.running.delete(id)),
     );
   }
 
@@ -199,7 +202,7 @@ class Course {
 
   /** Waits until no node executes. */
   async settled(): Promise<void> {
-    await Promise.all(this.underWay.values());
+    await Promise.all(this.running.values());
   }
 
   /** The workflow's output: its `output` template, else the output of completed nodes without completed descendants. */
@@ -221,9 +224,9 @@ class Course {
     return marked?.status === 'completed' ? (marked.incomplete ?? 'stop') : 'stop';
   }
 
-  sum(): Pick<Ended, 'cost' | 'isTainted'> {
+  sum(): Pick<Ended, 'cost' | 'facts'> {
     const records = [...this.over.values()].filter((record) => record.status !== 'skipped');
-    return { cost: records.reduce<NodeCost>(addCost, {}), isTainted: this.isTainted() };
+    return { cost: records.reduce<NodeCost>(addCost, {}), facts: this.facts() };
   }
 
   private finish(id: string, outcome: NodeOutcome): void {
@@ -255,8 +258,8 @@ class Course {
     return this.over.get(id)?.status === 'completed';
   }
 
-  private isTainted(): boolean {
-    return [...this.over.values()].some((record) => record.status === 'completed' && record.is_tainted === true);
+  private facts(): readonly DataFact[] {
+    return [...this.over.values()].map(factsOfNode).reduce<readonly DataFact[]>(mergeFacts, []);
   }
 }
 

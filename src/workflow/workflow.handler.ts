@@ -1,9 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { tellMasked } from '../agent/index.js';
-import { AppError, type JsonValue, parseExactJson } from '../common/index.js';
+import { publishMasked } from '../agent/index.js';
+import { AppError } from '../errors/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/index.js';
 import {
   NO_USAGE,
   RunHandlerRegistry,
+  toEndedFacts,
   type RunContext,
   type RunEnding,
   type RunHandler,
@@ -11,7 +13,7 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../run/index.js';
-import { ToolStateAdminService } from '../tool/index.js';
+import { ToolStateAdminService } from '../tool-state/index.js';
 import { workflowSchema } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
@@ -44,7 +46,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
   constructor(
     private readonly handlers: RunHandlerRegistry,
     private readonly engine: WorkflowEngine,
-    private readonly keeper: ToolStateAdminService,
+    private readonly stateAdmin: ToolStateAdminService,
   ) {}
 
   onModuleInit(): void {
@@ -58,7 +60,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
   }
 
   ending(run: RunRecord): Promise<RunEnding> {
-    return this.keeper.ending(run);
+    return this.stateAdmin.ending(run);
   }
 
   /** The graph of a run's definition. */
@@ -76,14 +78,14 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
     const { loopVersion: version } = run;
     if (!WORKFLOW_VERSIONS.includes(version)) return outdated(run);
     const { input, isStreaming, masked } = parseExactJson(run.input) as WorkflowRunInput;
-    await tellMasked(context, masked);
+    await publishMasked(context, masked);
     return this.engine.run({ graph: this.graphOf(run), input, isStreaming, version }, context);
   }
 }
 
-function toEvent({ id: run_id }: RunRecord, { finishReason, output, cost, isTainted, failure }: Ended): TerminalEvent {
+function toEvent({ id: run_id }: RunRecord, { finishReason, output, cost, facts, failure }: Ended): TerminalEvent {
   const hasOutput = !failure && finishReason !== 'cancelled';
-  const told = {
+  const firstEvent = {
     run_id,
     result: hasOutput ? toText(output) : '',
     ...(hasOutput && { output }),
@@ -92,11 +94,11 @@ function toEvent({ id: run_id }: RunRecord, { finishReason, output, cost, isTain
     iterations: cost.model_calls ?? 0,
     usage: cost.usage ?? NO_USAGE,
     model: '',
-    ...(isTainted && { is_tainted: isTainted }),
+    ...toEndedFacts(facts),
     ...(cost.children_usage && { children_usage: cost.children_usage }),
   };
-  if (finishReason === 'cancelled') return { type: 'run.cancelled', ...told };
-  return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };
+  if (finishReason === 'cancelled') return { type: 'run.cancelled', ...firstEvent };
+  return failure ? { type: 'run.failed', ...firstEvent, error: failure } : { type: 'run.completed', ...firstEvent };
 }
 
 function toText(output: JsonValue): string {
@@ -110,5 +112,5 @@ function outdated({ loopVersion }: RunRecord): Ended {
     `The run was started by version ${loopVersion} of workflows; this server runs ${WORKFLOW_VERSIONS.join(' and ')}. Start it again.`,
   );
   const failure = { code, message, is_retryable: false };
-  return { kind: 'ended', finishReason: 'error', output: null, cost: {}, isTainted: false, failure };
+  return { kind: 'ended', finishReason: 'error', output: null, cost: {}, facts: [], failure };
 }

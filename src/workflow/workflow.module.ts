@@ -1,8 +1,9 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
-import { type AsyncOption, provided } from '../common/index.js';
+import { type AsyncOption, provided } from '../kernel/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
-import { ToolModule, ToolStateModule } from '../tool/index.js';
+import { ToolModule } from '../tool/index.js';
+import { ToolStateModule } from '../tool-state/index.js';
 import { CodeRegistry } from './code/code.registry.js';
 import type { WorkflowInput } from './definition/workflow.schema.js';
 import { AgentNodeExecutor } from './execution/agent-node.executor.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '../common/index.js';
+import { AppError } from '../errors/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
 import { workflowSchema, type WorkflowDefinition, type WorkflowInput } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';

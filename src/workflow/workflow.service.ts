@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, type RunAnswer } from '../agent/index.js';
+import { AppError } from '../errors/index.js';
 import {
-  AppError,
   fieldMistake,
   type FieldMistake,
   isJsonObject,
@@ -10,13 +10,14 @@ import {
   newId,
   parseExactJson,
   type Principal,
-} from '../common/index.js';
+} from '../kernel/index.js';
 import { RunService, type IdempotentRequest, type RunHandle, type StartRun } from '../run/index.js';
-import { admit } from '../security/index.js';
+import { admit, type Admitted } from '../security/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
-import { createValueCheck, SecurityPolicies } from '../tool/index.js';
+import { createValueCheck } from '../tool/index.js';
+import { SecurityPolicies } from '../tool-policy/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
-import { given } from './execution/agent-node.executor.js';
+import { inputText } from './execution/agent-node.executor.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
 import { compileTemplate, fillText, type Scope } from './template/template.parser.js';
 import { WORKFLOW_VERSION } from './workflow.engine.js';
@@ -83,6 +84,14 @@ export class WorkflowService {
     return { input: admitted.value, ...(admitted.masked && { masked: admitted.masked }) };
   }
 
+  /** Applies the content filters to a given output of a node. @throws AppError `INPUT_BLOCKED` */
+  output(value: JsonValue): Admitted<JsonValue> {
+    const given = admit(this.policies.filter('input'), value, 'edit.output');
+    const result = admit(this.policies.filter('results'), given.value, 'edit.output');
+    const masked = [...(given.masked ?? []), ...(result.masked ?? [])];
+    return { value: result.value, ...(masked.length > 0 && { masked }) };
+  }
+
   private toStart(principal: Principal, workflow: string | RegisteredWorkflow, start: WorkflowStart): StartRun {
     const { graph, content, hash } = typeof workflow === 'string' ? this.workflows.get(workflow) : workflow;
     const { name, limits } = graph.definition;
@@ -104,7 +113,7 @@ export class WorkflowService {
       ...(priority !== undefined && { priority }),
       ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
       ...(idempotency && { idempotency }),
-      statements: sessionId === null ? [] : [this.sessions.beginStatement(principal, sessionId)],
+      ...(sessionId !== null && this.sessions.joining(principal, sessionId)),
     };
   }
 }
@@ -120,7 +129,7 @@ function assertSays({ nodes }: WorkflowGraph, node: NodeDefinition, scope: Scope
     );
   }
   if (node.type !== 'agent') return;
-  const message = node.message === undefined ? given(scope) : fillText(compileTemplate(node.message), scope);
+  const message = node.message === undefined ? inputText(scope) : fillText(compileTemplate(node.message), scope);
   if (message.trim() === '') {
     throw invalid('input', `Message or query is required: node "${node.id}" has nothing to ask`, 'isNotBlank');
   }

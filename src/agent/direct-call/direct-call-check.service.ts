@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { fieldMistake, type Principal } from '../../kernel/index.js';
 import { assertSessionId, SessionService } from '../../session/index.js';
-import { toolDisabled, ToolExecutor, ToolRegistry, ToolSwitchService } from '../../tool/index.js';
+import { toolDisabled, ToolExecutor, ToolRegistry } from '../../tool/index.js';
+import { ToolSwitchService } from '../../tool-policy/index.js';
 
 /** Checks a direct call before its run is journaled. */
 @Injectable()

@@ -1,4 +1,5 @@
-import { AppError, type JsonValue } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonValue } from '../../kernel/index.js';
 import { toErrorCode } from '../run.error.js';
 import type { DirectCallAnswer } from './direct-call.types.js';
 

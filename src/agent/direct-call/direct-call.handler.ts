@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { TOOL_CALL_VERSION, ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import {
   NO_USAGE,
   RunHandlerRegistry,
+  toEndedFacts,
   type RunContext,
   type RunEnding,
   type RunHandler,
@@ -11,7 +12,8 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../../run/index.js';
-import { failedResult, ToolRegistry, toolResultText, ToolStateAdminService, ToolStates } from '../../tool/index.js';
+import { failedResult, ToolRegistry, toolResultText } from '../../tool/index.js';
+import { ToolStateAdminService, ToolStates } from '../../tool-state/index.js';
 import type { DirectCallDefinition, DirectCallInput } from './direct-call.types.js';
 
 export const DIRECT_CALL_RUN = 'tool';
@@ -32,7 +34,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     private readonly engine: ToolCallEngine,
     private readonly tools: ToolRegistry,
     private readonly states: ToolStates,
-    private readonly keeper: ToolStateAdminService,
+    private readonly stateAdmin: ToolStateAdminService,
   ) {}
 
   onModuleInit(): void {
@@ -55,7 +57,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
   }
 
   ending(run: RunRecord): Promise<RunEnding> {
-    return this.keeper.ending(run);
+    return this.stateAdmin.ending(run);
   }
 }
 
@@ -66,9 +68,9 @@ function finished(run: RunRecord, ended: Ended): RunOutcome {
 
 function toEvent(
   run: RunRecord,
-  { finishReason, result, failure, usage = NO_USAGE, childrenUsage, isTainted }: Ended,
+  { finishReason, result, failure, usage = NO_USAGE, childrenUsage, facts = [] }: Ended,
 ): TerminalEvent {
-  const told = {
+  const firstEvent = {
     run_id: run.id,
     result: result.success ? toolResultText(result) : '',
     ...(result.success && { output: result.result }),
@@ -77,11 +79,11 @@ function toEvent(
     iterations: 0,
     usage,
     model: '',
-    ...(isTainted && { is_tainted: isTainted }),
+    ...toEndedFacts(facts),
     ...(childrenUsage && { children_usage: childrenUsage }),
   };
-  if (finishReason === 'cancelled') return { type: 'run.cancelled', ...told };
-  return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };
+  if (finishReason === 'cancelled') return { type: 'run.cancelled', ...firstEvent };
+  return failure ? { type: 'run.failed', ...firstEvent, error: failure } : { type: 'run.completed', ...firstEvent };
 }
 
 /** Ends a call of an unsupported version, which cannot be replayed. */

@@ -1,9 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { newId, type JsonValue, type Principal } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
-import { TOOL_CALL_STEP, TOOL_CALL_VERSION } from '../../reasoning/index.js';
-import { RunAuditStore, RunService, type StartRun } from '../../run/index.js';
+import { newId, type JsonValue, type Principal } from '../../kernel/index.js';
+import { agentConfig, type AgentConfig } from '../../config/index.js';
+import { TOOL_CALL_VERSION } from '../../reasoning/index.js';
+import { type RunFile, RunFileService, RunService, type StartRun } from '../../run/index.js';
 import { waitingRulesSchema } from '../agent-definition.schema.js';
 import { AgentService } from '../agent.service.js';
 import type { RunAnswer } from '../agent.types.js';
@@ -22,11 +22,11 @@ import type {
 @Injectable()
 export class DirectCallService {
   constructor(
-    private readonly config: AppConfig,
+    @Inject(agentConfig.KEY) private readonly config: AgentConfig,
     private readonly checks: DirectCallCheckService,
     private readonly runs: RunService,
     private readonly agents: AgentService,
-    private readonly audit: RunAuditStore,
+    private readonly files: RunFileService,
   ) {}
 
   /**
@@ -60,16 +60,16 @@ export class DirectCallService {
     return toAnswer(tool, await this.agents.answer(principal, runId));
   }
 
-  /** All images of a call's result: https URLs and data URIs. */
-  async imagesOf({ run_id, images }: DirectCallAnswer): Promise<readonly string[]> {
-    if (!images) return [];
-    const recorded = (await this.audit.result(run_id, TOOL_CALL_STEP)) ?? '{}';
-    return (JSON.parse(recorded) as { readonly images?: readonly string[] }).images ?? [];
+  /** The binary content of a call's result, in the order of its numbers. */
+  async filesOf(principal: Principal, { run_id, files = [], images = [] }: DirectCallAnswer): Promise<RunFile[]> {
+    const shown = images.flatMap(({ file }) => file ?? []);
+    const numbers = new Set([...files.map(({ n }) => n), ...shown].toSorted((a, b) => a - b));
+    return Promise.all([...numbers].map((n) => this.files.get(principal, run_id, n)));
   }
 
   private toStart(principal: Principal, tool: string, args: string, request: DirectCallRequest): Omit<StartRun, 'id'> {
     const { sessionId = null, deadlineMs, idempotency } = request;
-    const { maxResultBytes, runTimeoutMs } = this.config.agent;
+    const { maxResultBytes, runTimeoutMs } = this.config;
     const { expiresMs } = waitingRulesSchema.parse({});
     const definition = JSON.stringify({ tool, maxResultBytes, waiting: { expiresMs } } satisfies DirectCallDefinition);
     return {

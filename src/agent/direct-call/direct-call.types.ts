@@ -1,10 +1,11 @@
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 import type { WaitingRules } from '../../reasoning/index.js';
 import type {
   IdempotentRequest,
   RunHandle,
   RunListener,
   RunStatus,
+  PublishedFile,
   PublishedImage,
   WaitingRequest,
 } from '../../run/index.js';
@@ -44,7 +45,9 @@ export interface DirectCallAnswer {
   /** Absent until there is a result. */
   readonly success?: boolean;
   readonly result?: JsonValue;
-  /** Images of the result; the run's journal has their complete data. */
+  /** Binary content that the result refers to. */
+  readonly files?: PublishedFile[];
+  /** Images of the result. */
   readonly images?: PublishedImage[];
   /** Number of omitted images: too many, too large, or not a PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;

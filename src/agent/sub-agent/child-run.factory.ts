@@ -1,10 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { newId, parseExactJson } from '../../common/index.js';
+import { newId, parseExactJson } from '../../kernel/index.js';
 import type { OwnBudget } from '../../llm/index.js';
 import type { Statement } from '../../persistence/index.js';
 import { LOOP_VERSION } from '../../reasoning/index.js';
 import {
+  type DataFact,
+  factsOfRun,
   RunHandlerRegistry,
   type ChildRunMaker,
   type ChildRunPlace,
@@ -18,7 +20,7 @@ import { parseStoredDefinition } from '../agent-definition.schema.js';
 import { AgentRequestService } from '../agent-request.service.js';
 import { AgentRegistry, type RegisteredAgent } from '../agent.registry.js';
 import type { AgentRunInput } from '../agent.types.js';
-import { AGENT_RUN, type AskedQuestion } from './sub-agent-tool.factory.js';
+import { AGENT_RUN, type SubAgentQuestion } from './sub-agent-tool.factory.js';
 
 /** Session and input of a child run. */
 interface Talk {
@@ -44,15 +46,18 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
   }
 
   /** @throws AppError `AGENT_NOT_FOUND`, `INPUT_BLOCKED` when the agent's own guardrails refuse the question */
-  create(parent: RunRecord, request: ChildRunRequest, { id, isSeparate }: ChildRunPlace): StartRun {
+  async create(parent: RunRecord, request: ChildRunRequest, { id, isSeparate }: ChildRunPlace): Promise<StartRun> {
     const { definition, content, hash } = this.agentOf(request);
-    const { input, ...talk } = request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isSeparate);
+    const { input, ...talk } = request.isHandoff
+      ? inherited(parent, request)
+      : await this.conversationOf(parent, request, isSeparate);
     const heldTo = heldToBy(parent);
     const screened = {
       ...input,
-      ...(definition.guardrails?.content && this.requests.screen(input.query, definition)),
+      ...(definition.guardrails?.content && this.requests.screen(input, definition)),
       ...(heldTo.length > 0 && { heldTo }),
     };
+    await this.requests.ready(definition);
     return {
       id,
       principal: parent.principal,
@@ -72,19 +77,29 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
   }
 
   private agentOf({ name, input, isHandoff }: ChildRunRequest): RegisteredAgent {
-    const { definition } = isHandoff ? {} : (input as Partial<AskedQuestion>);
+    const { definition } = isHandoff ? {} : (input as Partial<SubAgentQuestion>);
     return definition ? this.agents.define(definition) : this.agents.get(name);
   }
 
   /** A question continues the session between the two agents, or starts a new session. */
-  private asked(parent: RunRecord, { name, input, isTainted }: ChildRunRequest, isSeparate: boolean): Talk {
-    const { query, isStreaming = isStreamed(parent) } = input as AskedQuestion;
+  private async conversationOf(
+    parent: RunRecord,
+    { name, input, facts }: ChildRunRequest,
+    isSeparate: boolean,
+  ): Promise<Talk> {
+    const { query, isStreaming = isStreamed(parent), definition, optionalParameters } = input as SubAgentQuestion;
     const between = isSeparate || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
     const [isNewSession, sessionId] = [between === null, between ?? newId()];
     return {
       sessionId,
-      input: { query, isStreaming, isNewSession, ...(isTainted && { isTainted }) },
-      statements: [this.sessions.beginStatement(parent.principal, sessionId, parent.sessionId ?? undefined)],
+      input: {
+        query,
+        isStreaming,
+        isNewSession,
+        ...withFacts(parent, facts),
+        ...(definition && optionalParameters && { optionalParameters }),
+      },
+      statements: await this.sessions.subSessionStatements(parent.principal, sessionId, parent.sessionId),
     };
   }
 }
@@ -93,7 +108,7 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
  * After a handoff, the child run answers the parent's question, with the same history and format. It has no session,
  * because the turn belongs to the parent run.
  */
-function takenOver(parent: RunRecord, { isTainted }: ChildRunRequest): Talk {
+function inherited(parent: RunRecord, { facts }: ChildRunRequest): Talk {
   const { query, images, responseFormat = formatOf(parent), isNewSession, historyOf } = inputOf(parent);
   const past = historyOf ?? parent.sessionId;
   return {
@@ -102,13 +117,18 @@ function takenOver(parent: RunRecord, { isTainted }: ChildRunRequest): Talk {
       query,
       isStreaming: isStreamed(parent),
       isNewSession,
-      ...(isTainted && { isTainted }),
+      ...withFacts(parent, facts),
       ...(images && { images }),
       ...(responseFormat !== undefined && { responseFormat }),
       ...(past !== null && { historyOf: past }),
     },
     statements: [],
   };
+}
+
+/** The child counts as its parent. */
+function withFacts({ id }: RunRecord, facts: readonly DataFact[]): Pick<AgentRunInput, 'facts'> {
+  return facts.length > 0 ? { facts: factsOfRun(facts, id) } : {};
 }
 
 /** Budgets of the parent runs, which also count the child's model calls. */

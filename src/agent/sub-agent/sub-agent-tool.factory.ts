@@ -1,4 +1,6 @@
-import { AppError, type JsonSchema } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonSchema } from '../../kernel/index.js';
+import type { ParameterName } from '../../llm/index.js';
 import { createValueCheck, type Tool, type ToolApproval } from '../../tool/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from '../agent-definition.schema.js';
 
@@ -16,12 +18,14 @@ export interface SubAgentToolOptions {
 }
 
 /** Input of a child run: the question to an agent. */
-export interface AskedQuestion {
+export interface SubAgentQuestion {
   readonly query: string;
   /** Definition of an agent that is not registered. */
   readonly definition?: AgentDefinitionInput;
   /** Whether followers receive message deltas; default: as in the parent run. */
   readonly isStreaming?: boolean;
+  /** Parameters of that definition that no user set. */
+  readonly optionalParameters?: readonly ParameterName[];
 }
 
 type Described = Pick<AgentDefinition, 'name' | 'description'>;
@@ -79,6 +83,8 @@ function subAgentTool(
       // Data can leave the application only through the agent's own tools.
       egress: false,
       untrusted: false,
+      // Its run gives back the facts of the data that it has read.
+      private: false,
       ...(approval !== undefined && { approval }),
     },
     validate: check,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ToolRegistry, type Tool } from '../../tool/index.js';
+import { type Tool, ToolRegistry } from '../../tool/index.js';
 import type { AgentDefinition } from '../agent-definition.schema.js';
 import { selectionOf } from '../agent-tools.mapper.js';
 import { AgentRegistry } from '../agent.registry.js';

@@ -1,8 +1,11 @@
-import { AppError, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type Principal } from '../../kernel/index.js';
 import type { ChatModel } from '../../llm/index.js';
 import type { McpRegistry } from '../../mcp/index.js';
-import { ToolStates } from '../../tool/index.js';
-import { ProcessorRegistry } from '../pipeline/processor.registry.js';
+import { type StatefulCalls, ToolPolicyRegistry } from '../../tool/index.js';
+import { ToolStates } from '../../tool-state/index.js';
+import { CallerTaintPolicy } from '../loop/data-facts.executor.js';
+import { ProcessorRegistry } from '../loop/processor.registry.js';
 import { PromptBuilder } from '../prompt.builder.js';
 import { ProtocolRegistry } from '../protocols/protocol.registry.js';
 import { ReasoningEngine } from '../reasoning.engine.js';
@@ -20,7 +23,7 @@ export interface EnhanceOptions {
    */
   readonly principal?: Principal;
   /** Storage of stateful tools; by default that of the registry or server, in memory for a function. */
-  readonly states?: ToolStates;
+  readonly states?: StatefulCalls;
   /** Registry that resolves the name of an MCP server; by default the servers declared with `registerMcp`. */
   readonly servers?: McpRegistry;
 }
@@ -53,10 +56,12 @@ export function enhance(model: ChatModel, tools: EnhancingTools, options: Enhanc
   const { maxDepth = DEFAULT_MAX_DEPTH, protocol = 'auto', principal = LOCAL } = options;
   const offered = offeredTools(tools, options.servers);
   const states = options.states ?? offered.states ?? ToolStates.inMemory();
+  const policies = new ToolPolicyRegistry();
+  policies.register(new CallerTaintPolicy());
   const engine = new ReasoningEngine(
     new ProtocolRegistry(),
     new PromptBuilder(),
-    new UnattendedToolExecutor(undefined, undefined, states),
+    new UnattendedToolExecutor(policies, undefined, states),
     new ProcessorRegistry(),
   );
   const own = model.capabilities.functionCalling ? 'native' : 'xml';
@@ -66,7 +71,7 @@ export function enhance(model: ChatModel, tools: EnhancingTools, options: Enhanc
 
 function assertModel(model: Partial<ChatModel> | null | undefined): void {
   if (typeof model?.generate === 'function' && typeof model.stream === 'function' && model.capabilities) return;
-  throw new AppError('CONFIG_INVALID', 'enhance(): the first argument is no ChatModel.');
+  throw new AppError('CONFIG_INVALID', 'enhance(): the first argument is not a ChatModel.');
 }
 
 function assertOptions(options: EnhanceOptions): void {

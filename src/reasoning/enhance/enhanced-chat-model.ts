@@ -1,4 +1,5 @@
-import { AppError, parseImage, untilAborted, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { parseImage, untilAborted, type Principal } from '../../kernel/index.js';
 import {
   type CallOptions,
   type ChatModel,
@@ -10,11 +11,12 @@ import {
   type ModelCapabilities,
   ModelWrapper,
 } from '../../llm/index.js';
-import type { RunContext } from '../../run/index.js';
-import type { Tool, ToolStates } from '../../tool/index.js';
+import { mergeFacts, type RunContext } from '../../run/index.js';
+import type { StatefulCalls, Tool } from '../../tool/index.js';
+import { factsOfCaller, factsOfMessages, giveBackFacts } from '../loop/data-facts.executor.js';
 import type { ReasoningEngine } from '../reasoning.engine.js';
 import type { ReasoningRequest } from '../reasoning.types.js';
-import { AskedChatModel } from './asked-chat-model.js';
+import { RecordingChatModel } from './recording-chat-model.js';
 import { toEnhancedResult } from './enhanced-result.mapper.js';
 import { EnhancedRunContext } from './enhanced-run-context.js';
 import type { OfferedTools } from './offered-tools.factory.js';
@@ -27,7 +29,7 @@ const MAX_RESULT_BYTES = 65_536;
 export interface Enhancement {
   readonly engine: ReasoningEngine;
   readonly tools: OfferedTools;
-  readonly states: ToolStates;
+  readonly states: StatefulCalls;
   readonly protocol: string;
   readonly principal: Principal;
   /** Maximum rounds of tool calls in one call of the model. */
@@ -73,7 +75,7 @@ export class EnhancedChatModel extends ModelWrapper {
     const { signal } = options;
     signal?.throwIfAborted();
     const tools = await this.toolsFor(request, signal);
-    const model = new AskedChatModel(this.inner, options, sideBand);
+    const model = new RecordingChatModel(this.inner, options, sideBand);
     const { maxDepth } = this.enhancement;
     try {
       const outcome = await cancelledBy(signal, (own) => {
@@ -89,9 +91,10 @@ export class EnhancedChatModel extends ModelWrapper {
   private async reason(request: ReasoningRequest, run: RunContext) {
     const { engine, states } = this.enhancement;
     const outcome = await engine.run(request, run);
+    if (outcome.kind === 'ended') await giveBackFacts(outcome.facts);
     // No later call can use the tool states of this call; states that cannot be removed now expire.
     if (outcome.kind === 'ended')
-      await Promise.allSettled([...outcome.stateful].map((tool) => forget(states, tool, run)));
+      await Promise.allSettled([...outcome.stateful].map((tool) => states.cleanup(tool, run)));
     return outcome;
   }
 
@@ -121,6 +124,8 @@ export class EnhancedChatModel extends ModelWrapper {
     return {
       agent: null,
       ...toTurn(messages),
+      // The call counts as the run, and as the tool call, in whose code it is made.
+      facts: mergeFacts(factsOfCaller(), factsOfMessages(messages, tools)),
       protocol,
       tools,
       ...(parameters && { parameters }),
@@ -159,18 +164,17 @@ function assertReadable(message: Message): void {
 }
 
 /** Runs a call with its own signal, which the given signal aborts with `RUN_CANCELLED`. */
-async function cancelledBy<T>(given: AbortSignal | undefined, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function cancelledBy<T>(
+  callerSignal: AbortSignal | undefined,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const own = new AbortController();
-  const stop = () => own.abort(new AppError('RUN_CANCELLED', 'The call was cancelled.', { cause: given?.reason }));
-  given?.addEventListener('abort', stop, { once: true });
+  const stop = () =>
+    own.abort(new AppError('RUN_CANCELLED', 'The call was cancelled.', { cause: callerSignal?.reason }));
+  callerSignal?.addEventListener('abort', stop, { once: true });
   try {
     return await call(own.signal);
   } finally {
-    given?.removeEventListener('abort', stop);
+    callerSignal?.removeEventListener('abort', stop);
   }
-}
-
-async function forget(states: ToolStates, tool: Tool, run: RunContext): Promise<void> {
-  const manager = await states.managerOf(tool);
-  await manager.cleanupContext(states.contextIdOf(tool, run));
 }

@@ -1,4 +1,4 @@
-import type { Principal } from '../../common/index.js';
+import type { Principal } from '../../kernel/index.js';
 import { MemoryRunContext, type RunEvent } from '../../run/index.js';
 
 /** The context of one call of an enhanced model: it persists nothing and publishes only the text. */

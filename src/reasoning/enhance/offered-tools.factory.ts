@@ -1,6 +1,7 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { type ConnectedServer, type McpRegistry, standaloneServer } from '../../mcp/index.js';
-import { ToolRegistry, type Tool, type ToolRegistration, type ToolStates } from '../../tool/index.js';
+import { type StatefulCalls, type Tool, type ToolRegistration, ToolRegistry } from '../../tool/index.js';
+import { ToolStates } from '../../tool-state/index.js';
 
 /**
  * The tools of an enhanced model: a list, a registry, a function, or the name of an MCP server. Retries, caching and
@@ -13,7 +14,7 @@ export type EnhancingTools =
 export interface OfferedTools {
   readonly list: () => Promise<readonly Tool[]>;
   /** Storage of stateful tools; undefined if the source has none. */
-  readonly states?: ToolStates;
+  readonly states?: StatefulCalls;
 }
 
 const WANTED = 'give a list of tools, a ToolRegistry, a function that gives tools, or the name of an MCP server';
@@ -22,18 +23,18 @@ const WANTED = 'give a list of tools, a ToolRegistry, a function that gives tool
  * @param servers registry for the name of a server; by default the servers declared with `registerMcp`
  * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE` for unusable tools; `MCP_SERVER_NOT_FOUND`
  */
-export function offeredTools(given: EnhancingTools, servers?: McpRegistry): OfferedTools {
-  if (typeof given === 'string') return ofServer(servers ? servers.get(given) : standaloneServer(given));
-  if (typeof given === 'function') return { list: async () => assertTools(await given()) };
-  if (given instanceof ToolRegistry) return ofRegistry(given);
-  if (!Array.isArray(given)) throw new AppError('TOOL_INVALID', `enhance(): these are not tools: ${WANTED}.`);
-  for (const [at, one] of (given as readonly unknown[]).entries()) {
+export function offeredTools(source: EnhancingTools, servers?: McpRegistry): OfferedTools {
+  if (typeof source === 'string') return ofServer(servers ? servers.get(source) : standaloneServer(source));
+  if (typeof source === 'function') return { list: async () => assertTools(await source()) };
+  if (source instanceof ToolRegistry) return ofRegistry(source);
+  if (!Array.isArray(source)) throw new AppError('TOOL_INVALID', `enhance(): these are not tools: ${WANTED}.`);
+  for (const [at, one] of (source as readonly unknown[]).entries()) {
     if (isRecord(one) && ('definition' in one ? isTool(one) : 'handler' in one)) continue;
     const wanted = 'a whole Tool or { name, description, parameters, handler }';
     throw new AppError('TOOL_INVALID', `enhance(): tool ${at + 1} of the list is invalid: it must be ${wanted}.`);
   }
   const registry = new ToolRegistry();
-  registry.registerAll(given as readonly (Tool | ToolRegistration)[]);
+  registry.registerAll(source as readonly (Tool | ToolRegistration)[]);
   return ofRegistry(registry);
 }
 
@@ -43,7 +44,7 @@ function ofServer(server: ConnectedServer): OfferedTools {
 
 function ofRegistry(registry: ToolRegistry): OfferedTools {
   if (registry.available('*').length === 0) throw new AppError('TOOL_INVALID', `enhance(): no tools: ${WANTED}.`);
-  return { list: async () => registry.available('*'), states: registry.states };
+  return { list: async () => registry.available('*'), states: registry.statesOr(() => ToolStates.inMemory()) };
 }
 
 /** An empty list is valid: the source may be temporarily unavailable. */
@@ -56,9 +57,9 @@ function assertTools(tools: readonly Tool[]): readonly Tool[] {
   throw new AppError('TOOL_DUPLICATE', `enhance(): the function gave two tools named "${twice}".`);
 }
 
-function isTool(given: unknown): given is Tool {
-  if (!isRecord(given)) return false;
-  const { definition, metadata, validate, invoke } = given;
+function isTool(value: unknown): value is Tool {
+  if (!isRecord(value)) return false;
+  const { definition, metadata, validate, invoke } = value;
   return isRecord(definition) && isRecord(metadata) && typeof validate === 'function' && typeof invoke === 'function';
 }
 

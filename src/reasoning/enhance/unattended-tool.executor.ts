@@ -1,13 +1,13 @@
 import {
-  failedResult,
-  ToolExecutor,
   type CallSite,
   type CheckedCall,
+  failedResult,
   type Invoked,
   type InvokeOptions,
   type PlannedCall,
   type RequestedCall,
   type Tool,
+  ToolExecutor,
 } from '../../tool/index.js';
 
 const UNATTENDED = 'no person can be asked here. Continue without the call.';
@@ -35,7 +35,7 @@ export class UnattendedToolExecutor extends ToolExecutor {
       case 'unknown':
         return { kind: 'result', result: failedResult(name, 'TOOL_OUTCOME_UNKNOWN', invoked.reason) };
       case 'suspended': {
-        const error = `The tool asks a person ${JSON.stringify(invoked.asked.question)}, and ${UNATTENDED}`;
+        const error = `The tool asks a person ${JSON.stringify(invoked.suspension.question)}, and ${UNATTENDED}`;
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', error) };
       }
     }

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { outputCheckOf } from './output-check.factory.js';
 

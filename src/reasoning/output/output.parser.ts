@@ -1,4 +1,4 @@
-import { type JsonFault, parseExactJson, type ParsedJson, parseJson } from '../../common/index.js';
+import { type JsonFault, parseExactJson, type ParsedJson, parseJson } from '../../kernel/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { outputCheckOf } from './output-check.factory.js';
 import type { ParsedOutput } from './output.types.js';
@@ -6,7 +6,7 @@ import type { ParsedOutput } from './output.types.js';
 const FENCE = '```';
 
 /** Parses an answer with a required format. A code fence around the JSON, and text around the fence, is ignored. */
-export function parseOutput(text: string, format: ResponseFormat): ParsedOutput {
+export async function parseOutput(text: string, format: ResponseFormat): Promise<ParsedOutput> {
   const { parsed } = readOutput(text);
   return parsed.ok ? outputCheckOf(format)(parsed.value) : { kind: 'invalid', problem: problemOf(parsed.fault) };
 }
@@ -41,6 +41,8 @@ function problemOf(fault: JsonFault): string {
       return 'it is not JSON';
     case 'depth':
       return `it is nested more than ${fault.maxDepth} levels deep`;
+    case 'values':
+      return `it has more than ${fault.maxValues} values`;
     case 'forbidden_key':
       return `it has the key ${fault.path}, which is not allowed`;
   }

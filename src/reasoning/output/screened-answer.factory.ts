@@ -10,7 +10,11 @@ const TYPED_MASKS = ['null', '0'];
  * byte-identical without a match; masked JSON stays valid JSON. A masked number becomes a string if the schema allows
  * one, else null, else 0: its field keeps its type.
  */
-export function screenAnswer(filter: ContentFilter, text: string, format: ResponseFormat): Filtered<string> {
+export async function screenAnswer(
+  filter: ContentFilter,
+  text: string,
+  format: ResponseFormat,
+): Promise<Filtered<string>> {
   const { parsed, start, end } = readOutput(text);
   if (!parsed.ok) return filter.text(text);
   const around = (json: Filtered<string>): Filtered<string> =>
@@ -22,7 +26,7 @@ export function screenAnswer(filter: ContentFilter, text: string, format: Respon
   const json = text.slice(start, end);
   let answer = around(filter.jsonText(json));
   for (const mask of TYPED_MASKS) {
-    if (answer.kind !== 'masked' || parseOutput(answer.value, format).kind === 'valid') return answer;
+    if (answer.kind !== 'masked' || (await parseOutput(answer.value, format)).kind === 'valid') return answer;
     answer = around(filter.jsonText(json, () => mask));
   }
   return answer;

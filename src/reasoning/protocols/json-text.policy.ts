@@ -1,4 +1,4 @@
-/** In UTF-16 units. A reply cannot hold many longer texts. */
+/** Maximum length of a checked text, in UTF-16 units. Longer texts are rare in a reply, so a parser error is cheap. */
 const SHORT = 1_000;
 
 const SPACE = String.raw`[ \t\n\r]*`;

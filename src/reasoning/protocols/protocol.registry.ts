@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { ModelCapabilities } from '../../llm/index.js';
 import { NativeProtocol } from './native.protocol.js';
 import type { Protocol } from './protocol.js';
@@ -12,8 +12,15 @@ export class ProtocolRegistry {
     [new NativeProtocol(), new ReactProtocol(), new XmlProtocol()].map((protocol) => [protocol.name, protocol]),
   );
 
-  /** @throws AppError `AGENT_INVALID` for an unknown name */
-  get(name: string): Protocol {
+  /** Until version 3 of the loop, `<think>` was text under native calling. */
+  private readonly olderNative = new NativeProtocol(false);
+
+  /**
+   * @param loopVersion version of the recorded run; the current one by default
+   * @throws AppError `AGENT_INVALID` for an unknown name
+   */
+  get(name: string, loopVersion = Number.POSITIVE_INFINITY): Protocol {
+    if (name === this.olderNative.name && loopVersion < 4) return this.olderNative;
     const protocol = this.protocols.get(name);
     if (protocol) return protocol;
     const known = [...this.protocols.keys()].join(', ');

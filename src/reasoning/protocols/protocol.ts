@@ -19,6 +19,8 @@ export interface Conversation {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly parameters?: ModelParameters;
+  /** Whether the protocol may add stop sequences; true by default. */
+  readonly mayAddStops?: boolean;
   /** Only for a protocol that can force calls. */
   readonly toolChoice?: ToolChoice;
   /** Only for a protocol with `takesFormats`. */
@@ -50,8 +52,11 @@ export interface DecodedReply {
 /** Maps the pieces of a streamed reply to visible text; the concatenated output is the reply's `text`. */
 export interface StreamDecoder {
   push(piece: string): string;
-  /** The rest of the text, held back as possible markup. */
-  end(): string;
+  /**
+   * The rest of the text, held back as possible markup.
+   * @param reply the whole reply; without it the text counts as cut
+   */
+  end(reply?: ChatResult): string;
 }
 
 /** The format of tools and calls for a model. All methods are pure. */
@@ -73,7 +78,7 @@ export abstract class Protocol {
 
 /**
  * The reply as it is appended to the turn. Reasoning is stored only with calls: some models require it with the
- * results.
+ * results. State of the provider is stored whenever the model returns it.
  */
 export function toDecodedReply(
   text: string,
@@ -84,7 +89,7 @@ export function toDecodedReply(
   const thoughts = { ...(thought !== '' && { reasoning: thought }), ...(signedReasoning && { signedReasoning }) };
   const message: AssistantMessage =
     calls.length === 0
-      ? { role: 'assistant', content: text }
+      ? { role: 'assistant', content: text, ...(signedReasoning && { signedReasoning }) }
       : { role: 'assistant', content: text, ...thoughts, toolCalls: calls };
   return { text, thought, calls, message };
 }

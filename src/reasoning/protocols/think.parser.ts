@@ -1,16 +1,16 @@
 const THINK = /^<think(?:ing)?>/i;
-const THINK_BEGUN = /^<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?$/i;
+const THINK_START = /^<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?$/i;
 const THINK_END = /<\/think(?:ing)?>/i;
 const LONGEST_END = '</thinking>'.length;
 const NO_BLANK = /\S/g;
 /** The opening line of a fence around the whole reply. */
 const FENCE = /^```[\w+#.-]{0,20}[ \t\r]{0,8}\n/;
-const FENCE_BEGUN = /^(?:`{1,2}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
+const FENCE_START = /^(?:`{1,2}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
 const LONGEST_FENCE = 32;
 
 /**
  * Extracts the `<think>` blocks at the start of a reply, perhaps in a fence: models that reason in their text write
- * them there. Later in a reply such a tag is text. A block without an end extends to the end of the reply.
+ * them there. Later in a reply such a tag is text. A block without an end extends to the end of the reply, or is text.
  */
 export class ThinkParser {
   /** One entry for each block, trimmed; complete after `end()`. */
@@ -24,6 +24,8 @@ export class ThinkParser {
   /** Possible start of a tag or fence line at the start of the reply, or of an end tag in a block. */
   private tail = '';
   private thought = '';
+  /** The start tag of the current block, with the space before it. */
+  private tag = '';
   private open = '';
 
   /** The content of a block without an end, after the end of the reply. */
@@ -42,12 +44,17 @@ export class ThinkParser {
     return rest;
   }
 
-  /** @returns text that was held back and is not markup */
-  end(): string {
-    if (this.mode === 'think') this.open = this.keep(this.tail);
-    const rest = this.mode === 'start' ? this.fence + this.space + this.tail : '';
+  /**
+   * @param isText whether a block without an end is text
+   * @returns text that was held back and is not markup
+   */
+  end(isText = false): string {
+    const { mode } = this;
     this.mode = 'text';
-    return rest;
+    if (mode === 'start') return this.fence + this.space + this.tail;
+    if (mode === 'think' && isText) return this.fence + this.tag + this.thought + this.tail;
+    if (mode === 'think') this.open = this.keep(this.tail);
+    return '';
   }
 
   /** @returns the rest, or null if all of it was consumed */
@@ -61,8 +68,8 @@ export class ThinkParser {
       return null;
     }
     this.tail = '';
-    const begun = this.takeMarkup(head);
-    if (begun > 0) return piece.slice(at + begun - known);
+    const opened = this.takeMarkup(head);
+    if (opened > 0) return piece.slice(at + opened - known);
     this.mode = 'text';
     return this.fence + this.space + head + piece.slice(at + head.length - known);
   }
@@ -72,7 +79,7 @@ export class ThinkParser {
   }
 
   private mayBecomeMarkup(head: string): boolean {
-    return head === '' || THINK_BEGUN.test(head) || (this.mayBeFenced && FENCE_BEGUN.test(head));
+    return head === '' || THINK_START.test(head) || (this.mayBeFenced && FENCE_START.test(head));
   }
 
   /** @returns the length of the markup; 0 for other text */
@@ -80,6 +87,7 @@ export class ThinkParser {
     const start = THINK.exec(head)?.[0];
     if (start !== undefined) {
       this.mode = 'think';
+      this.tag = this.space + start;
       this.space = '';
       this.isAfterBlock = true;
       return start.length;
@@ -112,6 +120,19 @@ export class ThinkParser {
     this.thought = '';
     return thought;
   }
+}
+
+/**
+ * A whole reply without the `<think>` blocks at its start, and these.
+ * @param isText whether a block without an end is text; false by default
+ */
+export function splitThoughts(
+  reply: string,
+  isText?: boolean,
+): { readonly text: string; readonly thoughts: readonly string[] } {
+  const parser = new ThinkParser();
+  const text = parser.push(reply) + parser.end(isText);
+  return { text, thoughts: parser.thoughts };
 }
 
 function endOfSpace(text: string): number {

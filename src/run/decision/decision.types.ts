@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 
 /** An answer to a request. */
 export type Verdict =

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 import type { RunStatus } from '../run.types.js';
 

@@ -1,4 +1,5 @@
-import { AppError, fieldMistake } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { fieldMistake } from '../../kernel/index.js';
 import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
 import { answeredLate, described, unmatchedAnswer } from './not-waiting.error.js';
 import type { WaitingRun } from './run-decision.service.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { type Principal } from '../../kernel/index.js';
 import { refusalOf, type Statement } from '../../persistence/index.js';
 import { RunBus } from '../run-bus.js';
 import type { PolicyApplied, PolicyDecided } from '../run-event.types.js';
@@ -48,9 +49,9 @@ export class RunDecisionService {
     private readonly waiting: WaitingRunStore,
   ) {}
 
-  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED`; `RUN_NOT_WAITING` */
+  /** @throws AppError `RUN_NOT_FOUND`, also for a run that the principal may not see; `RUN_PRUNED`; `RUN_NOT_WAITING` */
   async open(principal: Principal, runId: string): Promise<WaitingRun> {
-    const run = await this.journal.findOf(principal.tenant, runId);
+    const run = await this.journal.findOf(principal, runId);
     if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${runId}".`);
     if (run.prunedAt !== null) throw runPruned(run);
     const expired = await this.waiting.expiredRequests(runId);

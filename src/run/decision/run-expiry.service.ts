@@ -5,8 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
-import { ChildAnswerService } from '../child/child-answer.service.js';
+import { AppError } from '../../errors/index.js';
+import { ChildAnswerService } from '../tree/child-answer.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
 import { RunJournal } from '../run-journal.js';

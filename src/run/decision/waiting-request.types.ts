@@ -1,4 +1,5 @@
-import type { JsonSchema } from '../../common/index.js';
+import type { WaitFact } from '../data-facts.js';
+import type { JsonSchema } from '../../kernel/index.js';
 
 /**
  * Kinds of requests: approval of a call, an answer to a tool's question, the outcome of an unknown call, a child run.
@@ -18,6 +19,14 @@ export interface WaitingRequest {
   readonly arguments: string;
   /** Why approval is needed, or why the outcome is unknown. */
   readonly reason?: string;
+  /** The facts by which the call waits, with their sources; with the kind `approval` only. */
+  readonly facts?: WaitFact[];
+  /** The settings that would change the decision; with `facts` only. */
+  readonly settings?: string[];
+  /** Whether only a second person may approve; with the kind `approval` only. */
+  readonly by_another?: true;
+  /** Only principals with one of these roles may approve; with the kind `approval` only. */
+  readonly by_roles?: string[];
   /** The tool's question; with the kind `input` only. */
   readonly question?: string;
   /** The JSON Schema of an answer; without it any JSON value is valid. */

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../common/index.js';
+import { parseExactJson } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';

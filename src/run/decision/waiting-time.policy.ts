@@ -1,9 +1,15 @@
+import type { RunEvent } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 
 /** Limits a request's expiry to the run's deadline. A child run has the same deadline itself. */
 export function withinDeadline(request: WaitingRequest, deadlineAt: number | null): WaitingRequest {
   if (deadlineAt === null || request.kind === 'child') return request;
   return { ...request, expires_at: Math.min(request.expires_at ?? deadlineAt, deadlineAt) };
+}
+
+/** The event of a run that waits for answers to these requests. */
+export function waitingEvent(run_id: string, requests: readonly WaitingRequest[]): RunEvent {
+  return { type: 'run.waiting', run_id, reason: requests[0]?.kind ?? 'approval', requests };
 }
 
 /** The first expiry of the requests; `null` if none expires. */

@@ -3,6 +3,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** The usage of one model call, written with its `usage` event; it outlives the run's journal. */
 @Entity('run_usage', { withoutRowid: true })
 @Index('run_usage_by_tenant', ['tenant', 'day'])
+@Index('run_usage_by_principal', ['tenant', 'principalId', 'day'])
 @Index('run_usage_by_session', ['tenant', 'sessionId'])
 @Index('run_usage_by_day', ['day'])
 export class RunUsageEntity {
@@ -19,6 +20,10 @@ export class RunUsageEntity {
   /** Empty for a run without session, and after an erasure. */
   @Column('varchar', { name: 'session_id', length: 128 })
   sessionId!: string;
+
+  /** The id of the run's principal; `null` if unknown, and after an erasure. */
+  @Column('varchar', { name: 'principal_id', length: 128, nullable: true })
+  principalId!: string | null;
 
   /** UTC: `2027-01-31`. */
   @Column('varchar', { length: 10 })

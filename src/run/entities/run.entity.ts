@@ -6,6 +6,7 @@ import type { RunStatus } from '../run.types.js';
 @Index('run_by_status', ['status', 'tenant', 'createdAt'])
 @Index('run_session_slot', ['sessionSlot'], { unique: true })
 @Index('run_by_tenant', ['tenant', 'createdAt', 'id'])
+@Index('run_by_principal', ['tenant', 'principalId', 'createdAt', 'id'])
 @Index('run_by_session', ['tenant', 'sessionId', 'createdAt'])
 @Index('run_by_expiry', ['expiresAt'])
 @Index('run_by_parent', ['parentRunId'])
@@ -19,6 +20,10 @@ export class RunEntity {
   /** JSON of the principal. */
   @Column('text')
   principal!: string;
+
+  /** The principal's id, in clear, as queries use it; `null` if version 0.1 wrote an encrypted principal. */
+  @Column('varchar', { name: 'principal_id', length: 128, nullable: true })
+  principalId!: string | null;
 
   @Column('varchar', { length: 32 })
   kind!: string;

@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Principal } from '../../common/index.js';
+import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type InList, type SqlValue } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
-import { runPlace } from '../row-place.factory.js';
+import type { Decision } from '../decision/decision.types.js';
+import { runPlace, stepPlace } from '../row-place.factory.js';
 import type { RunStatus } from '../run.types.js';
 import { isOpen } from '../run-journal.js';
 
@@ -19,6 +20,20 @@ export interface Erasable {
   readonly open: readonly string[];
 }
 
+interface AnswerRow {
+  readonly run_id: string;
+  readonly name: string;
+  readonly result: string;
+}
+
+interface SessionStart {
+  readonly session_id: string;
+  /** Epoch ms. */
+  readonly since: number;
+}
+
+/** Kind of the steps that record decisions. */
+const ANSWER_STEP = 'answer';
 const COLUMNS = 'id, status, principal';
 const PAGE = 500;
 const RUNS_A_BATCH = 100;
@@ -57,8 +72,8 @@ export class RunEraseStore {
       const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
-        // Usage remains counted, without a session.
-        { sql: `UPDATE run_usage SET session_id = '' WHERE run_id IN (${marks})`, params },
+        // Usage remains counted, without a session and a principal.
+        { sql: `UPDATE run_usage SET session_id = '', principal_id = NULL WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM idempotency_key WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run WHERE id IN (${marks})`, params },
       ]);
@@ -70,6 +85,52 @@ export class RunEraseStore {
       await this.database.commit([...runs, ...definitions]);
     }
     return runIds.length;
+  }
+
+  /** Runs of others that were forked from these runs, also by several forks in a row. */
+  async forksOf(tenant: string, runIds: ReadonlySet<string>): Promise<string[]> {
+    const found = new Set<string>();
+    for (let sources = [...runIds]; sources.length > 0;) {
+      const forks = await this.idsOf('tenant = ? AND forked_from', tenant, sources);
+      sources = forks.filter((id) => !runIds.has(id) && !found.has(id));
+      for (const id of sources) found.add(id);
+    }
+    return [...found];
+  }
+
+  /** Other runs in the sessions of these runs, from the first of these runs on. */
+  async afterIn(tenant: string, runIds: ReadonlySet<string>): Promise<string[]> {
+    const since = new Map<string, number>();
+    for (const { marks, params } of inLists([...runIds])) {
+      const sql = `SELECT session_id, MIN(created_at) AS since FROM run
+        WHERE session_id IS NOT NULL AND id IN (${marks}) GROUP BY session_id`;
+      for (const { session_id: id, since: at } of await this.database.query<SessionStart>(sql, params))
+        since.set(id, Math.min(at, since.get(id) ?? at));
+    }
+    const found: string[] = [];
+    for (const { marks, params } of inLists([...since.keys()])) {
+      const sql = `SELECT id, session_id, created_at AS since FROM run WHERE tenant = ? AND session_id IN (${marks})`;
+      const rows = await this.database.query<SessionStart & { id: string }>(sql, [tenant, ...params]);
+      const later = rows.filter((row) => !runIds.has(row.id) && row.since >= since.get(row.session_id)!);
+      found.push(...later.map(({ id }) => id));
+    }
+    return found;
+  }
+
+  /** Other runs with decisions of this principal; scans all steps of the tenant. */
+  async answeredBy(tenant: string, principalId: string, runIds: ReadonlySet<string>): Promise<string[]> {
+    const found = new Set<string>();
+    for (let [run, name] = ['', '']; ;) {
+      const page = await this.database.query<AnswerRow>(
+        `SELECT run_id, name, result FROM run_step WHERE tenant = ? AND kind = ?
+          AND (run_id > ? OR (run_id = ? AND name > ?)) ORDER BY run_id, name LIMIT ?`,
+        [tenant, ANSWER_STEP, run, run, name, PAGE],
+      );
+      for (const row of page)
+        if (!runIds.has(row.run_id) && this.deciderOf(tenant, row) === principalId) found.add(row.run_id);
+      if (page.length < PAGE) return [...found];
+      ({ run_id: run, name } = page.at(-1)!);
+    }
   }
 
   /** Removes deleted data from the database's files. */
@@ -84,6 +145,22 @@ export class RunEraseStore {
       for (const { hash } of await this.database.query<{ hash: string }>(sql, params)) found.add(hash);
     }
     return [...found];
+  }
+
+  private async idsOf(where: string, tenant: string, values: readonly string[]): Promise<string[]> {
+    const pages = inLists(values).map(({ marks, params }) =>
+      this.database.query<{ id: string }>(`SELECT id FROM run WHERE ${where} IN (${marks})`, [tenant, ...params]),
+    );
+    return (await Promise.all(pages)).flat().map(({ id }) => id);
+  }
+
+  private deciderOf(tenant: string, { run_id, name, result }: AnswerRow): string | null {
+    try {
+      return (JSON.parse(this.cipher.open(result, stepPlace(tenant, run_id, name))) as Decision).by;
+    } catch (err) {
+      this.logger.error({ err, run_id }, 'Failed to read a decision; it is not listed with its user');
+      return null;
+    }
   }
 
   private principalOf(tenant: string, { id, principal }: ErasableRun): string | null {

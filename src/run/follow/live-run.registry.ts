@@ -19,7 +19,7 @@ export class LiveRunRegistry {
     return this.runs.get(runId) ?? null;
   }
 
-  /** Removes a run that publishes nothing more from here. */
+  /** Removes a run whose execution in this process has ended. */
   close(runId: string): void {
     this.runs.delete(runId);
   }

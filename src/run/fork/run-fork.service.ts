@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, parseExactJson } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { fieldMistake, parseExactJson } from '../../kernel/index.js';
 import type { Statement } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
 import type { ToolCompleted, ToolStarted } from '../run-event.types.js';
@@ -68,7 +69,7 @@ export class RunForkService {
    */
   async start({ original, fromStep, prefix, call }: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
     const { steps, events } = prefix;
-    const given = call && edits.callOutcome ? givenCall(fromStep, call, edits.callOutcome) : edits.given;
+    const given = call && edits.callOutcome ? suppliedCall(fromStep, call, edits.callOutcome) : edits.given;
     const subject = edits.modelSubject && toSubject(edits.modelSubject);
     await this.runs.submit({
       ...start,
@@ -85,7 +86,7 @@ export class RunForkService {
 }
 
 /** The step and the events of a call with a given outcome. */
-function givenCall(fromStep: string, call: NonNullable<ForkPlan['call']>, outcome: CallOutcome): GivenStep {
+function suppliedCall(fromStep: string, call: NonNullable<ForkPlan['call']>, outcome: CallOutcome): GivenStep {
   const { iteration } = parseStepName(fromStep);
   const about = { iteration, call_id: call.id };
   const started: ToolStarted = { type: 'tool.started', ...about, tool: call.name, arguments: call.arguments };

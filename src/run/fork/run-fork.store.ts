@@ -26,7 +26,10 @@ export class RunForkStore {
     return this.journal.cipher;
   }
 
-  /** Reads the steps first: steps recorded meanwhile leave events without a step, never a step without its events. */
+  /**
+   * Steps and events of a run. Reads the steps first: each step in the result then has its events, even if the run
+   * continues meanwhile.
+   */
   async marks(runId: string): Promise<RunMarks> {
     const sql = 'SELECT name, created_at AS at FROM run_step WHERE run_id = ?';
     const steps = await this.database.query<{ name: string; at: number }>(sql, [runId]);
@@ -59,12 +62,12 @@ export class RunForkStore {
   async copySteps(from: string, to: string, names: readonly string[], modelSubject?: string): Promise<Statement[]> {
     if (this.cipher.head !== null) return this.sealed.steps(from, to, names, modelSubject);
     const subject = modelSubject === undefined ? 'subject' : `CASE WHEN kind = 'model' THEN ? ELSE subject END`;
-    const given = modelSubject === undefined ? [] : [modelSubject];
+    const subjects = modelSubject === undefined ? [] : [modelSubject];
     return inLists(names).map(({ marks, params, size }) => ({
       sql: `INSERT INTO run_step (run_id, name, tenant, kind, subject, result, epoch, created_at)
         SELECT ?, name, tenant, kind, ${subject}, result, 0, created_at FROM run_step
         WHERE run_id = ? AND name IN (${marks})`,
-      params: [to, ...given, from, ...params],
+      params: [to, ...subjects, from, ...params],
       rows: size,
     }));
   }

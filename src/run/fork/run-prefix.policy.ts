@@ -1,4 +1,5 @@
 import type { CallMark, EventMark, RunMarks, RunPrefix, StepMark } from './run-fork.types.js';
+import { FILE_STEP } from '../files/run-file.mapper.js';
 import { compareStepNames, parseStepName, type StepPlace } from './step-name.parser.js';
 
 /** A point where every run can be forked. */
@@ -6,7 +7,12 @@ export const FIRST_STEP = 'model:1';
 
 /** The points where a run can be forked, in order: its recorded steps, and those that would come next. */
 export function forkPoints({ steps, events }: RunMarks): string[] {
-  const names = steps.map(({ name }) => name).filter((name) => parseStepName(name).iteration !== Infinity);
+  const names = steps
+    .map(({ name }) => name)
+    .filter((name) => {
+      const { iteration, kind } = parseStepName(name);
+      return iteration !== Infinity && kind !== FILE_STEP;
+    });
   return [...new Set([FIRST_STEP, ...names, ...nextSteps(names, events)])].toSorted(compareStepNames);
 }
 

@@ -77,7 +77,7 @@ export class SealedCopyStore {
   }
 }
 
-/** Refuses the batch when the journal was pruned after the read, or was incomplete then. */
+/** Refuses the batch if the journal of the source run was incomplete when it was read, or was pruned afterwards. */
 function checkComplete(runId: string, isComplete: boolean): Statement {
   const sql = 'UPDATE run SET forked_from = forked_from WHERE id = ? AND pruned_at IS NULL';
   return { sql, params: [isComplete ? runId : NO_RUN], rows: 1 };

@@ -35,9 +35,12 @@ export function compareStepNames(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
+/** The step of a call, and its files. */
+const AFTER_ATTEMPTS: readonly string[] = ['tool', 'file'];
+
 function orderOf(name: string): readonly number[] {
   const place = parseStepName(name);
-  return [place.iteration, place.call, place.kind === 'tool' ? 1 : 0, place.retry, rankOf(place)];
+  return [place.iteration, place.call, AFTER_ATTEMPTS.indexOf(place.kind), place.retry, rankOf(place)];
 }
 
 /** One attempt of a tool call and its step kinds, in order. */

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { AppError, parseExactJson } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
+import { parseExactJson } from '../../kernel/index.js';
 import type { RunItem } from '../run-item.factory.js';
 import { eventTypesOf, type RunEventPattern, type PublishedType } from './run-event-pattern.policy.js';
 import type { RunNotice, RunNoticeListener, RunOrigin } from './run-listener.types.js';
@@ -55,7 +56,7 @@ export class RunListenerRegistry {
     };
   }
 
-  /** Queues an item for the listeners of its type; costs almost nothing without one. */
+  /** Queues an item for the listeners of its type; costs almost nothing without a listener. */
   publish(run: RunOrigin, item: RunItem): void {
     const listening = this.listening.get(item.event.type as PublishedType);
     if (!listening || listening.length === 0) return;

@@ -1,9 +1,9 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
+import { AppError } from '../../errors/index.js';
+import type { RunConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
 import { journalUnavailable } from '../relinquished.policy.js';
-import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
+import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { RunAdmissionService } from '../run-admission.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunExecutor } from '../run.executor.js';
@@ -27,7 +27,7 @@ const LAST_RETRY_MS = 30_000;
 @Injectable()
 export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(LocalRunDispatcher.name);
-  /** Whether the runs of earlier processes were to be resumed. */
+  /** Whether `recover` has read the unfinished runs of earlier processes. */
   private hasRecovered = false;
   private readonly queue = new LocalRunQueue((queued) => this.admission.track(this.startQueued(queued)));
 
@@ -37,7 +37,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     private readonly bus: LocalRunBus,
     private readonly admission: RunAdmissionService,
     private readonly capacity: RunCapacityRegistry,
-    private readonly config: AppConfig,
+    private readonly config: RunConfig,
   ) {
     super();
     bus.onWake((runId, isOwn) => {

@@ -15,9 +15,9 @@ export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'f
 /** Runs that wait for their session, in order, one queue per session. */
 export class LocalRunQueue {
   private readonly queues = new Map<string, QueuedRun[]>();
-  /** Sessions whose head is being tried; `true` if it must be tried again. */
+  /** Sessions whose first queued run is being started; `true` if the start must be repeated. */
   private readonly pumping = new Map<string, boolean>();
-  /** Sessions whose head waits only for capacity. */
+  /** Sessions whose first queued run waits only for capacity. */
   private readonly full = new Set<string>();
 
   constructor(private readonly start: StartQueued) {}

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { parseRunSummary } from '../run-summary.mapper.js';
 import type { RunRecord } from '../run.types.js';
 

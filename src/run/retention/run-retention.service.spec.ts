@@ -22,11 +22,11 @@ function retention(days = '10', failedDays?: string): RunRetentionService {
   return new RunRetentionService(
     new RunRetentionStore(opened.database),
     new RunUsageStore(opened.database),
-    loadConfig({ env }).config,
+    loadConfig({ env }).config.run,
   );
 }
 
-/** A run with one recorded step that ended with a status, at a time. */
+/** Creates an ended run with one recorded step. @param finishedAt epoch ms */
 async function ended(status: RunStatus, finishedAt: number | null): Promise<string> {
   const id = `run-${String(count++).padStart(6, '0')}`;
   host.scripts.set(id, async (context) => {
@@ -122,7 +122,7 @@ describe('retention', () => {
     };
     const { config } = loadConfig({ env: { RUN_RETENTION_DAYS: '10' } });
     const services = [1, 2].map(
-      () => new RunRetentionService(new RunRetentionStore(counted), new RunUsageStore(counted), config),
+      () => new RunRetentionService(new RunRetentionStore(counted), new RunUsageStore(counted), config.run),
     );
     const pruned = await Promise.all(services.map((service) => service.sweep(50 * DAY_MS)));
     expect(Math.max(...pruned)).toBe(625);

@@ -1,6 +1,12 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { RecurringWork, DAY_MS } from '../../common/index.js';
-import { AppConfig } from '../../config/index.js';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { RecurringWork, DAY_MS } from '../../kernel/index.js';
+import { runConfig, type RunConfig } from '../../config/index.js';
 import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionStore, type AgingRun } from './run-retention.store.js';
@@ -32,7 +38,7 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
   constructor(
     private readonly store: RunRetentionStore,
     private readonly usages: RunUsageStore,
-    private readonly config: AppConfig,
+    @Inject(runConfig.KEY) private readonly config: RunConfig,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -44,7 +50,7 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
   }
 
   /**
-   * Deletes everything that is too old at a time.
+   * Deletes the data whose retention period has expired at `now`.
    * @param now epoch ms
    * @returns the number of pruned runs
    */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { dayOf } from '../../common/index.js';
+import { dayOf } from '../../kernel/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
+import { BY_PRINCIPAL, Ownership } from '../../security/index.js';
 import { isOpen } from '../run-journal.js';
 import type { RunStatus } from '../run.types.js';
 import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
@@ -51,10 +52,13 @@ type GroupRow = SumRow & { readonly key_name: string };
 /** The journaled usage of models, one row per call. Sums it, and lists it to rebuild budgets. */
 @Injectable()
 export class RunUsageStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly ownership: Ownership = BY_PRINCIPAL,
+  ) {}
 
   async total(filter: UsageFilter): Promise<UsageSum> {
-    const { where, params } = conditionsOf(filter);
+    const { where, params } = this.conditionsOf(filter);
     const [row] = await this.database.query<SumRow>(`SELECT ${SELECT_SUMS} FROM run_usage${where}`, params);
     return toSum(row!);
   }
@@ -65,7 +69,7 @@ export class RunUsageStore {
    */
   async page(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<UsagePage> {
     const column = COLUMN_OF[kind];
-    const { where, params } = conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
+    const { where, params } = this.conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
     const rows = await this.database.query<GroupRow>(
       `SELECT ${column} AS key_name, ${SELECT_SUMS} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`,
       [...params, limit + 1],
@@ -102,22 +106,23 @@ export class RunUsageStore {
     await this.database.commit([this.database.limitedDelete('run_usage', ['run_id', 'n'], old, params, limit)]);
     return (await this.database.query(`SELECT day FROM run_usage WHERE ${old} LIMIT 1`, params)).length > 0;
   }
-}
 
-function conditionsOf(
-  { tenant, sessionId, from, to }: UsageFilter,
-  more: readonly (readonly [sql: string, value: string])[] = [],
-): { where: string; params: SqlValue[] } {
-  const all: readonly (readonly [sql: string, value: string | undefined])[] = [
-    ['tenant = ?', tenant],
-    ['session_id = ?', sessionId],
-    ['day >= ?', from],
-    ['day <= ?', to],
-    ...more,
-  ];
-  const given = all.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-  const where = given.length === 0 ? '' : ` WHERE ${given.map(({ sql }) => sql).join(' AND ')}`;
-  return { where, params: given.map(({ value }) => value) };
+  private conditionsOf(
+    { principal, sessionId, from, to }: UsageFilter,
+    more: readonly (readonly [sql: string, value: string])[] = [],
+  ): { where: string; params: SqlValue[] } {
+    const visible = principal && this.ownership.filter(principal, 'principal_id');
+    const all: readonly (readonly [sql: string, value: string | undefined])[] = [
+      ['session_id = ?', sessionId],
+      ['day >= ?', from],
+      ['day <= ?', to],
+      ...more,
+    ];
+    const given = all.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, params: [value] }]));
+    const conditions = [...(visible ? [visible] : []), ...given];
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+    return { where, params: conditions.flatMap(({ params }) => params) };
+  }
 }
 
 function toSum({ calls, cached_tokens, reasoning_tokens, cost, ...row }: SumRow): UsageSum {

@@ -1,4 +1,4 @@
-import { dayOf } from '../../common/index.js';
+import { dayOf } from '../../kernel/index.js';
 import { toUnits } from '../../llm/index.js';
 import { insert, type Statement } from '../../persistence/index.js';
 import type { UsageReported } from '../run-event.types.js';
@@ -16,7 +16,13 @@ const MOST_COST = 1e15;
  * @param at the event's time, epoch ms
  */
 export function insertUsage(
-  { id, tenant, sessionId, lineage }: Pick<RunRecord, 'id' | 'tenant' | 'sessionId' | 'lineage'>,
+  {
+    id,
+    tenant,
+    principal,
+    sessionId,
+    lineage,
+  }: Pick<RunRecord, 'id' | 'tenant' | 'principal' | 'sessionId' | 'lineage'>,
   usage: UsageReported,
   n: number,
   at: number,
@@ -26,6 +32,7 @@ export function insertUsage(
     n,
     tenant,
     session_id: (lineage ? lineage.rootSessionId : sessionId) ?? '',
+    principal_id: principal.id,
     day: dayOf(at),
     model: usage.model.slice(0, MOST_NAME),
     prompt_tokens: tokens(usage.prompt_tokens),

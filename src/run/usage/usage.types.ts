@@ -1,9 +1,10 @@
+import type { Principal } from '../../kernel/index.js';
 import type { RunUsage } from '../run-event.types.js';
 
 /** The filter of a usage sum; absent fields match every call. */
 export interface UsageFilter {
-  /** All tenants if absent; never absent for a member of one tenant. */
-  readonly tenant?: string;
+  /** The caller, who may not see every call; if absent, the calls of all tenants count. */
+  readonly principal?: Principal;
   readonly sessionId?: string;
   /** The first day, UTC: `2027-01-31`. */
   readonly from?: string;

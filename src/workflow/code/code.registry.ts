@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
-import { ToolExplorer, ToolRegistry, type Tool } from '../../tool/index.js';
+import { AppError } from '../../errors/index.js';
+import { type Tool, ToolExplorer, ToolRegistry } from '../../tool/index.js';
 import { CODE_METADATA } from './workflow-code.decorator.js';
 
 /** The methods with `@WorkflowCode`, by name. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentDefinitionInput } from '../../agent/index.js';
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { compileTemplate, fillText, type Scope } from '../template/template.parser.js';
 import { ChildAgentExecutor } from './child-agent.executor.js';
@@ -13,17 +13,17 @@ export class AgentNodeExecutor implements WorkExecutor<Work<'agent'>> {
   constructor(private readonly agents: ChildAgentExecutor) {}
 
   async execute({ agent, message, onIncomplete }: Work<'agent'>, task: NodeTask): Promise<NodeOutcome> {
-    const query = message === undefined ? given(task.scope) : fillText(compileTemplate(message), task.scope);
+    const query = message === undefined ? inputText(task.scope) : fillText(compileTemplate(message), task.scope);
     if (query.trim() === '') return failedNode('VALIDATION_FAILED', 'Message or query is required');
-    const asked = { query, isStreaming: true, onIncomplete };
+    const request = { query, isStreaming: true, onIncomplete };
     if (typeof agent === 'string') {
       const settings = settingsOf('', `the agent "${agent}"`);
-      return this.agents.ask({ ...asked, name: agent, subject: `The agent "${agent}"`, settings }, task, 'agent');
+      return this.agents.ask({ ...request, name: agent, subject: `The agent "${agent}"`, settings }, task, 'agent');
     }
     // The registry has set the name of the inline definition.
     const definition = agent as unknown as AgentDefinitionInput;
     const own = { name: definition.name, definition, subject: 'Its agent', settings: settingsOf('agent.', 'the node') };
-    return this.agents.ask({ ...asked, ...own }, task, 'agent');
+    return this.agents.ask({ ...request, ...own }, task, 'agent');
   }
 }
 
@@ -36,8 +36,8 @@ function settingsOf(prefix: string, owner: string): NodeAnswer['settings'] {
 }
 
 /** Default user message, from the workflow input. */
-export function given({ input }: Scope): string {
+export function inputText({ input }: Scope): string {
   const { message, query } = (input ?? {}) as { readonly message?: JsonValue; readonly query?: JsonValue };
-  const asked = message ?? query ?? '';
-  return typeof asked === 'string' ? asked : JSON.stringify(asked);
+  const text = message ?? query ?? '';
+  return typeof text === 'string' ? text : JSON.stringify(text);
 }

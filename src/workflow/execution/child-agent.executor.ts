@@ -1,40 +1,48 @@
 import { Injectable } from '@nestjs/common';
-import { AGENT_RUN, type AgentDefinitionInput, type AskedQuestion } from '../../agent/index.js';
-import { newId, type JsonValue } from '../../common/index.js';
-import { addUsage, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
-import { answeredNode, failedNode, type NodeAnswer } from './node-outcome.factory.js';
+import { AGENT_RUN, type AgentDefinitionInput, type SubAgentQuestion } from '../../agent/index.js';
+import { newId, type JsonValue } from '../../kernel/index.js';
+import type { ParameterName } from '../../llm/index.js';
+import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
+import { answeredNode, failedNode, type NodeAnswer, withFacts } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';
 
 type Ended = Extract<ChildStatus, { kind: 'ended' }>;
 
 /** A question to an agent in a child run. */
-export interface AskedAgent extends Omit<NodeAnswer, 'finish_reason'> {
+export interface AgentRequest extends Omit<NodeAnswer, 'finish_reason'> {
   readonly name: string;
   readonly query: string;
   /** Definition of an agent that is not registered. */
   readonly definition?: AgentDefinitionInput;
   /** Whether followers receive message deltas. */
   readonly isStreaming: boolean;
+  /** Parameters of the definition that no user set. */
+  readonly optionalParameters?: readonly ParameterName[];
 }
 
 /** Asks agents in child runs of a workflow run. */
 @Injectable()
 export class ChildAgentExecutor {
   /** Records the child run's id before the start: after a crash, the next execution joins that run. */
-  async ask(asked: AskedAgent, task: NodeTask, kind: NodeKind = 'llm'): Promise<NodeOutcome> {
+  async ask(called: AgentRequest, task: NodeTask, kind: NodeKind = 'llm'): Promise<NodeOutcome> {
     const { run, node, path, number, signal } = task;
-    const { name, isStreaming, query, definition } = asked;
+    const { name, isStreaming, query, definition, optionalParameters } = called;
     const id = await run.step({ kind: 'child', place: `${number}/${path}`, subject: name }, async () => {
       const child_run_id = newId();
       run.emit({ type: 'node.started', node, kind, iteration: number, child_run_id });
       return child_run_id;
     });
-    const input: AskedQuestion = { query, isStreaming, ...(definition && { definition }) };
-    const { isTainted, hasOwnSession: isSeparate } = task;
-    const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, isTainted, isSeparate });
-    const standing = await run.join({ id, step: `node:${path}`, request, signal });
-    if (standing.kind === 'ended') return toOutcome(standing, asked, task);
-    const wanted = standing.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
+    const input: SubAgentQuestion = {
+      query,
+      isStreaming,
+      ...(definition && { definition }),
+      ...(optionalParameters && { optionalParameters }),
+    };
+    const { facts, hasOwnSession: isSeparate } = task;
+    const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, facts, isSeparate });
+    const joined = await run.join({ id, step: `node:${path}`, request, signal });
+    if (joined.kind === 'ended') return toOutcome(joined, called, task);
+    const wanted = joined.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
     return {
       status: 'waiting',
       requests: [
@@ -54,13 +62,14 @@ export class ChildAgentExecutor {
   }
 }
 
-function toOutcome({ end, agent }: Ended, asked: AskedAgent, task: NodeTask): NodeOutcome {
+function toOutcome({ end, agent }: Ended, called: AgentRequest, task: NodeTask): NodeOutcome {
+  const facts = withFacts(factsOfEnd(end));
   const children_usage: RunUsage = addUsage(end.usage, end.children_usage ?? NO_USAGE);
   switch (end.type) {
     case 'run.cancelled':
       return failedNode('RUN_CANCELLED', `The agent "${agent}" was cancelled before its answer.`, { children_usage });
     case 'run.failed':
-      return { status: 'failed', error: end.error, children_usage };
+      return { status: 'failed', error: end.error, children_usage, ...facts };
     case 'run.completed': {
       const { run_id, result, model, usage, memory_state, finish_reason, is_complete } = end;
       const output: JsonValue = {
@@ -73,10 +82,9 @@ function toOutcome({ end, agent }: Ended, asked: AskedAgent, task: NodeTask): No
         is_complete,
         run_id,
       };
-      const tainted = end.is_tainted && { is_tainted: end.is_tainted };
       return answeredNode(
-        { ...asked, finish_reason },
-        { status: 'completed', output, children_usage, ...tainted },
+        { ...called, finish_reason },
+        { status: 'completed', output, children_usage, ...facts },
         task,
       );
     }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 import { AgentModelFactory, type AgentDefinitionInput } from '../../agent/index.js';
 import { ReasoningEngine, type ReasoningOutcome } from '../../reasoning/index.js';
 import type { Work } from '../definition/node.schema.js';
 import type { ModelParameters } from '../../llm/index.js';
 import { compileTemplate, fillText } from '../template/template.parser.js';
+import { defaultedParameters } from '../resolved-work.factory.js';
 import { ChildAgentExecutor } from './child-agent.executor.js';
-import { answeredNode, failedNode, type NodeAnswer } from './node-outcome.factory.js';
+import { answeredNode, failedNode, type NodeAnswer, withFacts } from './node-outcome.factory.js';
 import { NodeRunContext } from './node-run-context.js';
 import type { NodeDone, NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
@@ -33,7 +34,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
     if (Buffer.byteLength(JSON.stringify(prompt)) > maxOutputBytes) return promptTooLarge(maxOutputBytes);
     const instructions = fillText(compileTemplate(work.instructions), task.scope);
     if (work.streams && !task.isStreaming) return this.inRun({ ...work, instructions }, prompt, task);
-    const { isTainted, isStreaming } = task;
+    const { facts, isStreaming } = task;
     const model = resolved(work);
     const outcome = await this.engine.run(
       {
@@ -43,9 +44,10 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
         input: { role: 'user', content: prompt },
         model: this.models.create({ model }),
         parameters: model.parameters,
+        optionalParameters: defaultedParameters(model.parameters),
         protocol: 'native',
         tools: [],
-        isTainted,
+        facts,
         ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
         limits: limitsOf(work),
         isStreaming,
@@ -69,7 +71,14 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
       ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
     };
     const outcome = await this.agents.ask(
-      { name: definition.name, query: prompt, definition, isStreaming: true, ...answerOf(work) },
+      {
+        name: definition.name,
+        query: prompt,
+        definition,
+        isStreaming: true,
+        optionalParameters: defaultedParameters(resolved(work).parameters),
+        ...answerOf(work),
+      },
       task,
     );
     if (outcome.status !== 'completed') return outcome;
@@ -105,16 +114,16 @@ function answerOf(work: Work<'llm'>): Omit<NodeAnswer, 'finish_reason'> {
   };
 }
 
-interface AskedOnce {
+interface SingleCall {
   readonly work: Work<'llm'>;
   readonly prompt: string;
   readonly task: NodeTask;
 }
 
-function toOutcome(ended: Ended, { work, prompt, task }: AskedOnce): NodeOutcome {
-  const { text, usage, model, iterations, failure, finishReason, isTainted } = ended;
+function toOutcome(ended: Ended, { work, prompt, task }: SingleCall): NodeOutcome {
+  const { text, usage, model, iterations, failure, finishReason, facts } = ended;
   const cost = { usage, model_calls: iterations };
-  if (failure) return { status: 'failed', error: failure, ...cost };
+  if (failure) return { status: 'failed', error: failure, ...cost, ...withFacts(facts) };
   if (finishReason === 'cancelled') return failedNode('RUN_CANCELLED', 'It was cancelled.', cost);
   const output: JsonValue = {
     response: text,
@@ -125,6 +134,6 @@ function toOutcome(ended: Ended, { work, prompt, task }: AskedOnce): NodeOutcome
     finish_reason: finishReason,
     is_complete: finishReason === 'stop',
   };
-  const done: NodeDone = { status: 'completed', output, ...cost, ...(isTainted && { is_tainted: isTainted }) };
+  const done: NodeDone = { status: 'completed', output, ...cost, ...withFacts(facts) };
   return answeredNode({ ...answerOf(work), finish_reason: finishReason }, done, task);
 }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, ExactInteger, Semaphore, type JsonValue } from '../../common/index.js';
-import type { WaitingRequest } from '../../run/index.js';
+import { AppError } from '../../errors/index.js';
+import { ExactInteger, Semaphore, type JsonValue } from '../../kernel/index.js';
+import { type DataFact, mergeFacts, type WaitingRequest } from '../../run/index.js';
 import type { DefinedNode } from '../definition/node.schema.js';
 import { compileTemplate } from '../template/template.parser.js';
 import { NodeExecutor } from './node.executor.js';
-import { addCost, failedNode, inNode } from './node-outcome.factory.js';
+import { addCost, factsOfNode, failedNode, inNode, withFacts } from './node-outcome.factory.js';
 import type { NodeCost, NodeDone, NodeFailed, NodeOutcome, NodeTask } from './node-task.types.js';
 
 /** Limits the number of journal steps: each item is recorded separately. */
@@ -140,7 +141,8 @@ class ItemBatch {
     const all = this.outcomes.filter((one) => one !== undefined);
     const over = all.filter((one): one is Over => one.status !== 'waiting');
     const cost = over.reduce<NodeCost>(addCost, {});
-    if (this.failure) return { ...this.failure, ...cost };
+    const facts = withFacts(over.map(factsOfNode).reduce<readonly DataFact[]>(mergeFacts, []));
+    if (this.failure) return { ...this.failure, ...cost, ...facts };
     const waiting = all.flatMap((one): readonly WaitingRequest[] => (one.status === 'waiting' ? one.requests : []));
     if (waiting.length > 0) return { status: 'waiting', requests: waiting };
     const done = over.filter((one) => one.status === 'completed');
@@ -149,7 +151,7 @@ class ItemBatch {
       status: 'completed',
       output: { results: over.map(toResult) },
       ...cost,
-      ...(done.some((one) => one.is_tainted) && { is_tainted: true }),
+      ...facts,
       ...(incomplete && { incomplete }),
     };
   }

@@ -1,7 +1,14 @@
-import { type ErrorCode, toAppError } from '../../common/index.js';
+import { type ErrorCode, toAppError } from '../../errors/index.js';
 import { useOutcome, type IncompleteReason, type OnIncomplete } from '../../reasoning/index.js';
-import { addUsage, NO_USAGE, type RunFailure, type RunFinishReason } from '../../run/index.js';
-import type { NodeCost, NodeDone, NodeFailed, NodeTask } from './node-task.types.js';
+import {
+  addUsage,
+  type DataFact,
+  NO_USAGE,
+  storedFacts,
+  type RunFailure,
+  type RunFinishReason,
+} from '../../run/index.js';
+import type { NodeCost, NodeDone, NodeFailed, NodeRecord, NodeTask } from './node-task.types.js';
 
 /** A failed node with an error code of the application. */
 export function failedNode(code: ErrorCode, message: string, cost: NodeCost = {}): NodeFailed {
@@ -35,7 +42,7 @@ export function answeredNode(answer: NodeAnswer, done: NodeDone, { version }: No
     case 'marked':
       return { ...done, incomplete: use.finish_reason };
     case 'failed':
-      return { status: 'failed', error: use.failure, ...costOf(done) };
+      return { status: 'failed', error: use.failure, ...costOf(done), ...withFacts(done.facts) };
   }
 }
 
@@ -44,6 +51,18 @@ function remediesOf({ settings, finish_reason }: NodeAnswer): Partial<Record<Inc
   const accept = 'use the answer as it is with "onIncomplete": "accept" in the node';
   const setting = settings[finish_reason];
   return { [finish_reason]: setting === undefined ? accept : `raise ${setting}, or ${accept}` };
+}
+
+/** Facts of the data in the output, or the error, of a node. */
+export function factsOfNode(record: NodeRecord): readonly DataFact[] {
+  if (record.status === 'skipped') return [];
+  const { facts, ...done } = record;
+  return storedFacts({ facts, isTainted: 'is_tainted' in done && done.is_tainted === true });
+}
+
+/** The part of a record with facts; empty without facts. */
+export function withFacts(facts: readonly DataFact[] = []): { readonly facts?: readonly DataFact[] } {
+  return facts.length > 0 ? { facts } : {};
 }
 
 export function addCost(one: NodeCost, other: NodeCost): NodeCost {

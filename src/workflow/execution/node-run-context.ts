@@ -1,4 +1,4 @@
-import type { Principal } from '../../common/index.js';
+import type { Principal } from '../../kernel/index.js';
 import {
   RunContext,
   type ChildCall,
@@ -23,6 +23,7 @@ export class NodeRunContext extends RunContext {
   readonly lineage: RunLineage | null;
   override readonly isJournaled: boolean;
   declare readonly deadlineAt?: number;
+  override readonly files: RunContext['files'];
   readonly signal: AbortSignal;
   private readonly run: RunContext;
   private readonly number: number;
@@ -40,6 +41,7 @@ export class NodeRunContext extends RunContext {
     this.sessionId = run.sessionId;
     this.lineage = run.lineage;
     this.isJournaled = run.isJournaled;
+    this.files = run.files;
     if (run.deadlineAt !== undefined) this.deadlineAt = run.deadlineAt;
     this.place = `${number}/${path}`;
   }
@@ -79,14 +81,14 @@ export class NodeRunContext extends RunContext {
   }
 
   /** A request of the node, with its id and step as places of the run. */
-  asked(request: WaitingRequest): WaitingRequest {
+  withPlace(request: WaitingRequest): WaitingRequest {
     return { ...request, id: this.at(request.id), step: this.at(request.step) };
   }
 
   /** Maps a place of the node's loop, or a named place, to a place of the run. */
   private at(place: string): string {
-    const told = place.replace(/(^|:)\d+/, `$1${this.place}`);
-    return told === place ? `${place}:${this.place}` : told;
+    const published = place.replace(/(^|:)\d+/, `$1${this.place}`);
+    return published === place ? `${place}:${this.place}` : published;
   }
 
   private placed(event: RunEvent): RunEvent {

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 import type { IncompleteReason } from '../../reasoning/index.js';
-import type { RunContext, RunFailure, RunUsage, WaitingRequest } from '../../run/index.js';
+import type { DataFact, RunContext, RunFailure, RunUsage, WaitingRequest } from '../../run/index.js';
 import type { WorkDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
 import type { Scope } from '../template/template.parser.js';
@@ -24,8 +24,8 @@ export interface NodeTask {
   readonly hasOwnSession: boolean;
   /** Whether a model's message can be streamed: no other node can stream at the same time. */
   readonly isStreaming: boolean;
-  /** Whether its input may contain untrusted content. */
-  readonly isTainted: boolean;
+  /** Facts of the data in its input. */
+  readonly facts: readonly DataFact[];
 }
 
 /** Usage of a node. */
@@ -41,8 +41,10 @@ export interface NodeDone extends NodeCost {
   readonly output: JsonValue;
   /** Nodes that a branch selected. */
   readonly next?: readonly string[];
-  /** Whether the node has read untrusted content. */
+  /** Whether the node has read untrusted content. Recorded by earlier versions; now in `facts`. */
   readonly is_tainted?: true;
+  /** Facts of the data that the node has read. */
+  readonly facts?: readonly DataFact[];
   /** Reason of an incomplete answer that the node accepted. */
   readonly incomplete?: IncompleteReason;
 }
@@ -50,6 +52,8 @@ export interface NodeDone extends NodeCost {
 export interface NodeFailed extends NodeCost {
   readonly status: 'failed';
   readonly error: RunFailure;
+  /** Facts of the data in its error; see `NodeDone`. */
+  readonly facts?: readonly DataFact[];
 }
 
 /** Recorded end of a node. */

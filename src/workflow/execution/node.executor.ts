@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from '../../common/index.js';
+import { AppError } from '../../errors/index.js';
 import { isRelinquished, unreachable, type StepName } from '../../run/index.js';
 import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
 import { AgentNodeExecutor } from './agent-node.executor.js';

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_EXPIRY_MS } from '../../agent/index.js';
-import type { JsonValue } from '../../common/index.js';
+import type { JsonValue } from '../../kernel/index.js';
 import { ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import { journalUnavailable } from '../../run/index.js';
-import { toolDisabled, ToolRegistry, ToolSwitchService, type Tool } from '../../tool/index.js';
+import { type Tool, toolDisabled, ToolRegistry } from '../../tool/index.js';
+import { ToolSwitchService } from '../../tool-policy/index.js';
 import { CodeRegistry } from '../code/code.registry.js';
 import type { Work } from '../definition/node.schema.js';
 import { isOptional } from '../template/optional-field.policy.js';
@@ -23,7 +24,7 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
   ) {}
 
   async execute(work: Work<'tool'> | Work<'code'>, task: NodeTask): Promise<NodeOutcome> {
-    const { run, number, path, signal, isTainted, workflow } = task;
+    const { run, number, path, signal, facts, workflow } = task;
     const context = new NodeRunContext(task);
     const name = work.type === 'tool' ? work.tool : work.code;
     const tool = work.type === 'tool' ? await this.find(name, signal) : this.code.find(name);
@@ -32,17 +33,17 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
     const call = { id: path, name, arguments: JSON.stringify(argumentsOf(work, tool, task)) };
     const { maxOutputBytes: maxResultBytes } = workflow.limits;
     const outcome = await this.engine.run(
-      { call, tool, maxResultBytes, waiting: { expiresMs: DEFAULT_EXPIRY_MS }, isTainted },
+      { call, tool, maxResultBytes, waiting: { expiresMs: DEFAULT_EXPIRY_MS }, facts },
       context,
     );
     if (outcome.kind === 'waiting') {
-      return { status: 'waiting', requests: outcome.requests.map((request) => context.asked(request)) };
+      return { status: 'waiting', requests: outcome.requests.map((request) => context.withPlace(request)) };
     }
-    const { result, failure, isTainted: hasRead } = outcome;
-    const cost = toCost(outcome);
-    if (failure) return { status: 'failed', error: failure, ...cost };
-    if (!result.success) return failedNode(result.code, result.error, cost);
-    return { status: 'completed', output: { result: result.result }, ...cost, ...(hasRead && { is_tainted: hasRead }) };
+    const { result, failure, facts: read } = outcome;
+    const end = { ...toCost(outcome), ...(read && { facts: read }) };
+    if (failure) return { status: 'failed', error: failure, ...end };
+    if (!result.success) return { ...failedNode(result.code, result.error), ...end };
+    return { status: 'completed', output: { result: result.result }, ...end };
   }
 
   private async find(name: string, signal: AbortSignal): Promise<Tool | undefined> {

@@ -31,17 +31,17 @@ export function exclusiveStreamsOf(graph: Ordered): Set<string> {
  */
 export function ownSessionsOf(graph: Ordered): Set<string> {
   const isApart = apartIn(graph);
-  const askers = [...graph.nodes].flatMap(([id, node]) => {
-    const asked = askedBy(node);
-    return asked === undefined ? [] : [{ id, asked }];
+  const agentNodes = [...graph.nodes].flatMap(([id, node]) => {
+    const agentName = agentOf(node);
+    return agentName === undefined ? [] : [{ id, agentName }];
   });
-  const isBeside = ({ id, asked }: (typeof askers)[number], at: number): boolean =>
-    askers.slice(0, at).some((earlier) => earlier.asked === asked && !isApart(earlier.id, id));
-  return new Set(askers.filter(isBeside).map(({ id }) => id));
+  const isBeside = ({ id, agentName }: (typeof agentNodes)[number], at: number): boolean =>
+    agentNodes.slice(0, at).some((earlier) => earlier.agentName === agentName && !isApart(earlier.id, id));
+  return new Set(agentNodes.filter(isBeside).map(({ id }) => id));
 }
 
 /** The agent that a node asks, or the tool, which may be an agent. */
-function askedBy({ definition }: GraphNode): string | undefined {
+function agentOf({ definition }: GraphNode): string | undefined {
   if (definition.type === 'tool') return `tool ${definition.tool}`;
   if (definition.type !== 'agent') return undefined;
   return typeof definition.agent === 'string' ? `agent ${definition.agent}` : undefined;
@@ -68,9 +68,9 @@ function isExclusive(one: Choices, other: Choices): boolean {
 function choicesOf(order: readonly string[], nodes: ReadonlyMap<string, GraphNode>): ReadonlyMap<string, Choices> {
   const choices = new Map<string, Choices>();
   for (const id of order) {
-    const ways = nodes.get(id)!.incoming.map((edge) => along(edge, choices));
-    const [first = new Map<string, string>(), ...rest] = ways;
-    const common = [...first].filter(([by, to]) => rest.every((way) => way.get(by) === to));
+    const paths = nodes.get(id)!.incoming.map((edge) => along(edge, choices));
+    const [first = new Map<string, string>(), ...rest] = paths;
+    const common = [...first].filter(([by, to]) => rest.every((path) => path.get(by) === to));
     choices.set(id, new Map(common));
   }
   return choices;

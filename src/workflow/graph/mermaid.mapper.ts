@@ -21,8 +21,8 @@ export function toMermaid({ nodes, edges }: WorkflowGraph): string {
     const [open, close] = SHAPES[definition.type];
     return `  ${numbers.get(id)}${open}"${escaped(`${id}: ${definition.type}`)}"${close}`;
   });
-  const ways = edges.map((edge) => `  ${numbers.get(edge.from)} ${arrow(edge)} ${numbers.get(edge.to)}`);
-  return ['flowchart TD', ...boxes, ...ways, ''].join('\n');
+  const arrows = edges.map((edge) => `  ${numbers.get(edge.from)} ${arrow(edge)} ${numbers.get(edge.to)}`);
+  return ['flowchart TD', ...boxes, ...arrows, ''].join('\n');
 }
 
 function arrow({ kind, label }: Edge): string {

@@ -51,7 +51,7 @@ describe('createGraph', () => {
       'cases[0].to: there is no node "unknown"',
     ],
     ['a fallback to an unknown node', [llm('a', 'x', { onError: { fallback: 'b' } })], 'onError.fallback'],
-    ['an invalid reference', [llm('a', 'x {{1 + 1}}')], 'which is no place'],
+    ['an invalid reference', [llm('a', 'x {{1 + 1}}')], 'which is not a place'],
     ['an item outside of a map', [llm('a', '{{item}}')], '"item"'],
   ])('refuses %s', (_what, nodes, message) => {
     expect(() => graphOf(nodes)).toThrow(expect.objectContaining({ code: 'WORKFLOW_INVALID' }));

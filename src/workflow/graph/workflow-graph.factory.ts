@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../../common/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
 import { nearNames } from '../../tool/index.js';
 import type { Condition } from '../definition/condition.schema.js';
 import type { NodeDefinition } from '../definition/node.schema.js';
@@ -105,9 +105,9 @@ function choices(node: NodeDefinition, mistakes: MistakeList): Edge[] {
  * placeholders name.
  */
 function befores(node: NodeDefinition, isTarget: boolean, mistakes: MistakeList): Edge[] {
-  const given = node.after;
-  for (const [index, id] of (given ?? []).entries()) mistakes.assertNode(node, `after[${index}]`, id);
-  const before = given ?? (isTarget ? [] : placesOf(node, mistakes).filter((root) => mistakes.ids.has(root)));
+  const declared = node.after;
+  for (const [index, id] of (declared ?? []).entries()) mistakes.assertNode(node, `after[${index}]`, id);
+  const before = declared ?? (isTarget ? [] : placesOf(node, mistakes).filter((root) => mistakes.ids.has(root)));
   return [...new Set(before)].map((from) => ({ from, to: node.id, kind: 'next' }));
 }
 
@@ -139,12 +139,12 @@ function orderOf({ nodes }: WorkflowDefinition, edges: readonly Edge[], mistakes
 
 /** Finds a cycle among nodes that each have a predecessor in the list. */
 function circleIn(left: readonly string[], edges: readonly Edge[]): string[] {
-  const way = [left[0]!];
+  const cycle = [left[0]!];
   for (;;) {
-    const before = edges.find(({ from, to }) => to === way[0] && left.includes(from))!.from;
-    const at = way.indexOf(before);
-    if (at >= 0) return [before, ...way.slice(0, at + 1)];
-    way.unshift(before);
+    const before = edges.find(({ from, to }) => to === cycle[0] && left.includes(from))!.from;
+    const at = cycle.indexOf(before);
+    if (at >= 0) return [before, ...cycle.slice(0, at + 1)];
+    cycle.unshift(before);
   }
 }
 
@@ -181,8 +181,8 @@ function assertPlaces(
 }
 
 function toWords({ value, ...rules }: Condition): string {
-  const told = typeof value === 'string' ? value : JSON.stringify(value);
-  return `${told} ${Object.entries(rules)
+  const shown = typeof value === 'string' ? value : JSON.stringify(value);
+  return `${shown} ${Object.entries(rules)
     .map(([rule, wanted]) => `${rule} ${JSON.stringify(wanted)}`)
     .join(', ')}`;
 }

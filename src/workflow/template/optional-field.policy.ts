@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonSchema } from '../../common/index.js';
-import { valueAt } from '../../tool/index.js';
+import { isJsonObject, type JsonSchema } from '../../kernel/index.js';
+import { valueAt } from '../../rest-tool/index.js';
 
 /** Maximum number of references to follow, because a schema may refer to itself. */
 const MAX_REFERENCES = 100;

@@ -1,5 +1,6 @@
-import { AppError, type JsonValue } from '../../common/index.js';
-import { valueAt } from '../../tool/index.js';
+import { AppError } from '../../errors/index.js';
+import { type JsonValue } from '../../kernel/index.js';
+import { valueAt } from '../../rest-tool/index.js';
 import type { Template } from '../definition/condition.schema.js';
 import { parsePlace, type Path } from './place.parser.js';
 
@@ -45,8 +46,10 @@ export function compileTemplate(template: Template): CompiledTemplate {
   return {
     roots: rootsOf(fields.map(([, field]) => field)),
     fill: (scope, mayOmit) => {
-      const given = mayOmit ? fields.filter(([name, { sole }]) => !isOmitted(name, sole, { scope, mayOmit })) : fields;
-      return Object.fromEntries(given.map(([name, field]) => [name, field.fill(scope, below(name, mayOmit))]));
+      const present = mayOmit
+        ? fields.filter(([name, { sole }]) => !isOmitted(name, sole, { scope, mayOmit }))
+        : fields;
+      return Object.fromEntries(present.map(([name, field]) => [name, field.fill(scope, below(name, mayOmit))]));
     },
   };
 }
@@ -87,7 +90,7 @@ function toPiece(piece: string, inner: string | undefined, text: string): Piece 
   if (path) return path;
   throw new AppError(
     'WORKFLOW_INVALID',
-    `${JSON.stringify(text)} has ${JSON.stringify(piece)}, which is no place: write {{input.name}}, {{node.field}} or, for any other key, {{node["a key"]}}, and {{{{ for two braces`,
+    `${JSON.stringify(text)} has ${JSON.stringify(piece)}, which is not a place: write {{input.name}}, {{node.field}} or, for any other key, {{node["a key"]}}, and {{{{ for two braces`,
   );
 }
 

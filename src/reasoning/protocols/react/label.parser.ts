@@ -40,8 +40,8 @@ const WEAK: Record<LabelKind, string> = {
   answer: 'answer|答案|回答|antwort|réponse|respuesta|答え|resposta|risposta|ответ|답변',
 };
 
-const ASKED = ['Thought', 'Action', 'Action Input', 'Observation', 'Final Answer'];
-const ASKED_FOR = new Set(ASKED.map((name) => name.toLowerCase()));
+const PROMPTED = ['Thought', 'Action', 'Action Input', 'Observation', 'Final Answer'];
+const ASKED_FOR = new Set(PROMPTED.map((name) => name.toLowerCase()));
 const SPACING = /[ \t_-]+/g;
 const LABELS = new Map<string, { kind: LabelKind; isStrong: boolean }>();
 for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const]) {
@@ -51,7 +51,7 @@ for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const
 }
 
 /** The labels as the prompt requests them, which need no key. */
-const USUAL = new Map(ASKED.map((name) => [name, LABELS.get(toKey(name))!]));
+const USUAL = new Map(PROMPTED.map((name) => [name, LABELS.get(toKey(name))!]));
 
 /** All prefixes of all labels, to reject other text early. */
 const BEGINNINGS = new Set(
@@ -78,7 +78,7 @@ const LABELS_IN_TEXT = new RegExp(`^${IN_TEXT}`, 'gim');
 const LABELS_BEHIND_THOUGHTS = new RegExp(`(?<=</think(?:ing)?>)${IN_TEXT}`, 'gim');
 const THOUGHT_END = /<\/think/i;
 const BEFORE_ONLY = new RegExp(`^${BEFORE}`);
-const NUMBER_BEGUN = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
+const NUMBER_START = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
 const AFTER_START = new RegExp(
   `^(?:${NAMES})[ \\t]{0,2}(?:#?\\d{0,3})[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\)?)?[ \\t]{0,2}[\\])】）*_\`"']{0,4}[ \\t]{0,2}\\r?$`,
   'i',
@@ -107,17 +107,17 @@ export function toLabel(match: RegExpExecArray): Label {
 }
 
 /** Whether a line with this start may still turn out to start with a label. */
-export function mayBecomeLabel(beginning: string): boolean {
-  if (beginning === '') return true;
-  if (!mayBegin(beginning) || beginning.length >= MAX_LABEL) return false;
-  if (NUMBER_BEGUN.test(beginning)) return true;
-  const rest = beginning.slice(BEFORE_ONLY.exec(beginning)![0].length);
+export function mayBecomeLabel(start: string): boolean {
+  if (start === '') return true;
+  if (!mayBegin(start) || start.length >= MAX_LABEL) return false;
+  if (NUMBER_START.test(start)) return true;
+  const rest = start.slice(BEFORE_ONLY.exec(start)![0].length);
   return BEGINNINGS.has(toKey(rest)) || AFTER_START.test(rest);
 }
 
 /** Whether the closing marks of a bold label may still follow this text. */
-export function mayCloseMarks(beginning: string, { valueStart }: Label): boolean {
-  return beginning.length - valueStart < 4 && /^[ \t>#•\-[【(（\d.)、．:]{0,24}[*_`]/.test(beginning);
+export function mayCloseMarks(start: string, { valueStart }: Label): boolean {
+  return start.length - valueStart < 4 && /^[ \t>#•\-[【(（\d.)、．:]{0,24}[*_`]/.test(start);
 }
 
 /**

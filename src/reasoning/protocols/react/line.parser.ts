@@ -7,7 +7,7 @@ export interface MarkedLine {
 }
 
 const FENCE = /^[ \t]{0,3}```[\w+#.-]{0,20}[ \t\r]{0,8}\n?$/;
-const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
+const FENCE_START = /^[ \t]{0,3}(?:`{1,3}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
 /** Starts with a line break, so that one search covers a whole text instead of each line. */
 const LABEL_LINE = `\\n(?:${LABELLED}|${HEADED})`;
 const FENCE_LINE = String.raw`\n[ \t]{0,3}${'```'}[\w+#.-]{0,20}[ \t\r]{0,8}(?=\n)`;
@@ -46,8 +46,8 @@ export function isFence(line: string): boolean {
 }
 
 /** Whether a line with this start may still turn out to be a fence. */
-export function mayBecomeFence(beginning: string): boolean {
-  return FENCE_BEGUN.test(beginning);
+export function mayBecomeFence(head: string): boolean {
+  return FENCE_START.test(head);
 }
 
 /** Whether the text after `Action:` resembles a tool name. */

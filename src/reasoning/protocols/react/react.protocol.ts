@@ -28,9 +28,10 @@ export class ReactProtocol extends Protocol {
     return describeTools(tools);
   }
 
-  encode({ instructions, messages, parameters }: Conversation): ChatRequest {
+  encode({ instructions, messages, parameters, mayAddStops = true }: Conversation): ChatRequest {
     const written = toTextMessages(messages);
     const all: Message[] = instructions === '' ? written : [{ role: 'system', content: instructions }, ...written];
+    if (!mayAddStops) return { messages: all, ...(parameters && { parameters }) };
     // Drop our stop sequence if the caller uses all of them: decoding drops an invented observation anyway.
     const stop = [...new Set([...(parameters?.stop ?? []), STOP])].slice(0, MAX_STOPS);
     return { messages: all, parameters: { ...parameters, stop } };

@@ -15,7 +15,7 @@ type SegmentKind = Exclude<LabelKind, 'answer'>;
 
 const INLINE_ACTION = /(?:^|[\s.。!?！？,，;；])(?:action|行动|动作)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const INLINE_ANSWER = /(?:final answer|最终答案)[*_`]{0,2}[ \t]{0,2}[:：]/i;
-const JSON_BEGUN = /^\s{0,100}(?:```[\w-]{0,20})?\s{0,100}\{\s{0,100}["'“}\w]/;
+const JSON_START = /^\s{0,100}(?:```[\w-]{0,20})?\s{0,100}\{\s{0,100}["'“}\w]/;
 /** An action with its input in the same line. */
 const SELF_CONTAINED =
   /^[ \t`*]{0,8}[\w.-]{1,64}[`*]{0,2}(?:[ \t]{0,2}[([{]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
@@ -85,7 +85,7 @@ export class SegmentBuilder implements ReplySegments {
     this.text = '';
     this.isInFence = leavesFenceOpen(text, isInFence);
     // Strings in JSON may contain fences; the JSON parser finds the end.
-    const isWhole = kind === 'thought' || (kind === 'input' && JSON_BEGUN.test(text));
+    const isWhole = kind === 'thought' || (kind === 'input' && JSON_START.test(text));
     return isWhole ? text : fencedPart(text, isInFence);
   }
 

@@ -1,9 +1,9 @@
-import type { JsonSchema } from '../../../common/index.js';
+import type { JsonSchema } from '../../../kernel/index.js';
 import type { Tool } from '../../../tool/index.js';
 
-const FORMAT = `Use this format, with these English labels, each at the beginning of a line:
+const FORMAT = `Use this format, with these English labels, each at the start of a line:
 
-Thought: what you need to find out or do next
+Thought: the next step and its reason
 Action: the name of one tool, exactly as listed
 Action Input: the arguments as one JSON object
 
@@ -37,7 +37,9 @@ function describeArguments(schema: JsonSchema): string {
       : 'none, write {}';
   }
   const needed = new Set(Array.isArray(required) ? required : []);
-  const lines = Object.entries(properties).map(([key, value]) => `${key} (${describe(value, needed.has(key))}`);
+  const lines = Object.entries(properties).map(
+    ([key, value]) => `${inOneLine(key)} (${describe(value, needed.has(key))}`,
+  );
   const shared = '$defs' in schema ? `; where ${JSON.stringify({ $defs: schema['$defs'] })}` : '';
   return lines.length === 0 ? 'none, write {}' : lines.join('; ') + shared;
 }

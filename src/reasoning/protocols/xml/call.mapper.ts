@@ -1,4 +1,4 @@
-import { isJsonObject, parseExactJson, parseJson, type JsonSchema } from '../../../common/index.js';
+import { isJsonObject, parseExactJson, parseJson, type JsonSchema } from '../../../kernel/index.js';
 import type { ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
 import { MAX_CALLS, MAX_PARAMETERS, TOO_MANY_CALLS, TOO_MANY_PARAMETERS } from '../call-limit.policy.js';

@@ -1,4 +1,4 @@
-import { parseExactJson, parseJson } from '../../../common/index.js';
+import { parseExactJson, parseJson } from '../../../kernel/index.js';
 import { MAX_CALLS } from '../call-limit.policy.js';
 import { mayBeJson } from '../json-text.policy.js';
 

@@ -89,9 +89,9 @@ export class ReplyParser {
   }
 
   private read(isFinal: boolean): void {
-    let goesOn = true;
-    while (goesOn && this.at < this.text.length && !this.isDone)
-      goesOn = this.block ? this.readBlock(this.block, isFinal) : this.readText(isFinal);
+    let isContinued = true;
+    while (isContinued && this.at < this.text.length && !this.isDone)
+      isContinued = this.block ? this.readBlock(this.block, isFinal) : this.readText(isFinal);
     if (!this.isDone) this.show();
   }
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../common/index.js';
+import type { JsonSchema } from '../../../kernel/index.js';
 import type { Tool } from '../../../tool/index.js';
 import { escapeMarkup } from './entity.mapper.js';
 

@@ -1,4 +1,4 @@
-import { parseJson, type JsonSchema } from '../../../common/index.js';
+import { parseJson, type JsonSchema } from '../../../kernel/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { escapeText, unescapeText } from './entity.mapper.js';
 

@@ -1,0 +1,79 @@
+import { toRunError, type GivenFormat, type RunAnswer } from '../agent/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake } from '../kernel/index.js';
+import type { ModelParameters, ToolChoice, Usage } from '../llm/index.js';
+import { toUsage, type RunFinishReason, type WaitingRequest } from '../run/index.js';
+
+export interface ChatOptions {
+  /** Session to continue; if omitted, a new one. */
+  readonly sessionId?: string;
+  /** Another model of the same provider, or one of another provider that is configured, as `provider:name`. */
+  readonly model?: string;
+  /** Model parameters; they override the agent's. */
+  readonly parameters?: ModelParameters;
+  /** Tool use in the model's first reply; by default the model decides. `none`: no tools in the whole run. */
+  readonly toolChoice?: ToolChoice;
+  /** Format of the answer; overrides the agent's. */
+  readonly responseFormat?: GivenFormat;
+  /** Images for the message: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
+  readonly images?: readonly { readonly url: string }[];
+}
+
+/** Options of a stream of text. */
+export interface ChatStreamOptions extends ChatOptions {
+  /**
+   * What happens when a reply starts again, after its stream broke or another model took over. `throw` (the default): text is
+   * delivered at once, and a `StreamRestartedError` ends the stream if the new text differs from the delivered text.
+   * `hold`: each reply is delivered when it is complete. Structured answers are always held.
+   */
+  readonly onRestart?: 'throw' | 'hold';
+  /** Effect on the run when the iterator is left before its end: `cancel` (the default), or `continue` to its end. */
+  readonly onLeave?: 'cancel' | 'continue';
+}
+
+/** An agent's answer. */
+export interface ChatReply {
+  readonly role: 'assistant';
+  readonly content: string;
+  /** Value of the answer, if it has a format; parsed by the Standard Schema, if one is given. */
+  readonly output?: unknown;
+  readonly finishReason: RunFinishReason | null;
+  /** Whether the agent reached its final answer; false if a limit ended the run. */
+  readonly isComplete: boolean;
+  readonly usage: Usage;
+  readonly iterations: number;
+  readonly runId: string;
+  readonly sessionId: string | null;
+  /** Pending decisions (see `agent.approve` and the like); only while the run waits. */
+  readonly waiting?: readonly WaitingRequest[];
+}
+
+/** @throws AppError with the failure's code if the run failed */
+export function toReply(answer: RunAnswer): ChatReply {
+  if (answer.error) throw toRunError(answer);
+  const { result, finish_reason, is_complete, usage, iterations, run_id, session_id, waiting } = answer;
+  return {
+    role: 'assistant',
+    content: result,
+    ...('output' in answer && { output: answer.output }),
+    finishReason: finish_reason,
+    isComplete: is_complete,
+    usage: toUsage(usage),
+    iterations,
+    runId: run_id,
+    sessionId: session_id,
+    ...(waiting && { waiting }),
+  };
+}
+
+/**
+ * Validates an option of an untyped caller.
+ * @throws AppError `VALIDATION_FAILED`
+ */
+export function assertOneOf(option: string, received: unknown, allowed: readonly string[]): void {
+  if (allowed.includes(received as string)) return;
+  const problem = `must be ${allowed.map((value) => `"${value}"`).join(' or ')}`;
+  throw new AppError('VALIDATION_FAILED', `${option} ${problem}.`, {
+    details: { errors: [fieldMistake(option, problem, 'isIn', received)] },
+  });
+}

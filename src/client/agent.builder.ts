@@ -1,0 +1,127 @@
+import type { Agent } from './agent.client.js';
+import { createAgent } from './agent.factory.js';
+import type { CreateAgentOptions } from './create-agent.types.js';
+
+type Given<Key extends keyof CreateAgentOptions> = NonNullable<CreateAgentOptions[Key]>;
+
+/**
+ * Builds an agent step by step. Every step returns a new builder, so one builder can be the base of several agents.
+ *
+ *     const agent = await new AgentBuilder().withLlm('openai', key, 'gpt-4o').withMaxIterations(20).build();
+ */
+export class AgentBuilder {
+  constructor(private readonly options: CreateAgentOptions = {}) {}
+
+  /** Sets the whole agent definition, such as the result of `parseAgent`. */
+  withAgent(agent: Given<'agent'>): AgentBuilder {
+    return this.with({ agent });
+  }
+
+  withName(name: string): AgentBuilder {
+    return this.with({ name });
+  }
+
+  /** @param apiType as in `LLM_PROVIDER` @param apiUrl by default the provider's own URL */
+  withLlm(apiType: string, apiKey?: string, model?: string, apiUrl?: string): AgentBuilder {
+    const llm = { apiType, apiKey, ...(model !== undefined && { model }), ...(apiUrl !== undefined && { apiUrl }) };
+    return this.with({ llm });
+  }
+
+  /** Model settings that differ from the environment. */
+  withModel(model: Given<'model'>): AgentBuilder {
+    return this.with({ model });
+  }
+
+  /** A custom chat model; replaces every provider. */
+  withChatModel(chatModel: Given<'chatModel'>): AgentBuilder {
+    return this.with({ chatModel });
+  }
+
+  withSystemPrompt(prompt: string): AgentBuilder {
+    return this.with({ prompt });
+  }
+
+  /** Maximum number of model calls in a run. */
+  withMaxIterations(maxIterations: number): AgentBuilder {
+    return this.withLimits({ maxIterations });
+  }
+
+  /** Merges limits into the present ones. */
+  withLimits(limits: Given<'limits'>): AgentBuilder {
+    return this.with({ limits: { ...this.options.limits, ...limits } });
+  }
+
+  /** Adds providers with `@Tool` methods. */
+  withTools(...tools: Given<'tools'>): AgentBuilder {
+    return this.with({ tools: [...(this.options.tools ?? []), ...tools] });
+  }
+
+  withBuiltinTools(builtinTools = true): AgentBuilder {
+    return this.with({ builtinTools });
+  }
+
+  /** Adds extensions. */
+  withExtensions(...extensions: Given<'extensions'>): AgentBuilder {
+    return this.with({ extensions: [...(this.options.extensions ?? []), ...extensions] });
+  }
+
+  /** Uses the tools of a declared MCP server. */
+  withMcp(name: string): AgentBuilder {
+    return this.with({ mcp: { enabled: true, name } });
+  }
+
+  withMemory(memory: Given<'memory'>): AgentBuilder {
+    return this.with({ memory });
+  }
+
+  withResponseFormat(responseFormat: Given<'responseFormat'>): AgentBuilder {
+    return this.with({ responseFormat });
+  }
+
+  /** Sets spending limits. */
+  withBudgets(budgets: Given<'budgets'>): AgentBuilder {
+    return this.with({ budgets });
+  }
+
+  /** Sets restrictions in addition to the security policy. */
+  withGuardrails(guardrails: Given<'guardrails'>): AgentBuilder {
+    return this.with({ guardrails });
+  }
+
+  /** Adds names of tools whose calls all need approval. */
+  withApprovals(...approvals: Given<'approvals'>): AgentBuilder {
+    return this.with({ approvals: [...(this.options.approvals ?? []), ...approvals] });
+  }
+
+  withSecurityPolicy(securityPolicy: Given<'securityPolicy'>): AgentBuilder {
+    return this.with({ securityPolicy });
+  }
+
+  /** Sets the principal of the agent's requests. */
+  withPrincipal(principal: Given<'principal'>): AgentBuilder {
+    return this.with({ principal });
+  }
+
+  withLogger(logger: Given<'logger'>): AgentBuilder {
+    return this.with({ logger });
+  }
+
+  /** Sets a listener for everything that runs record. */
+  withTelemetry(telemetry: Given<'telemetry'>): AgentBuilder {
+    return this.with({ telemetry });
+  }
+
+  /** Merges variables that override the environment. */
+  withEnv(env: Given<'env'>): AgentBuilder {
+    return this.with({ env: { ...this.options.env, ...env } });
+  }
+
+  /** @throws AppError as `createAgent` */
+  build(): Promise<Agent> {
+    return createAgent(this.options);
+  }
+
+  private with(more: CreateAgentOptions): AgentBuilder {
+    return new AgentBuilder({ ...this.options, ...more });
+  }
+}

@@ -1,0 +1,29 @@
+import 'reflect-metadata';
+import { Agent } from './agent.client.js';
+import { toModuleOptions } from './create-agent.mapper.js';
+import type { CreateAgentOptions } from './create-agent.types.js';
+import { JackdawModule } from '../jackdaw.module.js';
+import { McpRegistry } from '../mcp/index.js';
+import { createNestContext } from './nest-context.factory.js';
+import { RunService } from '../run/index.js';
+
+/**
+ * Creates an agent for a script. It reads the environment and `.env` as the server does. If it fails, it shuts down
+ * everything that it started.
+ * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `EXTENSION_INVALID`, `DATABASE_LOCKED`,
+ *   `MCP_SERVER_NOT_FOUND`; McpError if the connection to the server that `mcp` names fails
+ */
+export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
+  const module = JackdawModule.forRoot(toModuleOptions(options));
+  const context = await createNestContext(module, options.logger ?? ['warn', 'error']);
+  try {
+    const { mcp } = options;
+    if (mcp?.enabled) await context.get(McpRegistry, { strict: false }).get(mcp.name).offered();
+    await context.get(RunService, { strict: false }).recover('own');
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+  const principal = options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] };
+  return new Agent(context, principal, options.agent ? options.agent.responseFormat : options.responseFormat);
+}

@@ -1,0 +1,135 @@
+import { AppError } from '../errors/index.js';
+import { providerEnv, type EnvRecord } from '../config/index.js';
+import type { CreateAgentOptions, LlmOptions } from './create-agent.types.js';
+import type { JackdawOptions } from '../jackdaw.module.js';
+import { TelemetryExtension } from './telemetry-extension.js';
+import { nearNames } from '../tool/index.js';
+
+/** Options of the agent itself. */
+const AGENT_FIELDS = [
+  'name',
+  'model',
+  'limits',
+  'memory',
+  'responseFormat',
+  'budgets',
+  'guardrails',
+  'approvals',
+] as const;
+/** Options of its module. */
+const MODULE_FIELDS = [
+  'tools',
+  'runEvents',
+  'restTools',
+  'mcpServers',
+  'workflows',
+  'modelFactories',
+  'chatModel',
+  'securityPolicy',
+] as const;
+
+/** Options that `agent` excludes. */
+const EXCLUDED_BY_AGENT = [...AGENT_FIELDS, 'instructions', 'prompt', 'llm'] as const;
+
+/** All other options; the type requires one entry for each. */
+const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, true>> = {
+  agent: true,
+  instructions: true,
+  prompt: true,
+  llm: true,
+  env: true,
+  extensions: true,
+  telemetry: true,
+  mcp: true,
+  builtinTools: true,
+  principal: true,
+  logger: true,
+};
+const FIELDS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODULE_FIELDS, ...Object.keys(OTHER_FIELDS)]);
+
+type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
+
+/** Options for an application with only this agent. @throws AppError `AGENT_INVALID` for invalid options */
+export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
+  assertKnown(options);
+  const { builtinTools = false, mcp, extensions = [], telemetry } = options;
+  return {
+    ...optional(options, MODULE_FIELDS),
+    extensions: telemetry ? [...extensions, new TelemetryExtension(telemetry)] : extensions,
+    config: environmentOf(options),
+    recovery: 'manual',
+    builtinTools,
+    agentsDir: false,
+    workflowsDir: false,
+    ...(mcp && { mcpOnly: mcp.enabled ? [nameOf(mcp.name)] : [] }),
+    ...agentOf(options),
+  };
+}
+
+/** Rejects unknown options, which untyped callers can pass. */
+function assertKnown(options: object): void {
+  const unknown = Object.keys(options).find((key) => !FIELDS.has(key));
+  if (unknown === undefined) return;
+  const [near] = nearNames(unknown, FIELDS);
+  const remedy = near === undefined ? `remove it, or use one of ${[...FIELDS].join(', ')}` : `did you mean "${near}"?`;
+  throw new AppError('AGENT_INVALID', `createAgent: unknown option "${unknown}": ${remedy}`);
+}
+
+function agentOf(options: CreateAgentOptions): Pick<JackdawOptions, 'agents' | 'agentChanges'> {
+  const { agent } = options;
+  if (!agent) return { agentChanges: { ...optional(options, AGENT_FIELDS), ...instructionsOf(options) } };
+  const [twice] = Object.keys(optional(options, EXCLUDED_BY_AGENT));
+  if (twice !== undefined) throw invalid(`agent and ${twice} exclude each other: give one of them`);
+  return { agents: [agent] };
+}
+
+/** The listed options that are set. */
+function optional<Key extends keyof CreateAgentOptions>(
+  options: CreateAgentOptions,
+  keys: readonly Key[],
+): Pick<CreateAgentOptions, Key> {
+  const fields = keys.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]] as const]));
+  return Object.fromEntries(fields) as Pick<CreateAgentOptions, Key>;
+}
+
+function instructionsOf({ instructions, prompt }: CreateAgentOptions): { instructions?: string } {
+  if (instructions !== undefined && prompt !== undefined) {
+    throw invalid('prompt and instructions are the same option: give one of them');
+  }
+  const value = instructions ?? prompt;
+  if (value === undefined) return {};
+  return { instructions: text(value, prompt === undefined ? 'instructions' : 'prompt') };
+}
+
+function environmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions): EnvRecord {
+  if (!llm) return env;
+  if (chatModel) throw invalid('llm and chatModel both set the model: give one of them');
+  if (model?.provider !== undefined || model?.name !== undefined) {
+    throw invalid('llm and model both name a model: give one of them');
+  }
+  return { ...env, ...toEnv(llm) };
+}
+
+function toEnv({ apiType, apiKey, model, apiUrl, headers }: LlmOptions): EnvRecord {
+  return providerEnv(text(apiType, 'llm.apiType'), {
+    ...(apiKey !== undefined && { apiKey: text(apiKey, 'llm.apiKey') }),
+    ...(model !== undefined && { model: text(model, 'llm.model') }),
+    ...(apiUrl !== undefined && { baseUrl: text(apiUrl, 'llm.apiUrl') }),
+    ...(headers !== undefined && { headers }),
+  });
+}
+
+function nameOf(name: unknown): string {
+  if (typeof name === 'string' && name.trim() !== '') return name;
+  throw new AppError('MCP_SERVER_INVALID', 'createAgent: mcp.name is missing: give the name of a declared MCP server.');
+}
+
+/** Validates a required text of an untyped caller. */
+function text(value: unknown, field: string): string {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw invalid(`${field} is ${typeof value === 'string' ? 'blank' : 'missing'}: give a text, or omit it`);
+}
+
+function invalid(what: string): AppError {
+  return new AppError('AGENT_INVALID', `createAgent: ${what}.`);
+}

@@ -1,0 +1,96 @@
+import type { LoggerService, Type } from '@nestjs/common';
+import type { AgentDefinitionInput, Extension, GivenFormat } from '../agent/index.js';
+import type { Principal } from '../kernel/index.js';
+import type { EnvRecord } from '../config/index.js';
+import type { JackdawOptions } from '../jackdaw.module.js';
+import type { ChatModel, ModelFactory } from '../llm/index.js';
+import type { RunNoticeListener } from '../run/index.js';
+import type { SecurityPolicy } from '../tool-policy/index.js';
+
+/** A provider and its credentials. */
+export interface LlmOptions {
+  /** As in `LLM_PROVIDER`: `openai`, `anthropic`, `ollama`, … */
+  readonly apiType: string;
+  /** By default the environment's key. */
+  readonly apiKey?: string | undefined;
+  /** By default the provider's default model. */
+  readonly model?: string;
+  /** Base URL of the API; by default the provider's own. */
+  readonly apiUrl?: string;
+  /** Further headers of requests, such as those of a gateway. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A declared MCP server. */
+export interface McpChoice {
+  readonly enabled: boolean;
+  readonly name: string;
+}
+
+export interface CreateAgentOptions {
+  /**
+   * The whole agent definition, such as the result of `parseAgent`; its `tools` are names of registered tools. It
+   * replaces `name`, `instructions`, `prompt`, `llm`, `model`, `limits`, `memory` and `responseFormat`. The keys of its
+   * provider come from the environment or `env`.
+   */
+  readonly agent?: AgentDefinitionInput;
+  /** Default: `default`. */
+  readonly name?: string;
+  readonly instructions?: string;
+  /** An alias of `instructions`; give one of them. */
+  readonly prompt?: string;
+  /** The model in short form; overrides the environment and `env`. Excludes `chatModel`. */
+  readonly llm?: LlmOptions;
+  /** Model settings that differ from the environment: `{ name, parameters, capabilities, provider }`. */
+  readonly model?: Partial<AgentDefinitionInput['model']>;
+  /** A custom chat model; replaces every provider. */
+  readonly chatModel?: ChatModel;
+  /** Custom providers, in addition to those of Jackdaw. */
+  readonly modelFactories?: readonly ModelFactory[];
+  /** Variables that override the environment, as in docs/configuration.md: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
+  readonly env?: EnvRecord;
+  /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
+  readonly tools?: readonly (Type | object)[];
+  /** Extensions: classes, which Nest instantiates, or objects. */
+  readonly extensions?: readonly (Type<Extension> | Extension)[];
+  /** Whether run events reach `@OnEvent` methods of tools and extensions; by default they do not. */
+  readonly runEvents?: boolean;
+  /**
+   * Selects the MCP server whose tools the agent has, of those from `registerMcp`, `mcpServers` or the file; with
+   * `enabled: false` it has none. If omitted, it has the tools of all servers. `createAgent` waits for the connection.
+   */
+  readonly mcp?: McpChoice;
+  /** MCP servers in addition to those of `config/mcp-servers.json` and `registerMcp`. */
+  readonly mcpServers?: JackdawOptions['mcpServers'];
+  /** Workflows for `runWorkflow`; the agent reads no folder of workflows. */
+  readonly workflows?: JackdawOptions['workflows'];
+  /** HTTP endpoints as tools. */
+  readonly restTools?: JackdawOptions['restTools'];
+  /** Whether to add `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking`; default: false. */
+  readonly builtinTools?: boolean;
+  readonly limits?: AgentDefinitionInput['limits'];
+  /** Spending limits, each with `tokens`, `cost` or both: `{ run: { tokens: 50_000 } }`. */
+  readonly budgets?: AgentDefinitionInput['budgets'];
+  /** Restrictions in addition to the security policy; docs/policies.md. */
+  readonly guardrails?: AgentDefinitionInput['guardrails'];
+  /** Names of tools whose calls all need approval; `*` matches any characters. */
+  readonly approvals?: AgentDefinitionInput['approvals'];
+  /** Format of its answers: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
+  readonly responseFormat?: GivenFormat;
+  /** The part of the session's history that a run receives. */
+  readonly memory?: AgentDefinitionInput['memory'];
+  /** Security policy in addition to `SECURITY_POLICY_FILE`. */
+  readonly securityPolicy?: SecurityPolicy;
+  /**
+   * Principal of the agent's requests; by default `local` of the tenant `default`. Without the role `admin` it sees its own
+   * sessions and runs, unless its `visibility` is `all`.
+   */
+  readonly principal?: Principal;
+  /** By default a logger for warnings and errors only. */
+  readonly logger?: LoggerService;
+  /**
+   * Listens to everything that runs record, once it is durable: usage of each model call, tools with their durations,
+   * ends. Runs do not wait for the listener; its errors are logged.
+   */
+  readonly telemetry?: RunNoticeListener;
+}

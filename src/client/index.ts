@@ -1,0 +1,8 @@
+/** Jackdaw without HTTP: `createAgent`, `AgentBuilder`, and additions of an application's modules. */
+export { AgentBuilder } from './agent.builder.js';
+export { Agent } from './agent.client.js';
+export { createAgent } from './agent.factory.js';
+export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
+export { AgentSession } from './agent-session.client.js';
+export { AgentSessions } from './agent-sessions.client.js';
+export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';

@@ -1,0 +1,44 @@
+import { type DynamicModule, type INestApplicationContext, Logger, type LoggerService, Module } from '@nestjs/common';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
+import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '@nestjs/core/hooks/index.js';
+import { messageOf } from '../errors/index.js';
+
+const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdownHook];
+
+@Module({})
+class AgentContextModule {}
+
+/**
+ * Creates an application without HTTP. If the start fails, Nest returns no context: this function then runs the
+ * shutdown hooks as `close` does, so that the database is free and the resources of extensions are closed.
+ */
+export async function createNestContext(
+  module: DynamicModule,
+  logger: LoggerService | ('warn' | 'error')[],
+): Promise<INestApplicationContext> {
+  const found: ModulesContainer[] = [];
+  const finder = {
+    provide: AgentContextModule.name,
+    useFactory: (modules: ModulesContainer) => found.push(modules),
+    inject: [ModulesContainer],
+  };
+  const root = { module: AgentContextModule, imports: [module], providers: [finder] };
+  try {
+    return await NestFactory.createApplicationContext(root, { logger, abortOnError: false });
+  } catch (error) {
+    for (const modules of found) await end(modules);
+    throw error;
+  }
+}
+
+/** Runs the hooks in Nest's order. A failing hook does not hide the error of the start. */
+async function end(modules: ModulesContainer): Promise<void> {
+  const ordered = [...modules.values()].toSorted((a, b) => a.distance - b.distance);
+  for (const hook of ENDING) {
+    for (const module of ordered) {
+      await hook(module).catch((error: unknown) => {
+        new Logger('createAgent').warn(`Shutdown after a failed start failed: ${messageOf(error)}`);
+      });
+    }
+  }
+}

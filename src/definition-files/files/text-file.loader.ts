@@ -1,0 +1,53 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync, statSync } from 'node:fs';
+import { constants, open } from 'node:fs/promises';
+import { buffer as bytesOf } from 'node:stream/consumers';
+import { messageOf } from '../../errors/index.js';
+import { decodeText } from '../../kernel/index.js';
+import { MAX_XML_LENGTH } from '../xml/xml.parser.js';
+import { refused } from './inside-path.policy.js';
+
+/** Maximum size of a file, in bytes. */
+const MAX_BYTES = MAX_XML_LENGTH;
+
+/** @throws AppError for a file above the maximum size or not in UTF-8 */
+export function readTextFile(path: string): string {
+  const { size } = statSync(path);
+  if (size > MAX_BYTES) throw tooLong(size);
+  return decodeDefinition(readFileSync(path));
+}
+
+/**
+ * Asynchronous `readTextFile`, which never blocks: it rejects pipes and devices, and limits a growing file.
+ * @param path with links resolved; a link created since is not followed
+ */
+export async function readTextFileSoon(path: string): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw refused('expected a file');
+    if (stat.size > MAX_BYTES) throw tooLong(stat.size);
+    const bytes = await bytesOf(file.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
+    if (bytes.length > MAX_BYTES) throw tooLong(bytes.length);
+    return decodeDefinition(bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws AppError for bytes that are not UTF-8 */
+export function decodeDefinition(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = decodeText(bytes);
+  } catch (error) {
+    throw refused(messageOf(error));
+  }
+  if (!isUtf8(bytes)) throw refused('it is not UTF-8');
+  return text;
+}
+
+function tooLong(size: number) {
+  return refused(`it has ${size} bytes; at most ${MAX_BYTES} are read`);
+}

@@ -1,0 +1,66 @@
+import { type AgentDefinitionInput, AgentRegistry, type DeclaredAgent } from '../agent/index.js';
+import { canonicalJson } from '../kernel/index.js';
+import type { AgentSet, FileAgent } from './agent-set.types.js';
+
+/** A change of a registered agent. */
+export interface AgentChange {
+  readonly kind: 'added' | 'changed' | 'removed';
+  readonly name: string;
+}
+
+/** Registers the agents of files in the agent registry. */
+export class PlacedAgents {
+  private placed: ReadonlyMap<string, FileAgent> = new Map();
+  /** Agents replaced by an agent of a file, by name. */
+  private readonly displaced = new Map<string, DeclaredAgent>();
+
+  constructor(private readonly registry: AgentRegistry) {}
+
+  /** Names of the agents that are not defined in files. */
+  namesInCode(): string[] {
+    return this.registry.names().filter((name) => this.displaced.has(name) || !this.placed.has(name));
+  }
+
+  /** The agent of this name that is not defined in a file. */
+  declaredInCode(name: string): DeclaredAgent | undefined {
+    return this.displaced.get(name) ?? (this.placed.has(name) ? undefined : this.registry.declared(name));
+  }
+
+  /**
+   * Replaces the agents of files, synchronously, so that readers see no intermediate state. An unchanged agent stays
+   * registered, also if another file defines it now. A removed agent restores the one that it had replaced.
+   */
+  place(agents: AgentSet['agents']): AgentChange[] {
+    const next = new Map([...agents.values()].map((agent) => [agent.name, agent]));
+    const gone = [...this.placed.keys()].filter((name) => !next.has(name));
+    const changes = [
+      ...gone.map((name) => this.remove(name)),
+      ...[...next.values()].flatMap((agent) => this.put(agent)),
+    ];
+    this.placed = next;
+    return changes;
+  }
+
+  private remove(name: string): AgentChange {
+    const before = this.displaced.get(name);
+    if (before) this.set(before.definition, before.source);
+    else this.registry.unregister(name);
+    this.displaced.delete(name);
+    return { kind: 'removed', name };
+  }
+
+  private put({ name, input, place }: FileAgent): AgentChange[] {
+    const before = this.placed.get(name);
+    if (before && canonicalJson(before.input) === canonicalJson(input)) return [];
+    const displaced = before ? undefined : this.registry.declared(name);
+    if (displaced) this.displaced.set(name, displaced);
+    this.set(input, place);
+    return [{ kind: before ? 'changed' : 'added', name }];
+  }
+
+  /** Application code may have unregistered the agent. */
+  private set(input: AgentDefinitionInput, source: string): void {
+    if (this.registry.declared(input.name)) this.registry.replace(input, source);
+    else this.registry.register(input, source);
+  }
+}

@@ -1,0 +1,144 @@
+import { untilAborted } from '../../kernel/index.js';
+import type { ToolCall } from '../../llm/index.js';
+import { isTainted, unreachable, type StepName } from '../../run/index.js';
+import {
+  type ApprovalNeed,
+  type CallSite,
+  failedResult,
+  type PlannedCall,
+  type PolicyNote,
+  type ToolExecutor,
+  type ToolResult,
+} from '../../tool/index.js';
+import type { CallRates } from '../../tool-policy/index.js';
+import { isAtLimit } from './reply-fault.policy.js';
+import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
+
+/** A decision as recorded in the journal. */
+type RecordedDecision =
+  | { readonly kind: 'run' }
+  | ({ readonly kind: 'approval' } & ApprovalNeed)
+  | { readonly kind: 'rejected'; readonly result: ToolResult };
+
+/**
+ * Decides whether a call runs, needs approval or is rejected. If a policy took part, the decision is a step of its own:
+ * a replay may find other lists and limits, but repeats the recorded decision, events and counts.
+ */
+export class CallDecider {
+  constructor(
+    private readonly tools: ToolExecutor,
+    private readonly rates: CallRates | null,
+  ) {}
+
+  /** @param isApproved whether a person approved the call, perhaps with edited arguments, which are checked again */
+  async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
+    const { replyPlan } = placed.loop;
+    const chosen = await replyPlan.chosenInstead(placed.index);
+    if (chosen >= 0) return { kind: 'rejected', result: notChosen(placed.call, chosen) };
+    const planned = await this.decideAlone(placed, isApproved);
+    if (planned.kind !== 'rejected') replyPlan.choose(placed.index);
+    return planned;
+  }
+
+  private async decideAlone(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
+    const { run } = placed.loop;
+    const step = stepOf(placed, isApproved);
+    if (run.isRecorded(step)) return this.again(placed, await run.step<RecordedDecision>(step, unreachable));
+    const planned = await untilAborted(this.plan(placed), run.signal);
+    // The approval request has already published the need for approval.
+    const notes = (planned.notes ?? []).filter(({ decision }) => !isApproved || decision === 'denied');
+    const isCounted = isContinuing(planned, isApproved) && this.rates?.concerns(planned) === true;
+    if (notes.length === 0 && !isCounted) return planned;
+    let decided = planned;
+    const recorded = await run.step(step, async (): Promise<RecordedDecision> => {
+      for (const note of notes) publishNote(placed, note);
+      if (isCounted) decided = await this.count(placed, planned);
+      return toRecord(decided);
+    });
+    return recorded.kind === 'rejected' ? recorded : decided;
+  }
+
+  private async plan(placed: PlacedCall): Promise<PlannedCall> {
+    const { loop, call } = placed;
+    const { maxIterations } = loop.request.limits;
+    if (!isAtLimit(loop)) {
+      const tools = loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools;
+      return this.tools.plan(call, tools, toSite(placed));
+    }
+    const error = `Not executed: the run reached its limit of ${maxIterations} iterations.`;
+    return { kind: 'rejected', result: failedResult(call.name, 'TOOL_CANCELLED', error) };
+  }
+
+  private async count(placed: PlacedCall, planned: Exclude<PlannedCall, { kind: 'rejected' }>): Promise<PlannedCall> {
+    const { note, rejected } = await this.rates!.admit(planned, toSite(placed));
+    publishNote(placed, note);
+    return rejected ? { kind: 'rejected', result: rejected } : planned;
+  }
+
+  /** Applies the recorded decision to the current tool and arguments. */
+  private async again({ loop, call }: PlacedCall, recorded: RecordedDecision): Promise<PlannedCall> {
+    if (recorded.kind === 'rejected') return recorded;
+    const checked = await this.tools.check(call, loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools);
+    if (checked.kind === 'rejected' || recorded.kind === 'run') return checked;
+    return { ...checked, ...recorded };
+  }
+}
+
+/** The site of a call, for the tool executor. */
+export function toSite({ loop, call, place }: PlacedCall): CallSite {
+  const { run, iteration } = loop;
+  return {
+    principal: run.principal,
+    agent: loop.request.agent,
+    rules: loop.request.rules,
+    sessionId: run.sessionId,
+    runId: run.runId,
+    callId: call.id,
+    key: `${run.runId}:${run.nameOf({ kind: 'tool', place })}`,
+    signal: loop.signal,
+    isTainted: isTainted(loop.facts),
+    facts: loop.facts,
+    files: run.files,
+    report: (progress) =>
+      run.emit({ type: 'tool.progress', iteration, call_id: call.id, tool: call.name, ...progress }),
+  };
+}
+
+/** @param chosen the index of the hand-off that is executed */
+function notChosen({ name }: ToolCall, chosen: number): ToolResult {
+  const error = `Not executed, because one reply can hand the conversation over only once: call ${chosen + 1} of the reply does so.`;
+  return failedResult(name, 'TOOL_CANCELLED', error);
+}
+
+function stepOf({ call, place }: PlacedCall, isApproved: boolean): StepName {
+  return { kind: 'policy', place: invocationPlace(place, isApproved ? 2 : 1), subject: call.name };
+}
+
+function isContinuing(
+  planned: PlannedCall,
+  isApproved: boolean,
+): planned is Exclude<PlannedCall, { readonly kind: 'rejected' }> {
+  return planned.kind === 'run' || (planned.kind === 'approval' && isApproved);
+}
+
+function toRecord(planned: PlannedCall): RecordedDecision {
+  switch (planned.kind) {
+    case 'run':
+      return { kind: 'run' };
+    case 'approval':
+      return {
+        kind: 'approval',
+        reason: planned.reason,
+        ...(planned.by && { by: planned.by }),
+        ...(planned.because && { because: planned.because }),
+      };
+    case 'rejected':
+      return { kind: 'rejected', result: planned.result };
+  }
+}
+
+function publishNote({ loop, call }: PlacedCall, note: PolicyNote): void {
+  const { run, iteration } = loop;
+  const about = { on: 'call', iteration, call_id: call.id, tool: call.name } as const;
+  run.emit({ type: 'policy.decided', ...about, ...note });
+}

@@ -1,0 +1,43 @@
+import type { CallAccount, Usage } from '../../llm/index.js';
+import {
+  addUsage,
+  type DataFact,
+  mergeFacts,
+  NO_USAGE,
+  toAccount,
+  toRunUsage,
+  type ModelMeter,
+  type RunUsage,
+  type UsageReported,
+} from '../../run/index.js';
+import type { PlacedCall } from './waiting-request.factory.js';
+
+/** Usage of the models that the tool of one call invoked, and the facts of the stored data that it read. */
+export class CallMeter implements ModelMeter {
+  private calls = 0;
+  private readonly used: UsageReported[] = [];
+  learned: readonly DataFact[] = [];
+
+  constructor(private readonly placed: PlacedCall) {}
+
+  next(): CallAccount {
+    const { loop, place } = this.placed;
+    const step = `${loop.run.nameOf({ kind: 'tool', place })}:model:${++this.calls}`;
+    return toAccount(loop.run, step, loop.request.budgets);
+  }
+
+  count(model: string, usage: Usage): void {
+    const { loop, call } = this.placed;
+    this.used.push({ type: 'usage', iteration: loop.iteration, call_id: call.id, model, ...toRunUsage(usage) });
+  }
+
+  readonly learn = (facts: readonly DataFact[]): void => {
+    this.learned = mergeFacts(this.learned, facts);
+  };
+
+  /** Emits the usage in the step that records the call. @returns the total, if there is any */
+  spent(): { readonly usage?: RunUsage } {
+    for (const event of this.used) this.placed.loop.run.emit(event);
+    return this.used.length === 0 ? {} : { usage: this.used.reduce<RunUsage>(addUsage, NO_USAGE) };
+  }
+}

@@ -1,0 +1,97 @@
+import type { DelayedError, Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import { loadPostgresClient } from '../../persistence/index.js';
+import { applicationName } from '../application-name.mapper.js';
+
+/** The schema of BullMQ's own tables in the journal's PostgreSQL. */
+const SCHEMA = 'jackdaw_queue';
+/** Connections to PostgreSQL for each queue and each worker. */
+const CONNECTIONS = 2;
+
+/** Creates queues and workers on one BullMQ backend. */
+export interface BullBackend {
+  /** Resolves when the queue is connected, on a backend that does not reconnect by itself. */
+  queue(name: string): Promise<Queue>;
+  /** The error of a processor that has returned its job to the queue. */
+  readonly DelayedError: new () => DelayedError;
+  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<Worker>;
+}
+
+/** Redis if configured, else the journal's PostgreSQL. BullMQ is imported only here. */
+export async function openBackend(config: DatabaseConfig, { leaseMs }: RunConfig['cluster']): Promise<BullBackend> {
+  const { redisUrl } = config;
+  return redisUrl === undefined ? openPostgres(config, leaseMs) : openRedis(config, redisUrl);
+}
+
+async function openRedis(config: DatabaseConfig, url: string): Promise<BullBackend> {
+  const bull = await import('bullmq');
+  const prefix = `jackdaw-${applicationName(config)}`;
+  return {
+    DelayedError: bull.DelayedError,
+    // Fail fast: a job that cannot be added is added again from the journal.
+    queue: async (name) => new bull.Queue(name, { connection: { url, maxRetriesPerRequest: 1 }, prefix }),
+    worker: async (name, processor, options) =>
+      new bull.Worker(name, processor, { ...options, connection: { url, maxRetriesPerRequest: null }, prefix }),
+  };
+}
+
+async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<BullBackend> {
+  const [bull, Client] = await Promise.all([import('bullmq'), loadPostgresClient()]);
+  const { Queue, Worker } = bull.withBackend(bull.createPostgresBackend);
+  const connection = {
+    connectionString: config.url!,
+    schema: SCHEMA,
+    max: CONNECTIONS,
+    // BullMQ's transactions take several round trips: a process frozen in one holds its locks for one lease at most.
+    idle_in_transaction_session_timeout: leaseMs,
+    Client,
+  };
+  // Workers without the schema spin on an error, so create it first; BullMQ admits one process at a time.
+  const setup = new Queue('setup', { connection: { ...connection, migrate: true } });
+  setup.on('error', () => undefined);
+  try {
+    await setup.waitUntilReady();
+  } finally {
+    await setup.close();
+  }
+  return {
+    DelayedError: bull.DelayedError,
+    queue: async (name) => {
+      const queue = new Queue(name, { connection }) as unknown as Queue;
+      await connected(queue as Connectable);
+      return queue;
+    },
+    worker: async (name, processor, options) => {
+      const worker = new Worker(name, processor, { ...options, connection, autorun: false }) as unknown as Worker;
+      await connected(worker as Connectable);
+      worker.run().catch((error: Error) => worker.emit('error', error));
+      return worker;
+    },
+  };
+}
+
+/** The connection methods of a queue or a worker. */
+interface Connectable {
+  on(event: 'error', listener: () => void): unknown;
+  waitUntilReady(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/**
+ * BullMQ connects to PostgreSQL once and caches the outcome. After a failure every call fails at once, for ever, and a
+ * worker retries in a loop without a pause, which starves the process. So the queue or worker is closed, to be created
+ * again.
+ */
+async function connected(made: Connectable): Promise<void> {
+  made.on('error', ignore);
+  try {
+    await made.waitUntilReady();
+  } catch (error) {
+    await made.close().catch(ignore);
+    throw error;
+  }
+}
+
+function ignore(): void {
+  // The caller that awaits the connection gets the error.
+}

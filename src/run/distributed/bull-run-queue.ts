@@ -1,0 +1,141 @@
+import { Logger } from '@nestjs/common';
+import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
+import { MAX_PRIORITY } from '../admission/priority.policy.js';
+import { messageOf } from '../../errors/index.js';
+import { isDoneWithin } from '../../kernel/index.js';
+import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import { openBackend, type BullBackend } from './bull-backend.factory.js';
+import { queueOf, type RunRef } from './run-ref.types.js';
+
+/** No limit for stalled jobs: the journal limits the retries of a run. */
+const UNLIMITED = 1_000_000;
+const JOB: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+/** Time for the backend to answer at shutdown, in ms. */
+const ANSWER_MS = 1000;
+/** Delay before a node tries a run again for which there was no capacity, in ms. */
+const FULL_RETRY_MS = 250;
+
+/** Executes a run to its end; `full` if there is no capacity now. */
+export type TakeRun = (runId: string) => Promise<'done' | 'full'>;
+
+/**
+ * BullMQ, on the journal's PostgreSQL or on Redis: passes the ids of runs to start to nodes with free capacity. The
+ * journal has the data of lost jobs.
+ */
+export class BullRunQueue {
+  private readonly logger = new Logger(BullRunQueue.name);
+  private readonly queues = new Map<string, Promise<Queue>>();
+  /** By queue name. */
+  private readonly workers = new Map<string, Worker>();
+  private backend: Promise<BullBackend> | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly config: RunConfig,
+    private readonly place: DatabaseConfig,
+  ) {}
+
+  /**
+   * Starts to take jobs of these queues. If it throws, it has started no run and may be retried.
+   * @param take resolves when the run has ended or another process owns it
+   */
+  async start(names: readonly string[], take: TakeRun): Promise<void> {
+    const backend = await this.open();
+    await Promise.all(names.map((name) => this.queue(name)));
+    if (this.isClosed) return;
+    // A retry skips the workers that were created before the failure.
+    for (const name of names.filter((one) => !this.workers.has(one))) {
+      const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
+        concurrency: this.config.concurrency,
+        lockDuration: this.config.cluster.leaseMs,
+        stalledInterval: this.config.cluster.checkMs,
+        maxStalledCount: UNLIMITED,
+      });
+      worker.on('error', (error) => this.logError(error));
+      this.workers.set(name, worker);
+      // `close` has already run: close the new worker too.
+      if (this.isClosed) return this.close();
+    }
+  }
+
+  /** Enqueues runs; a run already enqueued in its present epoch remains one job. */
+  async add(runs: readonly RunRef[]): Promise<void> {
+    for (const [name, refs] of Map.groupBy(runs, queueOf)) {
+      const queue = await this.queue(name);
+      await queue.addBulk(
+        refs.map(({ id, epoch, priority }) => ({
+          name: 'run',
+          data: { runId: id },
+          // BullMQ starts jobs without priority first, then the lowest number.
+          opts: { ...JOB, jobId: `${id}-${epoch}`, priority: MAX_PRIORITY - priority + 1 },
+        })),
+      );
+    }
+  }
+
+  /** Stops taking jobs. */
+  async pause(): Promise<void> {
+    await Promise.all([...this.workers.values()].map((worker) => worker.pause(true)));
+  }
+
+  /** Waits for the taken jobs, then disconnects; does not wait for a backend that does not answer. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const isUnreachable = !(await this.answers());
+    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(isUnreachable)));
+    await Promise.all([...this.queues.values()].map(leave));
+  }
+
+  /** Whether the backend answers now; true without a queue. */
+  private async answers(): Promise<boolean> {
+    const counts = [...this.queues.values()].slice(0, 1).map(async (queue) => (await queue).count());
+    return isDoneWithin(ANSWER_MS, Promise.all(counts));
+  }
+
+  private open(): Promise<BullBackend> {
+    this.backend ??= openBackend(this.place, this.config.cluster).catch((error: unknown) => {
+      this.backend = undefined;
+      throw error;
+    });
+    return this.backend;
+  }
+
+  private queue(name: string): Promise<Queue> {
+    let queue = this.queues.get(name);
+    if (!queue) {
+      queue = this.create(name);
+      // The next call creates a failed queue again.
+      queue.catch(() => this.queues.delete(name));
+      this.queues.set(name, queue);
+    }
+    return queue;
+  }
+
+  private async create(name: string): Promise<Queue> {
+    const queue = await (await this.open()).queue(name);
+    queue.on('error', (error) => this.logError(error));
+    return queue;
+  }
+
+  private logError(error: unknown): void {
+    this.logger.warn(`Run queue error: ${messageOf(error)}`);
+  }
+}
+
+async function process(
+  { DelayedError }: BullBackend,
+  job: Job<{ runId: string }>,
+  token: string | undefined,
+  take: TakeRun,
+): Promise<void> {
+  if ((await take(job.data.runId)) === 'done') return;
+  await job.moveToDelayed(Date.now() + FULL_RETRY_MS, token);
+  throw new DelayedError();
+}
+
+/** Closes a queue with a time limit: without a connection, BullMQ would reconnect for ever. */
+async function leave(made: Promise<Queue>): Promise<void> {
+  if (!(await isDoneWithin(ANSWER_MS, made))) return;
+  const queue = await made;
+  if (!(await isDoneWithin(ANSWER_MS, queue.close()))) await isDoneWithin(ANSWER_MS, queue.disconnect());
+}

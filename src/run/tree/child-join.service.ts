@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../errors/index.js';
+import { WaitingRunStore } from '../decision/waiting-run.store.js';
+import { isRelinquished } from '../relinquished.policy.js';
+import { RunBus } from '../run-bus.js';
+import { RunCancelService } from '../run-cancel.service.js';
+import { RunDispatcher } from '../run-dispatcher.js';
+import { isTerminal } from '../run-event.types.js';
+import { isOpen, RunJournal } from '../run-journal.js';
+import type { RunRecord } from '../run.types.js';
+import { ChildNews } from './child-news.factory.js';
+import { ChildStartService } from './child-start.service.js';
+import type { ChildCall, ChildStatus } from './child-run.types.js';
+
+/** Time for a child run to stop after a cancel, in ms. */
+const STOP_WAIT_MS = 5_000;
+
+/** Waits for child runs, on the node that executes the parent. */
+@Injectable()
+export class ChildJoinService {
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly bus: RunBus,
+    private readonly dispatcher: RunDispatcher,
+    private readonly starter: ChildStartService,
+    private readonly waiting: WaitingRunStore,
+    private readonly cancels: RunCancelService,
+  ) {}
+
+  /**
+   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits
+   * for a decision. When the parent is cancelled or times out, the child is cancelled first.
+   * @throws the signal's reason when the parent's execution is abandoned; the maker's error when the run cannot be
+   *   created
+   */
+  async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStatus> {
+    for (;;) {
+      const news = new ChildNews(this.bus, call.id);
+      try {
+        if (signal.aborted) return await this.stop(call.id, signal);
+        const child = await this.journal.find(call.id);
+        if (child && !isOpen(child.status)) return await this.endOf(child);
+        if (child?.status === 'waiting') return { kind: 'waiting', requests: await this.waiting.requests(child.id) };
+        if (child) this.dispatcher.adopt(child);
+        else await this.starter.start(parent, call);
+        await news.arrival(signal);
+      } finally {
+        news.close();
+      }
+    }
+  }
+
+  /** Cancels the run, and waits up to 5 s for its end. */
+  private async stop(runId: string, signal: AbortSignal): Promise<ChildStatus> {
+    if (isRelinquished(signal)) throw signal.reason;
+    await this.cancels.cancel(runId);
+    for (const by = Date.now() + STOP_WAIT_MS; Date.now() < by;) {
+      const news = new ChildNews(this.bus, runId);
+      try {
+        const child = await this.journal.find(runId);
+        if (!child) break;
+        if (!isOpen(child.status)) return await this.endOf(child);
+        this.dispatcher.adopt(child);
+        await news.arrival();
+      } finally {
+        news.close();
+      }
+    }
+    throw signal.reason;
+  }
+
+  private async endOf({ id, agent, createdAt, finishedAt }: RunRecord): Promise<ChildStatus> {
+    const last = await this.journal.lastEvent(id);
+    const [item] = await this.journal.events(id, last - 1);
+    if (item && isTerminal(item.event)) {
+      return { kind: 'ended', end: item.event, agent, durationMs: (finishedAt ?? createdAt) - createdAt };
+    }
+    throw new AppError('INTERNAL', `Run "${id}" has ended without a terminal event in its journal.`);
+  }
+}
