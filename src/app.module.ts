@@ -2,14 +2,13 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import { ApiModule } from './api/index.js';
-import { AppConfig } from './config/index.js';
+import { ConfiguredSecrets, serverConfig, type ServerConfig } from './config/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
-import { logOptions } from './log-options.factory.js';
+import { createRedaction, createTurnLog, logOptions } from './logging/index.js';
 import { McpServerModule } from './mcp-server/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
-import { SecurityPolicies } from './tool/index.js';
-import { createTurnLog } from './turn-log.stream.js';
+import { SecurityPolicies } from './tool-policy/index.js';
 
 export interface AppOptions extends JackdawOptions {
   /** Destination of the log; by default standard output. */
@@ -24,9 +23,9 @@ export class AppModule {
       module: AppModule,
       imports: [
         LoggerModule.forRootAsync({
-          useFactory: (config: AppConfig, policies: SecurityPolicies) =>
-            logOptions(config, logStream ?? createTurnLog(), policies),
-          inject: [AppConfig, SecurityPolicies],
+          useFactory: ({ logLevel }: ServerConfig, policies: SecurityPolicies, secrets: ConfiguredSecrets) =>
+            logOptions(logLevel, logStream ?? createTurnLog(), policies, createRedaction(secrets)),
+          inject: [serverConfig.KEY, SecurityPolicies, ConfiguredSecrets],
         }),
         JackdawModule.forRoot(options),
         ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),

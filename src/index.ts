@@ -1,14 +1,16 @@
 /** The public API of Jackdaw. Any addition is public API: a spec lists all names. */
-export { AgentBuilder } from './agent.builder.js';
-export { Agent } from './agent.client.js';
-export { createAgent } from './agent.factory.js';
-export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
-export { AgentSession } from './agent-session.client.js';
-export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
+export { Agent, AgentBuilder, AgentSession, AgentSessions, createAgent } from './client/index.js';
+export type {
+  ChatOptions,
+  ChatReply,
+  ChatStreamOptions,
+  CreateAgentOptions,
+  LlmOptions,
+  McpChoice,
+} from './client/index.js';
+export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
-export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
-export { AgentSessions } from './agent-sessions.client.js';
 export {
   AgentDecisionService,
   AgentRegistry,
@@ -26,12 +28,16 @@ export type {
   RunAnswer,
   SubAgentToolOptions,
 } from './agent/index.js';
-export { AppError, ExactInteger, HttpExceptionFilter } from './common/index.js';
-export type { ErrorCode, Principal } from './common/index.js';
-export { parseAgent } from './dpml/index.js';
-export type { ParseAgentOptions } from './dpml/index.js';
-export { DatabaseExtension } from './extension/index.js';
-export type { DatabaseExtensionOptions } from './extension/index.js';
+export { AppError, HttpExceptionFilter } from './errors/index.js';
+export { ExactInteger } from './kernel/index.js';
+export type { ErrorCode } from './errors/index.js';
+export type { Principal, Visibility } from './kernel/index.js';
+export { parseAgent } from './definition-files/index.js';
+export type { ParseAgentOptions } from './definition-files/index.js';
+export { DatabaseExtension } from './database-extension/index.js';
+
+export type { DatabaseExtensionOptions } from './database-extension/index.js';
+
 export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';
 export type {
   CallOptions,
@@ -62,6 +68,7 @@ export type {
   McpErrorCode,
   McpOAuthProvider,
   McpServerConfig,
+  McpToolsChanged,
   StdioConfig,
 } from './mcp/index.js';
 export { enhance, Processor, PromptBuilder } from './reasoning/index.js';
@@ -88,8 +95,10 @@ export type {
 } from './mcp-server/index.js';
 export { RunService } from './run/index.js';
 export type {
+  PublishedFile,
   RunEvent,
   RunEventPattern,
+  RunFile,
   RunNotice,
   RunNoticeListener,
   RunStatus,
@@ -120,12 +129,9 @@ export type {
   StoredTurn,
   TurnSize,
 } from './session/index.js';
+export { adaptStateful, StatefulToolSessions, ToolStateBackups, ToolStateManager } from './tool-state/index.js';
 export {
-  adaptStateful,
   Parameter,
-  RestToolRegistry,
-  SecurityPolicies,
-  StatefulToolSessions,
   suspend,
   Tool,
   ToolContext,
@@ -136,31 +142,20 @@ export {
   ToolRequest,
   ToolSignal,
   ToolState,
-  ToolStateBackups,
-  ToolStateManager,
   withImages,
 } from './tool/index.js';
+export { RestToolRegistry } from './rest-tool/index.js';
+export { SecurityPolicies } from './tool-policy/index.js';
+export type { ArgumentValidator, CallLimit, SecurityPolicy } from './tool-policy/index.js';
 export type {
-  ArgumentValidator,
-  CallLimit,
   CheckedCall,
   IllustratedResult,
-  OpenApiImport,
-  OpenApiOperation,
   PolicyDecision,
   Reconciliation,
-  RestAuth,
-  RestConnection,
-  RestMethod,
-  RestRetry,
-  RestToolDeclaration,
-  TokenCapture,
-  SecurityPolicy,
-  StatefulAdapter,
-  StatefulToolSession,
-  StatefulToolSessionOptions,
   SuspendOptions,
   Suspension,
+  ApprovalRule,
+  Approvers,
   ToolApproval,
   ToolEffect,
   ToolHandling,
@@ -168,8 +163,21 @@ export type {
   ToolRegistration,
   ToolRule,
 } from './tool/index.js';
-export { serve } from './serve.js';
-export type { Server } from './serve.js';
+export type {
+  OpenApiImport,
+  OpenApiImported,
+  OpenApiOperation,
+  OpenApiRefusal,
+  RestAuth,
+  RestConnection,
+  RestMethod,
+  RestRetry,
+  RestToolDeclaration,
+  TokenCapture,
+} from './rest-tool/index.js';
+export type { StatefulAdapter, StatefulToolSession, StatefulToolSessionOptions } from './tool-state/index.js';
+export { serve } from './server/index.js';
+export type { Server } from './server/index.js';
 export {
   AgentNode,
   BranchNode,

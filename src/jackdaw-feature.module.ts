@@ -49,6 +49,6 @@ export class JackdawFeatureModule implements OnModuleInit {
 }
 
 /** A provider for a class, which Nest instantiates, or for an object. */
-export function toProvider(given: Type | object): Provider {
-  return typeof given === 'function' ? (given as Type) : { provide: Symbol('given'), useValue: given };
+export function toProvider(provider: Type | object): Provider {
+  return typeof provider === 'function' ? (provider as Type) : { provide: Symbol('given'), useValue: provider };
 }

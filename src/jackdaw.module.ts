@@ -9,10 +9,11 @@ import {
   type Type,
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.js';
-import { AppError, AsyncOption } from './common/index.js';
+import { AppError } from './errors/index.js';
+import { AsyncOption, moduleFor } from './kernel/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
-import { AppConfigModule, type AppConfig, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
-import { DpmlModule } from './dpml/index.js';
+import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
+import { DefinitionFilesModule } from './definition-files/index.js';
 import { ExtensionModule, loadRunEventModule } from './extension/index.js';
 import {
   type EmbeddingModel,
@@ -24,38 +25,36 @@ import {
 } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
-import { moduleFor } from './module.registry.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
   AccessLogModule,
   EncryptionModule,
+  OwnershipModule,
   PrincipalModule,
   SECURITY_ENTITIES,
   SECURITY_MIGRATIONS,
   type Authenticator,
 } from './security/index.js';
 import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
+import { BuiltinToolModule } from './builtin-tool/index.js';
+import { type OpenApiImport, type RestToolDeclaration, RestToolModule } from './rest-tool/index.js';
 import {
-  BuiltinToolModule,
-  type OpenApiImport,
-  type RestToolDeclaration,
-  RestToolModule,
-  SecurityPolicyModule,
   type SecurityPolicy,
-  TOOL_ENTITIES,
-  TOOL_MIGRATIONS,
-  ToolModule,
-  ToolStateModule,
+  SecurityPolicyModule,
+  TOOL_POLICY_ENTITIES,
+  TOOL_POLICY_MIGRATIONS,
   ToolSwitchModule,
-} from './tool/index.js';
+} from './tool-policy/index.js';
+import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS, ToolStateModule } from './tool-state/index.js';
+import { ToolModule } from './tool/index.js';
 
 /** Modules whose exports the application can inject. */
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
 export interface JackdawOptions extends AgentModuleOptions {
-  /** A complete configuration, or variables that override the environment. */
-  readonly config?: AppConfig | EnvRecord;
+  /** A loaded configuration, or variables that override the environment. */
+  readonly config?: Configuration | EnvRecord;
   /** Whether to add `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking`; default: true. */
   readonly builtinTools?: boolean;
   /** Whether to add `remember` and `recall`; by default as `LONG_TERM_MEMORY`. */
@@ -172,33 +171,33 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     return { ...module, imports: [factoryModule, ...(module.imports ?? [])] };
   }
 
-  /** Additions of an application's module to the Jackdaw module of the root. */
+  /** Adds parts of a feature module, such as tools, to the Jackdaw module of the root module. */
   static forFeature(feature: JackdawFeatureOptions): DynamicModule {
     return JackdawFeatureModule.with(feature);
   }
 
   private static assemble(
     options: FixedOptions,
-    given: FactoryOptions | AsyncOption<FactoryOptions>,
+    factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>,
     loaded?: LoadedConfig,
   ): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
     assertExtensions(extensions);
-    const rest = RestToolModule.forRoot(of(given, ({ restTools = [] }) => restTools));
+    const rest = RestToolModule.forRoot(of(factoryOptions, ({ restTools = [] }) => restTools));
     const mcp = McpModule.forRoot(
-      of(given, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
+      of(factoryOptions, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
     );
-    const files = DpmlModule.forRoot(
-      of(given, ({ agentsDir }) => ({ dir: agentsDir })),
-      of(given, ({ workflowsDir }) => ({ dir: workflowsDir })),
+    const files = DefinitionFilesModule.forRoot(
+      of(factoryOptions, ({ agentsDir }) => ({ dir: agentsDir })),
+      of(factoryOptions, ({ workflowsDir }) => ({ dir: workflowsDir })),
     );
-    const workflows = WorkflowModule.forRoot(of(given, (made) => ({ workflows: made.workflows ?? [] })));
+    const workflows = WorkflowModule.forRoot(of(factoryOptions, (made) => ({ workflows: made.workflows ?? [] })));
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
       imports: [
-        loaded ? AppConfigModule.of(loaded) : configured(options, given),
-        ...foundations(options, given),
+        loaded ? AppConfigModule.of(loaded) : configured(options, factoryOptions),
+        ...foundations(options, factoryOptions),
         ...SHARED,
         memory,
         rest,
@@ -231,8 +230,8 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
 
 /** Rejects objects that only look like extensions; Jackdaw would never call them. @throws AppError `EXTENSION_INVALID` */
 function assertExtensions(extensions: NonNullable<JackdawOptions['extensions']>): void {
-  for (const [at, given] of extensions.entries()) {
-    const instance: unknown = typeof given === 'function' ? given.prototype : given;
+  for (const [at, extension] of extensions.entries()) {
+    const instance: unknown = typeof extension === 'function' ? extension.prototype : extension;
     if (instance instanceof Extension) continue;
     throw new AppError('EXTENSION_INVALID', `extensions[${at}] is not an extension: its class must extend Extension.`);
   }
@@ -240,21 +239,21 @@ function assertExtensions(extensions: NonNullable<JackdawOptions['extensions']>)
 
 /** Selects a part of the options, which may be asynchronous. */
 function of<T>(
-  given: FactoryOptions | AsyncOption<FactoryOptions>,
+  factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>,
   part: (options: FactoryOptions) => T,
 ): T | AsyncOption<T> {
-  return given instanceof AsyncOption ? given.map(part) : part(given);
+  return factoryOptions instanceof AsyncOption ? factoryOptions.map(part) : part(factoryOptions);
 }
 
 function configured(
   { authenticator }: FixedOptions,
-  given: FactoryOptions | AsyncOption<FactoryOptions>,
+  factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>,
 ): DynamicModule {
   const configOf = ({ config = {} }: FactoryOptions) => config;
-  return AppConfigModule.forRoot(of(given, configOf), authenticator !== undefined);
+  return AppConfigModule.forRoot(of(factoryOptions, configOf), authenticator !== undefined);
 }
 
-function foundations(options: FixedOptions, given: FactoryOptions | AsyncOption<FactoryOptions>): Imports {
+function foundations(options: FixedOptions, factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>): Imports {
   const { authenticator, promptBuilder, processors } = options;
   return [
     PersistenceModule.forRoot({
@@ -263,7 +262,8 @@ function foundations(options: FixedOptions, given: FactoryOptions | AsyncOption<
         ...SESSION_ENTITIES,
         ...SECURITY_ENTITIES,
         ...LLM_ENTITIES,
-        ...TOOL_ENTITIES,
+        ...TOOL_POLICY_ENTITIES,
+        ...TOOL_STATE_ENTITIES,
         ...MCP_ENTITIES,
       ],
       migrations: [
@@ -271,19 +271,21 @@ function foundations(options: FixedOptions, given: FactoryOptions | AsyncOption<
         ...SESSION_MIGRATIONS,
         ...SECURITY_MIGRATIONS,
         ...LLM_MIGRATIONS,
-        ...TOOL_MIGRATIONS,
+        ...TOOL_POLICY_MIGRATIONS,
+        ...TOOL_STATE_MIGRATIONS,
         ...MCP_MIGRATIONS,
       ],
     }),
-    OwnProvidersModule.forRoot(of(given, ({ modelFactories = [] }) => modelFactories)),
+    OwnProvidersModule.forRoot(of(factoryOptions, ({ modelFactories = [] }) => modelFactories)),
     EncryptionModule,
+    OwnershipModule,
     AccessLogModule,
     ToolSwitchModule,
     ToolStateModule,
-    SecurityPolicyModule.forRoot(of(given, ({ securityPolicy }) => securityPolicy)),
+    SecurityPolicyModule.forRoot(of(factoryOptions, ({ securityPolicy }) => securityPolicy)),
     ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
     AgentModule.forRoot(
-      of(given, ({ agents, agentChanges, chatModel }) => ({
+      of(factoryOptions, ({ agents, agentChanges, chatModel }) => ({
         ...(agents && { agents }),
         ...(agentChanges && { agentChanges }),
         ...(chatModel && { chatModel }),

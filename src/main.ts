@@ -9,7 +9,7 @@ if (isOldNode) {
 }
 
 try {
-  const { serve } = await import('./bootstrap.js');
+  const { serve } = await import('./server/bootstrap.js');
   await serve();
 } catch (error) {
   const isOurs = error instanceof Error && error.name === 'AppError';

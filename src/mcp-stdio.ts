@@ -1,8 +1,11 @@
 // Serves one MCP client over standard input and output, until the input ends or a signal comes.
 import { Writable } from 'node:stream';
 
+// A client may close the log; the protocol continues.
+process.stderr.on('error', () => undefined);
+
 try {
-  const { serveStdio } = await import('./mcp-bootstrap.js');
+  const { serveStdio } = await import('./server/mcp-bootstrap.js');
   await serveStdio(process.stdin, ownStdout());
 } catch (error) {
   const isOurs = error instanceof Error && error.name === 'AppError';

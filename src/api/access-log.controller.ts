@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
 import { toAccessFilter, toAccessPage, toAccessPlace } from './access-log.mapper.js';

@@ -1,5 +1,5 @@
 import { IsIn, IsString } from 'class-validator';
-import { ACCESS_TARGETS } from '../security/index.js';
+import { ACCESS_TARGETS, type AccessAction, type AccessTarget } from '../security/index.js';
 import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 
@@ -28,9 +28,12 @@ export class AccessEntryDto {
   at!: number;
   /** Id of the principal who made the request. */
   principal!: string;
-  /** `read`, `export`, `fork`, `erase`, `call`, `enable`, `disable` or `rollback`. */
-  action!: string;
-  target_kind!: string;
+  /**
+   * `read`, `export`, `import`, `fork`, `erase`, `call`, `enable`, `disable`, `rollback`; `approve`, `deny`, `input` and
+   * `settle` for decisions; `create` and `revoke` for keys; `refuse` for an answer 401 or 403.
+   */
+  action!: AccessAction;
+  target_kind!: AccessTarget;
   /** Empty if the access concerned all targets of the kind. */
   target_id!: string;
 }

@@ -1,8 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { AgentModelFactory, AgentRegistry, selectionOf, type AgentDefinition } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
-import { ToolRegistry, ToolSwitchService } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { ToolSwitchService } from '../tool-policy/index.js';
 import { AgentDto, AgentListDto } from './agent.dto.js';
 import { toAgentView } from './agent.mapper.js';
 import { NamePipe } from './name.pipe.js';

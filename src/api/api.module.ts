@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
+import { LlmModule } from '../llm/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
-import { ToolModule, ToolStateModule } from '../tool/index.js';
+import { ToolModule } from '../tool/index.js';
+import { ToolStateModule } from '../tool-state/index.js';
 import { AccessLogController } from './access-log.controller.js';
 import { AgentController } from './agent.controller.js';
 import { ChatController } from './chat.controller.js';
@@ -13,6 +15,7 @@ import { KeyController } from './key.controller.js';
 import { McpController } from './mcp.controller.js';
 import { RunStreamService } from './run-stream.service.js';
 import { RunDecisionController } from './run-decision.controller.js';
+import { RunFileController } from './run-file.controller.js';
 import { RunForkRequestService } from './run-fork-request.service.js';
 import { RunForkController } from './run-fork.controller.js';
 import { RunJournalController } from './run-journal.controller.js';
@@ -28,13 +31,14 @@ import { WorkflowController } from './workflow.controller.js';
 import { WorkflowRunService } from './workflow-run.service.js';
 
 @Module({
-  imports: [RunModule, SessionModule, ToolModule, ToolStateModule],
+  imports: [LlmModule, RunModule, SessionModule, ToolModule, ToolStateModule],
   controllers: [
     ChatController,
     AgentController,
     RunListController,
     RunController,
     RunJournalController,
+    RunFileController,
     RunForkController,
     RunDecisionController,
     ErasureController,

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../common/index.js';
+import { DAY_MS } from '../kernel/index.js';
 import { IsInt, Max, Min } from 'class-validator';
 import { MAX_PRIORITY } from '../run/index.js';
 import { AgentRequestDto } from './agent-request.dto.js';

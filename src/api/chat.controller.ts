@@ -1,6 +1,6 @@
 import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { BackgroundRequestDto } from './background-request.dto.js';
 import { ChatRequestDto } from './chat-request.dto.js';

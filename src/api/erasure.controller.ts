@@ -1,7 +1,7 @@
-import { DAY_MS } from '../common/index.js';
+import { DAY_MS } from '../kernel/index.js';
 import { Body, Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
 import { UserErasureService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionAdminService } from '../session/index.js';
 import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';

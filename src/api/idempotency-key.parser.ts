@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { AppError, fieldMistake } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake } from '../kernel/index.js';
 import type { IdempotentRequest } from '../run/index.js';
 
 /** Visible ASCII, as in the header's draft standard, up to the maximum length in the journal. */

@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import {
+  ArrayMaxSize,
   ArrayNotEmpty,
   ArrayUnique,
   IsArray,
@@ -11,7 +12,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { ROLES, type Role } from '../common/index.js';
+import { ROLES, VISIBILITIES, type Role, type Visibility } from '../kernel/index.js';
 import { ALL_SCOPES, SCOPES, type KeyScope } from '../security/index.js';
 import { IsTime } from './is-time.decorator.js';
 import { Omittable } from './omittable.decorator.js';
@@ -37,15 +38,24 @@ export class KeyRequestDto {
 
   /**
    * Narrows the rights of the role: some of `chat`, `runs:read`, `runs:write`, `sessions:read`, `sessions:write`,
-   * `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for all of them (the
+   * `sessions:trust`, `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for all of them (the
    * default).
    */
   @Omittable()
   @IsArray()
   @ArrayNotEmpty()
+  @ArrayMaxSize(SCOPES.length + 1)
   @ArrayUnique()
   @IsIn([...SCOPES, ALL_SCOPES], { each: true })
   scopes?: KeyScope[];
+
+  /**
+   * The visible sessions, runs and tool states: the key's `own`, or `all` of its tenant. By default keys with the role
+   * `user` see their own, others all.
+   */
+  @Omittable()
+  @IsIn(VISIBILITIES)
+  visibility?: Visibility;
 
   /**
    * Expiry time: epoch ms, or ISO 8601 with a time zone; a date alone is its midnight, UTC. If omitted, the key never
@@ -78,9 +88,9 @@ export class KeyDto {
   /** Also the id of the key's principal. */
   id!: string;
   name!: string;
-  /** `admin`, `user` or `viewer`. */
-  role!: string;
+  role!: Role;
   scopes!: string[];
+  visibility!: Visibility;
   created_at!: number;
   /** Id of the principal who created the key. */
   created_by!: string;

@@ -1,10 +1,16 @@
-import { ALL_SCOPES, type ApiKeyPage, type ApiKeyRecord, type NewApiKey } from '../security/index.js';
+import { ALL_SCOPES, visibilityOf, type ApiKeyPage, type ApiKeyRecord, type NewApiKey } from '../security/index.js';
 import { toEpochMs } from './is-time.decorator.js';
 import type { KeyDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
 
 /** @param body validated */
-export function toNewKey({ name, role, scopes = [ALL_SCOPES], expiresAt }: KeyRequestDto): NewApiKey {
-  return { name, role, scopes, expiresAt: expiresAt === undefined ? null : toEpochMs(expiresAt) };
+export function toNewKey({ name, role, scopes = [ALL_SCOPES], visibility, expiresAt }: KeyRequestDto): NewApiKey {
+  return {
+    name,
+    role,
+    scopes,
+    visibility: visibility ?? null,
+    expiresAt: expiresAt === undefined ? null : toEpochMs(expiresAt),
+  };
 }
 
 function toKeyView(key: ApiKeyRecord): KeyDto {
@@ -13,6 +19,7 @@ function toKeyView(key: ApiKeyRecord): KeyDto {
     name: key.name,
     role: key.role,
     scopes: [...key.scopes],
+    visibility: visibilityOf({ roles: [key.role], ...(key.visibility && { visibility: key.visibility }) }),
     created_at: key.createdAt,
     created_by: key.createdBy,
     expires_at: key.expiresAt,

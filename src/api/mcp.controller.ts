@@ -1,9 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { McpContent, McpServerService } from '../mcp/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import {
+  McpAcceptAllDto,
   McpAcceptDto,
+  McpAcceptedDto,
   McpListQueryDto,
   McpNewServerDto,
   McpPageDto,
@@ -13,7 +15,7 @@ import {
   McpServerDto,
   McpServerListDto,
 } from './mcp.dto.js';
-import { toMcpPage, toServerDetail, toServerView } from './mcp.mapper.js';
+import { toAccepted, toMcpPage, toServerDetail, toServerView } from './mcp.mapper.js';
 import { NamePipe } from './name.pipe.js';
 
 @Requires('operate')
@@ -32,10 +34,10 @@ export class McpController {
     return { servers: this.servers.list().map(toServerView) };
   }
 
-  /** One server, with its quarantined tools and their accepted definitions. */
+  /** One server, with the tools whose definitions wait for a person. */
   @Get(':name')
   async get(@Param('name', NamePipe) name: string): Promise<McpServerDetailDto> {
-    return toServerDetail(this.servers.get(name), await this.servers.heldOf(name));
+    return toServerDetail(this.servers.get(name), (await this.servers.waitingOf(name)).pins);
   }
 
   /** Adds an HTTP server. An operator must allow such servers. */
@@ -72,6 +74,25 @@ export class McpController {
   ): Promise<void> {
     await this.servers.accept(principal, name, tool, digest);
     this.access.record(principal, 'enable', 'mcp-server', name);
+  }
+
+  /**
+   * Accepts all definitions and annotations of a server that wait for a person. With `dryRun` it only shows them, with
+   * their differences and findings.
+   */
+  @Requires('tools:write', 'operate')
+  @Post(':name/accept')
+  @HttpCode(200)
+  async acceptAll(
+    @CurrentPrincipal() principal: Principal,
+    @Param('name', NamePipe) name: string,
+    @Body() { dryRun = false, digest }: McpAcceptAllDto,
+  ): Promise<McpAcceptedDto> {
+    const server = this.servers.get(name);
+    if (dryRun) return toAccepted(server, await this.servers.waitingOf(name), false);
+    const accepted = await this.servers.acceptAll(principal, name, digest);
+    this.access.record(principal, 'enable', 'mcp-server', name);
+    return toAccepted(server, accepted, true);
   }
 
   /** A server's resources. */

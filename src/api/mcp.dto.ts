@@ -1,4 +1,4 @@
-import { IsArray, IsBoolean, IsInt, IsObject, IsString, IsUrl, Matches, Max, Min } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInt, IsObject, IsString, IsUrl, Matches, Max, Min } from 'class-validator';
 import type { McpServerStatus } from '../mcp/index.js';
 import { RawJson } from './raw-json.decorator.js';
 import { Omittable } from './omittable.decorator.js';
@@ -6,8 +6,8 @@ import { Omittable } from './omittable.decorator.js';
 /** An MCP server. */
 export class McpServerDto {
   name!: string;
-  /** Transport: `stdio` or `http`. */
-  transport!: 'stdio' | 'http';
+  /** Transport: `stdio`, `http`, or `sse` for the HTTP transport of 2024. */
+  transport!: 'stdio' | 'http' | 'sse';
   /** Where the server is declared. */
   source!: string;
   status!: McpServerStatus;
@@ -17,7 +17,11 @@ export class McpServerDto {
   connects!: number;
   /** Its tools, by their names in Jackdaw. */
   tools!: string[];
-  /** Number of its tools in quarantine. */
+  /** Handling of changed definitions and new tools. */
+  pins!: 'follow' | 'hold' | 'block';
+  /** Handling of suspicious definitions. */
+  scan!: 'hide' | 'warn' | 'off';
+  /** Number of its tools whose definitions wait for a person: hidden tools, and tools used as accepted. */
   quarantined!: number;
 }
 
@@ -31,6 +35,17 @@ export class McpFindingDto {
   /** A JSON pointer into the definition. */
   at!: string;
   what!: string;
+  /** Whether it hides the tool; otherwise it is a warning. */
+  hides!: boolean;
+}
+
+/** A difference of two definitions. */
+export class McpDifferenceDto {
+  /** A JSON pointer into the definition. */
+  at!: string;
+  /** JSON text, cut after 500 characters; absent if only the other definition has the value. */
+  before?: string;
+  after?: string;
 }
 
 /** A tool's definition as the server gives it. */
@@ -40,16 +55,25 @@ export class McpPinnedDto {
   definition!: Record<string, unknown>;
 }
 
-/** A tool in quarantine; models do not receive it. */
+/** A tool whose listed definition, or whose annotations, wait for a person. */
 export class McpQuarantineDto {
   /** The tool's name on the server. */
   tool!: string;
-  /** `changed` after its acceptance, or `suspicious` from the start. */
-  reason!: 'changed' | 'suspicious';
+  /**
+   * `changed` after its acceptance, `new` on a known server, `suspicious`, or `hints`: its definition is in use, but
+   * annotations that loosen its handling are not.
+   */
+  reason!: 'changed' | 'new' | 'suspicious' | 'hints';
+  /** Whether models do not receive the tool; otherwise they receive the definition in use. */
+  hidden!: boolean;
   findings!: McpFindingDto[];
-  /** The accepted definition; `null` before the first acceptance. */
+  /** From the definition in use to the listed one, at most 50. */
+  differences!: McpDifferenceDto[];
+  /** The annotations that take effect, if they differ from those of the definition in use. */
+  hints!: Record<string, unknown> | null;
+  /** The definition in use; `null` before the first acceptance. */
   accepted!: McpPinnedDto | null;
-  /** The present definition. */
+  /** The listed definition. */
   pending!: McpPinnedDto;
 }
 
@@ -74,6 +98,28 @@ export class McpServerDetailDto extends McpServerDto {
   sessions!: number;
   quarantine!: McpQuarantineDto[];
   refused!: McpRefusedToolDto[];
+}
+
+/** Accepts everything of a server that waits, or shows it. */
+export class McpAcceptAllDto {
+  /** Shows the waiting definitions, and accepts nothing. */
+  @Omittable()
+  @IsBoolean()
+  dryRun?: boolean;
+
+  /** The `digest` of a dry run: 409 if the definitions have changed since. By default the present ones are accepted. */
+  @Omittable()
+  @Matches(/^[0-9a-f]{64}$/, { message: 'digest must be 64 lower-case hex digits' })
+  digest?: string;
+}
+
+/** The definitions and annotations of a server that wait, or that were accepted. */
+export class McpAcceptedDto {
+  /** Whether they were accepted; false in a dry run. */
+  accepted!: boolean;
+  /** SHA-256 (hex) of these definitions. */
+  digest!: string;
+  tools!: McpQuarantineDto[];
 }
 
 /** Accepts a tool with its present definition. */
@@ -117,10 +163,30 @@ export class McpNewServerDto {
   @Max(86_400_000)
   timeoutMs?: number;
 
-  /** Whether Jackdaw trusts the server's hints about the effects of its tools. */
+  /** Whether the server's hints about its tools apply; by default `ignore`. */
+  @Omittable()
+  @IsIn(['believe', 'ignore'])
+  hints?: string;
+
+  /** Deprecated: `true` is `hints: "believe"`. */
   @Omittable()
   @IsBoolean()
   trusted?: boolean;
+
+  /** Handling of changed definitions and new tools; default `hold`. */
+  @Omittable()
+  @IsIn(['follow', 'hold', 'block'])
+  pins?: 'follow' | 'hold' | 'block';
+
+  /** Handling of suspicious definitions; default `hide`. */
+  @Omittable()
+  @IsIn(['hide', 'warn', 'off'])
+  scan?: 'hide' | 'warn' | 'off';
+
+  /** Whether results are private data; by default those of a server with credentials. */
+  @Omittable()
+  @IsBoolean()
+  private?: boolean;
 
   /** Patterns that select tools by name. */
   @Omittable()

@@ -1,5 +1,6 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
-import { AppError, fieldMistake } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake } from '../kernel/index.js';
 
 /** A name in a path. A blank name is a client error and not a missing resource. */
 @Injectable()

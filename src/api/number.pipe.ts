@@ -1,5 +1,6 @@
 import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
-import { AppError, fieldMistake } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake } from '../kernel/index.js';
 
 const MOST = 2_147_483_647;
 

@@ -1,6 +1,16 @@
 import { Matches } from 'class-validator';
 import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/index.js';
-import type { AnsweredBy, MemoryState, ReferenceState, ShortenedTurnState, WaitingRequest } from '../run/index.js';
+import type {
+  AnsweredBy,
+  MemoryState,
+  PublishedFile,
+  ReferenceState,
+  RunFinishReason,
+  RunStatus,
+  ShortenedTurnState,
+  WaitFact,
+  WaitingRequest,
+} from '../run/index.js';
 
 /** Tokens, summed over the run's model calls. */
 export class RunUsageDto {
@@ -66,11 +76,23 @@ export class AgentStepDto implements AgentStep {
   is_finished!: boolean;
 }
 
+/** Binary content of a tool's result, to which its text refers as `[file 1: …]`. */
+export class RunFileDto implements PublishedFile {
+  /** Number of the file in its run: `GET /api/runs/{id}/files/{n}` returns the content. */
+  n!: number;
+  media_type!: string;
+  bytes!: number;
+  /** Name or address that the tool gave. */
+  name?: string;
+}
+
 /** An image in a tool's result: its URL, or its type and size if it is data. */
 export class ToldImageDto {
   media_type?: string;
   bytes?: number;
   url?: string;
+  /** Number of the file that holds the data. */
+  file?: number;
 }
 
 /** Outcome of one tool call: `result` if it succeeded, else `error`. */
@@ -85,6 +107,8 @@ export class AnsweredToolDto implements AnsweredTool {
   result_bytes?: number;
   /** Where such a result can be read. */
   result_url?: string;
+  /** Binary content in the result, if any. */
+  files?: RunFileDto[];
   /** Images in the result, if any. */
   images?: ToldImageDto[];
   /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
@@ -107,9 +131,7 @@ export class RunFailureDto {
 export class AnsweredNodeDto implements AnsweredNode {
   /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
   node!: string;
-  /** `llm`, `agent`, `tool`, `code`, `branch`, `map` or `human`. */
   kind!: AnsweredNode['kind'];
-  /** `running`, `completed`, `failed` or `skipped`. */
   status!: AnsweredNode['status'];
   output?: unknown;
   /** Bytes of an output (UTF-8 JSON) that is too large to be in the answer of the run. */
@@ -132,6 +154,19 @@ export class RunNodeQueryDto {
   name!: string;
 }
 
+/** A fact by which a call waits, with its source. */
+export class WaitFactDto implements WaitFact {
+  /** `untrusted` content and `private` data of the run; `out`: the call can carry data out or change something. */
+  fact!: WaitFact['fact'];
+  /** The step that is the source, such as `tool:1:2`; or `input`, `history`, `import`, `definitions`, `state`, `unknown`. */
+  step!: string;
+  tool?: string;
+  /** The MCP server or REST API of the data. */
+  origin?: string;
+  /** The run of the step, if it is another one. */
+  run_id?: string;
+}
+
 /** A pending decision: one decision about one call. */
 export class WaitingRequestDto implements WaitingRequest {
   /** Unique in the run. */
@@ -146,6 +181,14 @@ export class WaitingRequestDto implements WaitingRequest {
   arguments!: string;
   /** Why the call needs approval, why its outcome is unknown, or the reason of the waiting child run. */
   reason?: string;
+  /** The facts by which the call waits; with the kind `approval` only. */
+  facts?: WaitFactDto[];
+  /** Settings that would change the decision; with `facts` only. */
+  settings?: string[];
+  /** Whether only a second person may approve; with the kind `approval` only. */
+  by_another?: true;
+  /** Only principals with one of these roles may approve; with the kind `approval` only. */
+  by_roles?: string[];
   /** The tool's question. */
   question?: string;
   /** JSON Schema of the answer. */
@@ -175,11 +218,8 @@ export class RunResultDto {
   duration_ms!: number;
   /** Whether the answer is complete; for a workflow, whether every answer that it used is complete. */
   is_complete!: boolean;
-  /**
-   * `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` for an unfinished
-   * run.
-   */
-  finish_reason!: string | null;
+  /** `null` for an unfinished run. */
+  finish_reason!: RunFinishReason | null;
   usage!: RunUsageDto;
   /** Usage of its child runs and their descendants; not included in `usage`. */
   children_usage?: RunUsageDto;
@@ -196,7 +236,7 @@ export class RunResultDto {
 /** An agent's answer. */
 export class ChatAnswerDto extends RunResultDto {
   /** The run's status if it is not `completed`. */
-  status?: string;
+  status?: Exclude<RunStatus, 'completed'>;
   /** With `includeDetails`. */
   steps?: AgentStepDto[];
   /** With `includeDetails`; in the order of the calls. */
@@ -206,8 +246,7 @@ export class ChatAnswerDto extends RunResultDto {
 /** The run so far. */
 export class RunAnswerDto extends RunResultDto {
   agent!: string;
-  /** `queued`, `running`, `waiting`, `completed`, `failed` or `cancelled`. */
-  status!: string;
+  status!: RunStatus;
   steps!: AgentStepDto[];
   /** In the order of the calls. */
   tool_results!: AnsweredToolDto[];

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { AgentDecisionService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ApproveDto, DenyDto, InputDto, SettleDto } from './run-decision.dto.js';

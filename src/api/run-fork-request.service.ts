@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentForkService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
 import { WORKFLOW_RUN, WorkflowForkService } from '../workflow/index.js';
 import type { ForkRequestDto } from './run-fork.dto.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ForkRequestDto } from './run-fork.dto.js';

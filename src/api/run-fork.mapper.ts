@@ -1,5 +1,6 @@
 import type { ForkEdit, ForkRequest } from '../agent/index.js';
-import { AppError, fieldMistake, type JsonValue } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, type JsonValue } from '../kernel/index.js';
 import type { WorkflowFork } from '../workflow/index.js';
 import type { ForkEditDto, ForkRequestDto } from './run-fork.dto.js';
 

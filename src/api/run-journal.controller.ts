@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
 import { RunJournalService } from './run-journal.service.js';

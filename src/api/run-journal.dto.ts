@@ -36,7 +36,7 @@ export class JournalEventDto {
   created_at!: number;
 }
 
-/** A run's journal, byte-exact, as replay reads it. Times are epoch ms. */
+/** A run's journal, byte-exact, as replay reads it; a viewer's lacks instructions. Times are epoch ms. */
 export class RunJournalDto {
   run_id!: string;
   agent!: string;
@@ -49,7 +49,7 @@ export class RunJournalDto {
   finished_at!: number | null;
   /** The run's stored input. */
   input!: unknown;
-  /** The stored definition of the agent. */
+  /** The stored definition of the agent; for viewers without instructions. */
   definition!: unknown;
   steps!: JournalStepDto[];
   events!: JournalEventDto[];

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { RunAuditStore, RunService } from '../run/index.js';
-import { AccessLogService } from '../security/index.js';
+import { AccessLogService, isViewer } from '../security/index.js';
 import type { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
 import { toRunJournal } from './run-journal.mapper.js';
 
@@ -22,6 +22,6 @@ export class RunJournalService {
       this.audit.events(id, after, limit + 1),
     ]);
     this.access.record(principal, 'read', 'run.journal', id);
-    return toRunJournal(run, steps, events, { after, limit });
+    return toRunJournal(run, steps, events, { after, limit, hasInstructions: !isViewer(principal) });
   }
 }

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { RunListStore } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { RunListQueryDto, RunPageDto } from './run-list.dto.js';
@@ -13,7 +13,7 @@ export class RunListController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Runs, newest first, filtered by status, agent, session and time. */
+  /** The runs that the caller may see, newest first, filtered by status, agent, session and time. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: RunListQueryDto): Promise<RunPageDto> {
     const page = await this.runs.list(principal, toRunFilter(query), query.limit ?? 50, query.cursor);

@@ -2,6 +2,7 @@ import { IsString, Matches } from 'class-validator';
 import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
+import type { RunStatus } from '../run/index.js';
 
 const STATUSES =
   /^(queued|running|waiting|completed|failed|cancelled)(,(queued|running|waiting|completed|failed|cancelled))*$/;
@@ -34,8 +35,7 @@ export class RunListQueryDto extends TimeRangeQueryDto {
 /** A run in a list. Times are epoch ms. */
 export class ListedRunDto {
   run_id!: string;
-  /** `queued`, `running`, `waiting`, `completed`, `failed` or `cancelled`. */
-  status!: string;
+  status!: RunStatus;
   agent!: string;
   session_id!: string | null;
   created_at!: number;

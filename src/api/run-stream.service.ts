@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AppError, fieldMistake, type Principal } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, type Principal } from '../kernel/index.js';
 import { parseRunPlace, RunFollowService, RunService, START, type RunPlace } from '../run/index.js';
 import { AccessLogService } from '../security/index.js';
 import { disconnectSignal } from './disconnect.factory.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { AnsweredNodeDto, RunAnswerDto, RunNodeQueryDto } from './run-answer.dto.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionAdminService, SessionService } from '../session/index.js';
 import { NumberPipe } from './number.pipe.js';
@@ -21,7 +21,7 @@ import { toMessagePage, toPlace, toSessionPage, toSessionView } from './session.
 export class SessionController {
   constructor(
     private readonly sessions: SessionService,
-    private readonly keeper: SessionAdminService,
+    private readonly sessionAdmin: SessionAdminService,
     private readonly access: AccessLogService,
   ) {}
 
@@ -29,23 +29,29 @@ export class SessionController {
   @Requires('sessions:write')
   @Post()
   async create(@CurrentPrincipal() principal: Principal, @Body() body: SessionRequestDto): Promise<SessionDto> {
-    return toSessionView(await this.keeper.create(principal, body));
+    return toSessionView(await this.sessionAdmin.create(principal, body));
   }
 
-  /** The tenant's sessions, newest first. */
+  /** The sessions that the caller may see, newest first. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: SessionListQueryDto): Promise<SessionPageDto> {
     const limit = query.limit ?? 50;
-    const listed = await this.keeper.list(principal, limit + 1, toPlace(query.cursor));
+    const listed = await this.sessionAdmin.list(principal, limit + 1, toPlace(query.cursor));
     this.access.record(principal, 'read', 'sessions', '');
     return toSessionPage(listed, limit);
   }
 
-  /** Imports an exported session. The caller becomes its owner. */
+  /**
+   * Imports an exported session. The caller becomes its owner. Without a valid signature of this installation the session
+   * is tainted, and system messages need the scope `sessions:trust`.
+   */
   @Requires('sessions:write')
   @Post('import')
   async import(@CurrentPrincipal() principal: Principal, @Body() body: SessionImportDto): Promise<SessionDto> {
-    return toSessionView(await this.keeper.import(principal, body.session, body.id, 'session.'));
+    const { id, trusted: isTrusted } = body;
+    const session = await this.sessionAdmin.import(principal, body.session, id, { isTrusted, at: 'session.' });
+    this.access.record(principal, 'import', 'session', session.id);
+    return toSessionView(session);
   }
 
   /** A session. */
@@ -61,7 +67,7 @@ export class SessionController {
   @Delete(':id')
   @HttpCode(204)
   async remove(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
-    await this.keeper.remove(principal, id);
+    await this.sessionAdmin.remove(principal, id);
     this.access.record(principal, 'erase', 'session', id);
   }
 
@@ -85,7 +91,7 @@ export class SessionController {
   @Delete(':id/messages')
   @HttpCode(204)
   async clear(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
-    await this.keeper.clear(principal, id);
+    await this.sessionAdmin.clear(principal, id);
     this.access.record(principal, 'erase', 'session.messages', id);
   }
 
@@ -105,7 +111,7 @@ export class SessionController {
     @Param('id') id: string,
     @Body() body: SessionMetadataDto,
   ): Promise<SessionMetadataDto> {
-    await this.keeper.setMetadata(principal, id, body.metadata);
+    await this.sessionAdmin.setMetadata(principal, id, body.metadata);
     return { metadata: body.metadata };
   }
 
@@ -118,7 +124,7 @@ export class SessionController {
     @Param('id') id: string,
     @Param('turn', NumberPipe) turn: number,
   ): Promise<void> {
-    await this.keeper.pin(principal, id, turn, true);
+    await this.sessionAdmin.pin(principal, id, turn, true);
   }
 
   /** Unpins a turn. */
@@ -130,13 +136,13 @@ export class SessionController {
     @Param('id') id: string,
     @Param('turn', NumberPipe) turn: number,
   ): Promise<void> {
-    await this.keeper.pin(principal, id, turn, false);
+    await this.sessionAdmin.pin(principal, id, turn, false);
   }
 
-  /** The whole session, in the format of `import`. */
+  /** The whole session, in the format of `import`, signed for the tenant. */
   @Get(':id/export')
   async export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionExportDto> {
-    const exported = await this.keeper.export(principal, id);
+    const exported = await this.sessionAdmin.export(principal, id);
     this.access.record(principal, 'export', 'session', id);
     return exported;
   }

@@ -1,7 +1,8 @@
-import { IsObject, IsString, Matches } from 'class-validator';
+import { IsBoolean, IsObject, IsString, Matches } from 'class-validator';
 import { RawJson } from './raw-json.decorator.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto, PageQueryDto } from './page-query.dto.js';
+import type { SessionMessage, TurnStatus } from '../session/index.js';
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const ID_MESSAGE = { message: 'id must be 1 to 128 of A-Z a-z 0-9 _ -' };
@@ -46,6 +47,8 @@ export class SessionExportDto {
   session!: Record<string, unknown>;
   /** Its turns with their messages, oldest first. */
   turns!: Record<string, unknown>[];
+  /** HMAC-SHA256 of this installation over the other fields, valid in the same tenant. */
+  signature?: string;
 }
 
 /** A session to import. */
@@ -59,6 +62,11 @@ export class SessionImportDto {
   @Omittable()
   @Matches(ID, ID_MESSAGE)
   id?: string;
+
+  /** Whether to trust an import without a valid signature; needs the scope `sessions:trust`. */
+  @Omittable()
+  @IsBoolean()
+  trusted?: boolean = false;
 }
 
 /** A session. Times are epoch ms. */
@@ -70,6 +78,10 @@ export class SessionDto {
   message_count!: number;
   /** Metadata of the session. */
   metadata!: Record<string, unknown>;
+  /** Whether the session has untrusted content. */
+  is_tainted!: boolean;
+  /** Whether the session has private data. */
+  is_private!: boolean;
   created_at!: number;
   updated_at!: number;
   /** The session of the calling agent, if an agent uses this session to call another agent; else `null`. */
@@ -102,8 +114,7 @@ export class MessageQueryDto extends PageQueryDto {
 
 /** An image of a tool message. */
 export class MessageImageDto {
-  /** `image`. */
-  type!: string;
+  type!: 'image';
   /** An HTTPS URL or a data URI. */
   url!: string;
 }
@@ -112,11 +123,10 @@ export class MessageImageDto {
 export class MessageDto {
   turn!: number;
   /** Status of the turn; a failed or cancelled turn may lack an answer. */
-  turn_status!: string;
+  turn_status!: TurnStatus;
   run_id!: string;
-  /** `user`, `assistant` or `tool`. */
-  role!: string;
-  content!: unknown;
+  role!: SessionMessage['role'];
+  content!: SessionMessage['content'];
   /** Tool calls of an assistant message. */
   tool_calls?: MessageCallDto[];
   /** The call that a tool message answers. */

@@ -9,6 +9,8 @@ export function toSessionView(session: SessionRecord): SessionDto {
     turn_count: session.lastTurn,
     message_count: session.messageCount,
     metadata: { ...session.metadata },
+    is_tainted: session.taintedTurn !== null,
+    is_private: session.privateTurn !== null,
     created_at: session.createdAt,
     updated_at: session.updatedAt,
     parent_session_id: session.parentId,

@@ -1,4 +1,5 @@
-import { AppError, fieldMistake } from '../common/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake } from '../kernel/index.js';
 
 /** A position in a list that is ordered by time, then id. Times are epoch ms. */
 interface TimePlace {

@@ -1,7 +1,7 @@
 import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DirectCallService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';

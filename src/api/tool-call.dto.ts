@@ -2,7 +2,8 @@ import { IsInt, IsObject, Matches, Max, Min } from 'class-validator';
 import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
 import { Omittable } from './omittable.decorator.js';
-import { ToldImageDto, WaitingRequestDto } from './run-answer.dto.js';
+import { RunFileDto, ToldImageDto, WaitingRequestDto } from './run-answer.dto.js';
+import type { RunStatus } from '../run/index.js';
 
 /** A direct tool call. */
 export class ToolCallDto {
@@ -31,13 +32,15 @@ export class ToolCallAnswerDto {
   run_id!: string;
   session_id!: string | null;
   tool!: string;
-  /** `completed`, `failed` or `cancelled`; `waiting` for a person, or `queued`. */
-  status!: string;
+  /** `waiting`: for a person. */
+  status!: RunStatus;
   /** Present after the call has ended. */
   success?: boolean;
   /** The tool's result, if the call succeeded. */
   result?: unknown;
-  /** Images in the result; the run's journal has them whole. */
+  /** Binary content in the result. */
+  files?: RunFileDto[];
+  /** Images in the result. */
   images?: ToldImageDto[];
   /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   images_left_out?: number;

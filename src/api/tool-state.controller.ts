@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { ToolStateAdminService } from '../tool/index.js';
+import { ToolStateAdminService } from '../tool-state/index.js';
 import {
   ShownToolContextDto,
   ToolContextPageDto,
@@ -22,7 +22,7 @@ export class ToolStateController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Tool states in the tenant's sessions, without the data. */
+  /** Tool states in the sessions that the caller may see, without the data. */
   @Get()
   async list(
     @CurrentPrincipal() principal: Principal,

@@ -1,6 +1,6 @@
 import { Type } from 'class-transformer';
 import { IsInt, IsString, Max, Min } from 'class-validator';
-import type { StateType } from '../tool/index.js';
+import type { StateType } from '../tool-state/index.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 

@@ -5,7 +5,7 @@ import type {
   StateEntry,
   StateHistoryEntry,
   StateVersion,
-} from '../tool/index.js';
+} from '../tool-state/index.js';
 import type {
   DamagedToolContextDto,
   ListedToolContextDto,

@@ -8,6 +8,8 @@ export class ToolMetadataDto {
   egress!: boolean;
   /** Whether results may contain untrusted content. */
   untrusted!: boolean;
+  /** Whether results are private data. */
+  private!: boolean;
   /** Maximum number of retries of a failed call. */
   retries!: number;
   /** Maximum duration of one call, in ms; if absent, the run's limit applies. */
@@ -18,6 +20,20 @@ export class ToolMetadataDto {
   concurrency?: number;
   /** Maximum time that a call waits in the queue, in ms. */
   queue_timeout_ms?: number;
+}
+
+/** A suspicious part of a tool's definition. */
+export class ToolWarningDto {
+  /** A JSON pointer into the definition. */
+  at!: string;
+  what!: string;
+}
+
+/** A model whose requests omit a tool, since the format of its provider cannot express it. */
+export class ToolOmissionDto {
+  /** As `provider:model`. */
+  model!: string;
+  reason!: string;
 }
 
 /** A tool. */
@@ -34,6 +50,10 @@ export class ToolDto {
    * refused.
    */
   enabled!: boolean;
+  /** Models that do not receive the tool, if any; known since the first request to each. */
+  omitted?: ToolOmissionDto[];
+  /** Suspicious parts of an MCP tool's definition, if any. Models receive the tool nevertheless. */
+  warnings?: ToolWarningDto[];
   /** JSON Schema of the arguments. */
   input_schema!: Record<string, unknown>;
   /** JSON Schema of the results, if declared. */

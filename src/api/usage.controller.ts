@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { BudgetRebuildService } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { RunUsageStore, type UsageFilter, type UsageKind } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RebuiltBudgetsDto, UsageDaysQueryDto, UsagePageDto, UsageQueryDto } from './usage.dto.js';
@@ -13,11 +13,11 @@ export class UsageController {
     private readonly budgets: BudgetRebuildService,
   ) {}
 
-  /** Tokens and costs of model calls in the caller's tenant, by day, session or model. */
+  /** Tokens and costs of the model calls that the caller may see, by day, session or model. */
   @Get()
   @Requires('usage:read')
-  own(@CurrentPrincipal() { tenant }: Principal, @Query() query: UsageQueryDto): Promise<UsagePageDto> {
-    return this.page({ ...toUsageFilter(query), tenant }, query.by ?? 'day', query);
+  own(@CurrentPrincipal() principal: Principal, @Query() query: UsageQueryDto): Promise<UsagePageDto> {
+    return this.page({ ...toUsageFilter(query), principal }, query.by ?? 'day', query);
   }
 
   /** Tokens and costs of all tenants, by tenant; for operators. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentService, type RunAnswer } from '../agent/index.js';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { WorkflowService } from '../workflow/index.js';
 import { markReplay } from './idempotent-replay.mapper.js';

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Principal } from '../common/index.js';
+import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { WorkflowRegistry } from '../workflow/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';

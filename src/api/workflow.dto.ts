@@ -1,5 +1,5 @@
 import { IsBoolean, IsInt, IsObject, Matches, Max, Min } from 'class-validator';
-import { MAX_PRIORITY } from '../run/index.js';
+import { MAX_PRIORITY, type NodeKind } from '../run/index.js';
 import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
 import { Omittable } from './omittable.decorator.js';
@@ -43,8 +43,7 @@ export class WorkflowRunDto {
 /** A node of a workflow. Prompts and instructions are not published. */
 export class WorkflowNodeDto {
   id!: string;
-  /** `llm`, `agent`, `tool`, `code`, `branch`, `map` or `human`. */
-  type!: string;
+  type!: NodeKind;
   description?: string;
   /** Name of its agent, tool or code. */
   uses?: string;
@@ -54,8 +53,8 @@ export class WorkflowNodeDto {
 export class WorkflowEdgeDto {
   from!: string;
   to!: string;
-  /** `next`, `branch`, or `fallback` (taken if the node fails). */
-  kind!: string;
+  /** `fallback`: taken if the node fails. */
+  kind!: 'next' | 'branch' | 'fallback';
 }
 
 /** A workflow. */

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { RunEvent } from './run/index.js';
+import type { RunEvent } from '../run/index.js';
 
 /**
  * Descriptions of all event types; the type requires one entry for each. `docs/run-events.md` describes their fields.

@@ -2,12 +2,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
-import { VERSION } from './common/index.js';
-import { withEventTypes } from './openapi-event.mapper.js';
-import { withNullTypes } from './openapi-null.mapper.js';
-import { withCommonResponses } from './openapi-response.mapper.js';
-import { withTools } from './openapi-tools.mapper.js';
-import type { ToolDefinition } from './tool/index.js';
+import { VERSION } from '../kernel/index.js';
+import { withEventTypes } from './event.mapper.js';
+import { withNullTypes } from './null.mapper.js';
+import { describeOperations, operationId, operationsIn } from './operation.mapper.js';
+import { describeResponses } from './response.mapper.js';
+import { withTools } from './tools.mapper.js';
+import { withTypeSchemas } from './type-schema.mapper.js';
+import { validatorBounds, withBounds, type Models } from './validator-bounds.mapper.js';
+import type { ToolDefinition } from '../tool/index.js';
 
 const require = createRequire(import.meta.url);
 
@@ -63,9 +66,12 @@ export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly 
 async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObject> {
   const [{ DocumentBuilder, SwaggerModule }, { default: metadata }] = await Promise.all([
     import('@nestjs/swagger'),
-    import('./openapi-metadata.js'),
+    import('./generated/openapi-metadata.js'),
   ]);
-  await SwaggerModule.loadPluginMetadata(metadata);
+  const plugin: Record<string, object> = await metadata();
+  const { models } = plugin['@nestjs/swagger'] as { readonly models: Models };
+  const bounds = await validatorBounds(models);
+  await SwaggerModule.loadPluginMetadata(() => Promise.resolve(withBounds(plugin, models, bounds)));
   // OpenAPI 3.1 uses JSON Schema, as tools do.
   const shape = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -79,6 +85,15 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
       description:
         'An API key. Not required if the server has no keys, neither in `API_KEYS` nor created by `POST /api/keys`',
     })
-    .addSecurityRequirements('bearer');
-  return withEventTypes(withNullTypes(withCommonResponses(SwaggerModule.createDocument(app, shape.build()))));
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same API key.' }, 'apiKey')
+    .addSecurityRequirements('bearer')
+    .addSecurityRequirements('apiKey')
+    // Relative to this document, so that a proxy's path before `/docs/json` is part of it.
+    .addServer('..', 'This server');
+  const options = { operationIdFactory: operationId };
+  const document = withTypeSchemas(withNullTypes(SwaggerModule.createDocument(app, shape.build(), options)), bounds);
+  const operations = operationsIn(app, document);
+  describeOperations(operations, document);
+  describeResponses(operations, document);
+  return withEventTypes(document);
 }

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ToolDefinition } from './tool/index.js';
+import type { ToolDefinition } from '../tool/index.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['post']>;
 type Schema = Readonly<Record<string, unknown>>;

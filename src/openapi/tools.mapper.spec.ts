@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { withNullTypes } from './openapi-null.mapper.js';
-import { withTools } from './openapi-tools.mapper.js';
+import { withNullTypes } from './null.mapper.js';
+import { withTools } from './tools.mapper.js';
 
 const DOCUMENT: OpenAPIObject = {
   openapi: '3.1.0',

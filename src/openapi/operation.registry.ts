@@ -1,0 +1,110 @@
+/** How an operation appears in the document. */
+export interface DocumentedOperation {
+  /** Unique in the document. */
+  readonly id: string;
+  readonly tag: keyof typeof TAGS;
+  /** Statuses of its errors beside those that the shape of its request implies. */
+  readonly errors?: readonly number[];
+}
+
+export const TAGS = {
+  Chat: 'Questions to agents.',
+  Agents: 'The registered agents.',
+  Runs: 'Runs of agents, workflows and tools: status, events, decisions, forks.',
+  Sessions: 'Conversations with their messages.',
+  Tools: 'The registered tools, and direct calls of them.',
+  'Tool states': 'Stored states of stateful tools.',
+  'MCP servers': 'Connected MCP servers.',
+  MCP: 'The endpoint for MCP clients.',
+  Workflows: 'The registered workflows.',
+  Usage: 'Tokens and costs.',
+  Keys: 'API keys.',
+  Privacy: 'Erasure and the access log.',
+  Health: 'Status of the server.',
+} as const;
+
+/** A model call can fail or time out. */
+const OF_MODELS = [422, 502, 504];
+
+const chat = (id: string, errors: readonly number[] = []) =>
+  ({ id, tag: 'Chat', errors: [404, 409, 422, ...errors] }) as const;
+const run = (id: string, ...errors: number[]) => ({ id, tag: 'Runs', errors }) as const;
+const session = (id: string, ...errors: number[]) => ({ id, tag: 'Sessions', errors }) as const;
+const tool = (id: string, ...errors: number[]) => ({ id, tag: 'Tools', errors }) as const;
+const state = (id: string, ...errors: number[]) => ({ id, tag: 'Tool states', errors }) as const;
+const server = (id: string, ...errors: number[]) => ({ id, tag: 'MCP servers', errors }) as const;
+const workflow = (id: string, ...errors: number[]) => ({ id, tag: 'Workflows', errors }) as const;
+
+/** The operations of Jackdaw's own controllers, by class and method. */
+export const OPERATIONS: Readonly<Record<string, DocumentedOperation>> = {
+  'ChatController.chat': chat('chat', OF_MODELS),
+  'ChatController.stream': chat('streamChat'),
+  'ChatController.submit': chat('startRun'),
+  'AgentController.list': { id: 'listAgents', tag: 'Agents' },
+  'AgentController.get': { id: 'getAgent', tag: 'Agents' },
+  'RunListController.list': run('listRuns'),
+  'RunController.get': run('getRun', 410),
+  'RunController.node': run('getRunNode', 410),
+  'RunController.events': run('streamRunEvents', 410),
+  'RunController.cancel': run('cancelRun', 409),
+  'RunJournalController.page': run('getRunJournal', 410),
+  'RunFileController.get': run('getRunFile'),
+  'RunForkController.fork': run('forkRun', 409, 410, 422),
+  'RunDecisionController.approve': run('approveRun', 409),
+  'RunDecisionController.deny': run('denyRun', 409),
+  'RunDecisionController.input': run('answerRun', 409),
+  'RunDecisionController.settle': run('settleRun', 409),
+  'ErasureController.prune': session('pruneSessions'),
+  'ErasureController.erase': { id: 'eraseUser', tag: 'Privacy', errors: [409] },
+  'SessionController.list': session('listSessions'),
+  'SessionController.create': session('createSession', 409),
+  'SessionController.import': session('importSession', 409),
+  'SessionController.get': session('getSession'),
+  'SessionController.remove': session('deleteSession', 409),
+  'SessionController.messages': session('listMessages'),
+  'SessionController.clear': session('clearSession', 409),
+  'SessionController.metadata': session('getSessionMetadata'),
+  'SessionController.setMetadata': session('setSessionMetadata', 409),
+  'SessionController.pin': session('pinTurn', 409),
+  'SessionController.unpin': session('unpinTurn', 409),
+  'SessionController.export': session('exportSession'),
+  'ToolController.list': tool('listTools'),
+  'ToolController.get': tool('getTool'),
+  'ToolController.enable': tool('enableTool'),
+  'ToolController.disable': tool('disableTool'),
+  'ToolCallController.call': tool('callTool', 409, 422, 502, 504),
+  'ToolStateController.list': state('listToolStates'),
+  'ToolStateController.get': state('getToolState'),
+  'ToolStateController.remove': state('deleteToolState', 409),
+  'ToolStateController.history': state('getToolStateHistory'),
+  'ToolStateController.versions': state('listToolStateVersions'),
+  'ToolStateController.rollback': state('rollBackToolState', 409),
+  'McpController.list': server('listMcpServers'),
+  'McpController.add': server('addMcpServer', 409),
+  'McpController.get': server('getMcpServer'),
+  'McpController.remove': server('removeMcpServer'),
+  'McpController.reconnect': server('reconnectMcpServer', 409),
+  'McpController.accept': server('acceptMcpTool', 409),
+  'McpController.acceptAll': server('acceptMcpServer', 409),
+  'McpController.resources': server('listMcpResources', 409, 502, 504),
+  'McpController.templates': server('listMcpResourceTemplates', 409, 502, 504),
+  'McpController.resource': server('readMcpResource', 409, 502, 504),
+  'McpController.prompts': server('listMcpPrompts', 409, 502, 504),
+  'McpController.prompt': server('getMcpPrompt', 409, 502, 504),
+  'KeyController.list': { id: 'listKeys', tag: 'Keys' },
+  'KeyController.create': { id: 'createKey', tag: 'Keys' },
+  'KeyController.revoke': { id: 'revokeKey', tag: 'Keys' },
+  'AccessLogController.list': { id: 'listAccessLog', tag: 'Privacy' },
+  'UsageController.own': { id: 'getUsage', tag: 'Usage' },
+  'UsageController.tenants': { id: 'getTenantUsage', tag: 'Usage' },
+  'UsageController.rebuild': { id: 'rebuildBudgets', tag: 'Usage', errors: [409] },
+  'WorkflowController.list': workflow('listWorkflows'),
+  'WorkflowController.get': workflow('getWorkflow'),
+  'WorkflowController.start': workflow('startWorkflow', 409, 422, 502, 504),
+  'McpEndpointController.get': { id: 'openMcpStream', tag: 'MCP', errors: [404, 405, 406] },
+  'McpEndpointController.post': { id: 'sendMcpMessage', tag: 'MCP', errors: [404, 406] },
+  'McpEndpointController.delete': { id: 'endMcpSession', tag: 'MCP', errors: [404, 405] },
+  'HealthController.agent': { id: 'getAgentHealth', tag: 'Health' },
+  'HealthController.live': { id: 'getLiveness', tag: 'Health' },
+  'HealthController.ready': { id: 'getReadiness', tag: 'Health' },
+};

@@ -1,0 +1,81 @@
+import { getMetadataStorage } from 'class-validator';
+
+type Schema = Readonly<Record<string, unknown>>;
+/** Metadata of one field, as the plugin of @nestjs/swagger writes it. */
+type Field = Readonly<Record<string, unknown>>;
+
+/** Metadata of DTOs: the module and the fields of its classes, by their names. */
+export type Models = readonly (readonly [Promise<object>, Readonly<Record<string, Readonly<Record<string, Field>>>>])[];
+
+/** JSON Schema keywords of a field's validators: for its value, and for each item of a list. */
+export type Bounds = (dto: string, field: string) => { readonly scalar: Schema; readonly items?: Schema };
+
+/** Keywords of validators with one number. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  min: 'minimum',
+  max: 'maximum',
+  minLength: 'minLength',
+  maxLength: 'maxLength',
+  arrayMinSize: 'minItems',
+  arrayMaxSize: 'maxItems',
+};
+
+/**
+ * Reads the bounds of validators from class-validator. The plugin reads the source instead, and omits a bound that is a
+ * named constant.
+ */
+export async function validatorBounds(models: Models): Promise<Bounds> {
+  const found = new Map<string, { scalar: Record<string, unknown>; items?: Record<string, unknown> }>();
+  for (const [loading, classes] of models) {
+    const module = (await loading) as Readonly<Record<string, unknown>>;
+    for (const name of Object.keys(classes)) {
+      for (const rule of rulesOf(module[name])) add(found, `${name}.${rule.field}`, rule);
+    }
+  }
+  return (dto, field) => found.get(`${dto}.${field}`) ?? { scalar: {} };
+}
+
+interface Rule {
+  readonly field: string;
+  readonly isForItems: boolean;
+  readonly schema: Schema;
+}
+
+function rulesOf(target: unknown): Rule[] {
+  if (typeof target !== 'function') return [];
+  const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
+  return rules.map(({ propertyName, name = '', constraints, each }) => {
+    const keyword = KEYWORDS[name];
+    const value: unknown = constraints?.[0];
+    const schema = keyword !== undefined ? { [keyword]: value } : name === 'isInt' ? { type: 'integer' } : {};
+    return { field: propertyName, isForItems: each, schema };
+  });
+}
+
+function add(
+  found: Map<string, { scalar: Record<string, unknown>; items?: Record<string, unknown> }>,
+  key: string,
+  { schema, isForItems }: Rule,
+): void {
+  const entry = found.get(key) ?? { scalar: {} };
+  found.set(key, entry);
+  if (isForItems) entry.items = { ...entry.items, ...schema };
+  else entry.scalar = { ...entry.scalar, ...schema };
+}
+
+/** Adds bounds to the plugin's metadata, from which @nestjs/swagger creates the parameters of queries. */
+export function withBounds(plugin: Record<string, object>, models: Models, bounds: Bounds): Record<string, object> {
+  const bounded = models.map(([loading, classes]) => [loading, boundedClasses(classes, bounds)]);
+  return { ...plugin, '@nestjs/swagger': { ...plugin['@nestjs/swagger'], models: bounded } };
+}
+
+function boundedClasses(classes: Models[number][1], bounds: Bounds): object {
+  return Object.fromEntries(
+    Object.entries(classes).map(([dto, fields]) => [
+      dto,
+      Object.fromEntries(
+        Object.entries(fields).map(([field, metadata]) => [field, { ...metadata, ...bounds(dto, field).scalar }]),
+      ),
+    ]),
+  );
+}
