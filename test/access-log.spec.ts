@@ -40,9 +40,9 @@ describeDatabases('the access log', await testServers(), (created) => {
     await store.add([...entries, entry(100, { tenant: 'other' })]);
     const newest = entries.toReversed().toSorted((a, b) => b.at - a.at);
     const listed: AccessEntry[] = [];
-    for (let page = await store.list(tenant, {}, 7); page.length > 0;) {
+    for (let page = await store.list([tenant], {}, 7); page.length > 0;) {
       listed.push(...page);
-      page = await store.list(tenant, {}, 7, page.at(-1));
+      page = await store.list([tenant], {}, 7, page.at(-1));
     }
     expect(listed).toEqual(newest);
   });
@@ -55,7 +55,7 @@ describeDatabases('the access log', await testServers(), (created) => {
       entry(202, { tenant, at: NOW + 5, targetKind: 'run.journal' }),
     ]);
     const ids = async (filter: Parameters<AccessLogStore['list']>[1]) =>
-      (await store.list(tenant, filter, 9)).map(({ id }) => id.slice(-3));
+      (await store.list([tenant], filter, 9)).map(({ id }) => id.slice(-3));
     expect(await ids({ principal: 'bob' })).toEqual(['201']);
     expect(await ids({ targetKind: 'run' })).toEqual(['200']);
     expect(await ids({ targetKind: 'session', targetId: 's' })).toEqual(['201']);
@@ -65,24 +65,24 @@ describeDatabases('the access log', await testServers(), (created) => {
 
   it('deletes only old entries, in small batches', async () => {
     const tenant = 'aging';
-    const kept = entry(3000, { tenant, at: NOW - 30 * DAY_MS });
+    const retained = entry(3000, { tenant, at: NOW - 30 * DAY_MS });
     await store.add([
-      kept,
+      retained,
       ...Array.from({ length: 1100 }, (_, n) => entry(4000 + n, { tenant, at: NOW - 31 * DAY_MS })),
     ]);
-    const retention = new AccessLogRetentionService(store, config);
+    const retention = new AccessLogRetentionService(store, config.security);
     expect(await store.dropBefore(NOW - 30 * DAY_MS, 100)).toBe(true);
-    expect(await store.list(tenant, {}, 2000)).toHaveLength(1001);
+    expect(await store.list([tenant], {}, 2000)).toHaveLength(1001);
     await retention.sweep(NOW);
-    expect(await store.list(tenant, {}, 2000)).toEqual([kept]);
+    expect(await store.list([tenant], {}, 2000)).toEqual([retained]);
   });
 
   it('is written in batches, each entry once, with any name of a principal', async () => {
-    const log = new AccessLogService(store, config);
+    const log = new AccessLogService(store, config.security);
     const names = ['ann\0', 'bob\ud800', '🐦', 'x'.repeat(500)];
     for (let n = 0; n < 450; n++) log.record({ id: names[n % 4]!, tenant: 'busy', roles: [] }, 'read', 'run', `r${n}`);
     await log.onApplicationShutdown();
-    const listed = await store.list('busy', {}, 1000);
+    const listed = await store.list(['busy'], {}, 1000);
     expect(new Set(listed.map(({ targetId }) => targetId)).size).toBe(450);
     expect(new Set(listed.map(({ principal }) => principal))).toEqual(
       new Set(['ann\ufffd', 'bob\ufffd', '🐦', 'x'.repeat(128)]),
@@ -102,7 +102,7 @@ describe('the access log during a database failure', () => {
         if (fault) throw new Error('the connection broke');
       }
     }
-    const log = new AccessLogService(new AccessLogStore(new FaultyDatabase(opened.database)), config);
+    const log = new AccessLogService(new AccessLogStore(new FaultyDatabase(opened.database)), config.security);
     for (let n = 0; n < 250; n++) log.record(ALICE, 'read', 'run', `r${n}`);
     while (faults.length > 0) await log.writeAll();
     await log.onApplicationShutdown();
@@ -126,7 +126,7 @@ class LateReader implements OnApplicationShutdown {
 
 describe('the access log of a server', () => {
   const hash = (key: string) => createHash('sha256').update(key).digest('hex');
-  const keys = `ann:a:user:${hash('ann-key')},bob:a:user:${hash('bob-key')},eve:b:user:${hash('eve-key')},cat:a:admin:${hash('cat-key')}`;
+  const keys = `ann:a:user:${hash('ann-key')},bob:a:user:${hash('bob-key')}:all,eve:b:user:${hash('eve-key')},cat:a:admin:${hash('cat-key')}`;
   const as = (name: string) => ({ authorization: `Bearer ${name}-key` });
   let llm: FakeLlm;
   let folder: string;
@@ -148,7 +148,7 @@ describe('the access log of a server', () => {
     return (await jackdaw.app.get(Database, { strict: false }).query<object>(sql)).map((row) => Object.values(row));
   }
 
-  it('records permitted reads, and a stop flushes all entries', async () => {
+  it('records permitted reads and refusals, and a stop flushes all entries', async () => {
     let jackdaw = await start('on');
     const { body } = await jackdaw.chat({ query: 'hi', sessionId: 's' }, as('ann'));
     const runId = String(body['run_id']);
@@ -163,7 +163,7 @@ describe('the access log of a server', () => {
     await jackdaw.stop();
 
     jackdaw = await start('off');
-    const told = [
+    const shown = [
       ['a', 'bob', 'read', 'run', runId],
       ['a', 'bob', 'read', 'run.journal', runId],
       ['a', 'bob', 'read', 'session', 's'],
@@ -172,15 +172,16 @@ describe('the access log of a server', () => {
       ['a', 'bob', 'read', 'run.events', runId],
       ['a', 'bob', 'fork', 'run', runId],
       ['a', 'late', 'read', 'run', 'last'],
+      ...[...reads, '/api/runs'].map((path) => ['', '127.0.0.1', 'refuse', 'route', `GET ${path}`]),
     ];
     const recorded = await entries(jackdaw);
-    expect(new Set(recorded.map(String))).toEqual(new Set(told.map(String)));
-    expect(recorded).toHaveLength(told.length);
+    expect(new Set(recorded.map(String))).toEqual(new Set(shown.map(String)));
+    expect(recorded).toHaveLength(shown.length);
     // Nothing is recorded with ACCESS_LOG=off.
     await jackdaw.get(`/api/runs/${runId}`, as('bob'));
     await jackdaw.stop();
     jackdaw = await start('off');
-    expect(await entries(jackdaw)).toHaveLength(told.length);
+    expect(await entries(jackdaw)).toHaveLength(shown.length);
     await jackdaw.stop();
   });
 

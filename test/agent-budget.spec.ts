@@ -93,7 +93,7 @@ describe('budgets of an agent', () => {
     expect((await jackdaw.get('/api/agents/free')).body).not.toHaveProperty('budgets');
   });
 
-  it('of cost refuse a model without a price in a request', async () => {
+  it('refuse a model without a price in a request if they limit the cost', async () => {
     const { status, body } = await chat('dated', { model: 'gpt-4o-mini' });
     expect([status, body['code']]).toEqual([403, 'MODEL_NOT_ALLOWED']);
   });

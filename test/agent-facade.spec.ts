@@ -38,12 +38,21 @@ describe('chat of an agent in code', () => {
     expect(pieces.join('')).toBe('The answer is pong.');
   });
 
+  it('has the binary content of a tool result as a file of the run', async () => {
+    const agent = await host.start({}, [calls(['bytes', {}]), says('Done.')]);
+    const bytes = Buffer.from([0xff, 0, 1]);
+    agent.registerTool({ name: 'bytes', description: 'Gives bytes.', handler: () => ({ bytes }) });
+    const { runId } = await agent.chat('Bytes?');
+    expect(await agent.file(runId, 1)).toEqual({ n: 1, mediaType: 'application/octet-stream', bytes });
+    await expect(agent.file(runId, 2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   it('publishes the run events in order', async () => {
     const agent = await host.start({}, [says('Fine.')]);
-    const told: RunEvent['type'][] = [];
-    await agent.stream('How are you?', ({ type }) => told.push(type));
-    expect([told[0], told.at(-1)]).toEqual(['run.started', 'run.completed']);
-    expect(told).toContain('message.delta');
+    const published: RunEvent['type'][] = [];
+    await agent.stream('How are you?', ({ type }) => published.push(type));
+    expect([published[0], published.at(-1)]).toEqual(['run.started', 'run.completed']);
+    expect(published).toContain('message.delta');
   });
 
   it('ends a text stream with the error of its run', async () => {

@@ -5,8 +5,8 @@ import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'nod
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { serve } from '../src/bootstrap.js';
-import { AppError } from '../src/common/index.js';
+import { serve } from '../src/server/bootstrap.js';
+import { AppError } from '../src/errors/index.js';
 import { loadConfig } from '../src/config/index.js';
 import { AgentFolder } from './support/agent-folder.js';
 import { newFolder, startJackdaw, type StartOptions } from './support/jackdaw.js';
@@ -81,7 +81,7 @@ describe('agents in files at the start', () => {
     });
     expect((await refusal({ options: { agentsDir: away } })).message).toContain('leave agentsDir out');
     writeFileSync(away, '');
-    expect((await refusal({ env: { AGENTS_DIR: away } })).message).toContain('it is no folder');
+    expect((await refusal({ env: { AGENTS_DIR: away } })).message).toContain('it is not a folder');
     expect(await names({ env: {} })).toEqual(['default']);
   });
 

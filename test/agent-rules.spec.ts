@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { SecurityPolicies } from '../src/tool/index.js';
+import { SecurityPolicies } from '../src/tool-policy/index.js';
 import type { SseEvent } from './support/event-stream.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -16,7 +16,7 @@ describe('a call that needs approval', () => {
   it('waits without an execution and is reported alike by the 202, the events and GET /api/runs/:id', async () => {
     const from = Date.now();
     host.llm.reply({ calls: [pay('bob')] });
-    const { status, body } = await host.jackdaw.chat({ query: 'go', sessionId: 'told' });
+    const { status, body } = await host.jackdaw.chat({ query: 'go', sessionId: 'shown' });
     const run = new WaitingRun(host.jackdaw, String(body['run_id']));
     const [request, ...more] = await run.requests();
     expect(more).toEqual([]);

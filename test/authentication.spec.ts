@@ -43,7 +43,7 @@ describe('docs/authentication.md', () => {
     expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES.filter((scope) => scope !== 'operate'));
     expect(scopesOf({ roles: ['operator'] })).toEqual(['usage:read', 'operate']);
     expect(scopesOf({ roles: ['user'] })).toEqual(
-      SCOPES.filter((scope) => !['tools:write', 'keys', 'erase', 'audit', 'operate'].includes(scope)),
+      SCOPES.filter((scope) => !['sessions:trust', 'tools:write', 'keys', 'erase', 'audit', 'operate'].includes(scope)),
     );
     expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read', 'usage:read']);
     expect(scopesOf({ roles: ['ops'], scopes: ['*'] })).toEqual([]);
@@ -108,7 +108,7 @@ describe('a custom authenticator', () => {
     };
     expect((await (await waiting()).after('approve')).at(-1)?.data.type).toBe('run.completed');
     const run = await waiting();
-    const boss = new WaitingRun(jackdaw, run.id, token({ ...ANN, sub: 'boss' }));
+    const boss = new WaitingRun(jackdaw, run.id, token({ ...ANN, sub: 'boss', roles: ['admin'] }));
     dismissed.add('jwt:ann');
     expect((await jackdaw.get('/api/runs', token(ANN))).status).toBe(401);
     expect((await boss.after('approve')).at(-1)?.data).toMatchObject({
@@ -128,6 +128,6 @@ describe('a server with an authenticator and no API_KEYS', () => {
 
   it('may listen on any address and serves its documents only if enabled', () => {
     const { config } = loadConfig({ env: { HOST: '0.0.0.0' }, hasAuthenticator: true });
-    expect([config.http.host, config.docs.enabled]).toEqual(['0.0.0.0', false]);
+    expect([config.server.host, config.server.hasDocs]).toEqual(['0.0.0.0', false]);
   });
 });

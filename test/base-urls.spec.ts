@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadConfig } from '../src/config/index.js';
-import { createAgent } from '../src/index.js';
+import { createAgent, type AppError } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { createAccess } from '../src/llm/wire/wire-access.factory.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
@@ -35,6 +36,179 @@ describe.each(Object.entries(PATHS))('the base URL of %s', (provider, path) => {
     jackdaw = await startJackdaw({ env: envOf(`${llm.url}/${endpoint}?api-version=1&b=%2F/`) });
     expect((await jackdaw.chat({ query: 'x' })).status).toBe(200);
     expect(llm.envelopes[0]?.path).toBe(`${path}?api-version=1&b=%2F/`);
+  });
+});
+
+describe('the address of an Ollama server', () => {
+  it.each(['', '/', '/v1', '/v1/', '?key=1', '/prefix', '/prefix/v1/?key=1'])('may omit /v1: "%s"', async (given) => {
+    llm.always({ text: 'ok' });
+    const url = new URL(given, new URL(llm.url).origin).href;
+    const jackdaw = await startJackdaw({ env: { LLM_PROVIDER: 'ollama', OLLAMA_BASE_URL: url, LLM_MODEL: 'm' } });
+    expect((await jackdaw.chat({ query: 'x' })).status).toBe(200);
+    await jackdaw.stop();
+    const [prefix, query] = [given.includes('prefix') ? '/prefix' : '', given.includes('key') ? '?key=1' : ''];
+    expect(llm.envelopes[0]?.path).toBe(`${prefix}/v1/chat/completions${query}`);
+  });
+});
+
+describe('a base URL without /v1, of a server with the API below /v1', () => {
+  const message = { role: 'assistant', content: 'ok' };
+  const answer = JSON.stringify({ model: 'm', choices: [{ message, finish_reason: 'stop' }] });
+  const event = `data: ${JSON.stringify({ choices: [{ delta: message, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`;
+  const vectors = '{"data":[{"index":0,"embedding":[1,0]}]}';
+  const unknown = '{"error":"Unexpected endpoint or method. (POST /chat/completions)"}';
+  const asked: string[] = [];
+  let missing: readonly [status: number, body: string];
+  /** The status of a request to the API itself. */
+  let found = 200;
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url!, 'http://x');
+    asked.push(request.url!);
+    let body = '';
+    request.on('data', (piece: Buffer) => void (body += piece.toString()));
+    request.on('end', () => {
+      const isMissing = !pathname.startsWith('/v1/');
+      const isStreamed = !isMissing && found === 200 && body.includes('"stream":true');
+      response.writeHead(isMissing ? missing[0] : found, {
+        'content-type': isStreamed ? 'text/event-stream' : 'application/json',
+      });
+      if (isMissing) response.end(missing[1]);
+      else if (found !== 200) response.end('{"error":{"message":"The model `m` does not exist."}}');
+      else response.end(isStreamed ? event : pathname.endsWith('/embeddings') ? vectors : answer);
+    });
+  });
+  let origin: string;
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    asked.length = 0;
+    missing = [404, '{"detail":"Not Found"}'];
+    found = 200;
+  });
+  afterAll(() => void server.close());
+
+  const envOf = (provider: string, suffix = '') => ({
+    LLM_PROVIDER: provider,
+    LLM_MODEL: 'm',
+    LLM_API_KEY: 'k',
+    LLM_BASE_URL: `${origin}${suffix}`,
+  });
+
+  it.each([
+    ['vLLM, llama.cpp, LiteLLM', 404, '{"detail":"Not Found"}'],
+    ['a proxy', 405, '<html></html>'],
+    ['LM Studio', 200, unknown],
+  ])('is completed once for the process, and shown in health: %s', async (_server, status, body) => {
+    missing = [status, body];
+    const jackdaw = await startJackdaw({ env: envOf('openai-compatible', '/?key=1') });
+    expect((await jackdaw.chat({ query: 'x' })).body).toMatchObject({ result: 'ok' });
+    const events = await (await jackdaw.stream({ query: 'x', model: 'other' })).all();
+    expect(events.at(-1)?.event).toBe('run.completed');
+    const { body: health } = await jackdaw.get('/api/agent/health');
+    await jackdaw.stop();
+    const path = '/v1/chat/completions?key=1';
+    expect(asked).toEqual(['/chat/completions?key=1', path, path]);
+    expect(health['info']).toMatchObject({
+      model: { adaptations: { 'openai-compatible': ['/v1 is added to the base URL'] } },
+    });
+  });
+
+  it.each(['openai', 'deepseek', 'glm'])('is completed for a gateway of %s', async (provider) => {
+    const jackdaw = await startJackdaw({ env: envOf(provider) });
+    expect((await jackdaw.chat({ query: 'x' })).status).toBe(200);
+    await jackdaw.stop();
+    expect(asked).toEqual(['/chat/completions', '/v1/chat/completions']);
+  });
+
+  it('is completed for embeddings', async () => {
+    const registry = createModelRegistry();
+    const model = { provider: 'openai-compatible', model: 'e', baseUrl: origin, timeoutMs: 30_000 };
+    await registry.createEmbedding(model).embed(['x']);
+    await registry.createEmbedding(model).embed(['x']);
+    await registry.close();
+    expect(asked).toEqual(['/embeddings', '/v1/embeddings', '/v1/embeddings']);
+  });
+
+  describe('and its changing answers', () => {
+    const [plain, versioned] = ['/embeddings', '/v1/embeddings'];
+    const registry = createModelRegistry();
+    afterAll(() => registry.close());
+    /** Sends a request; reports the requests to the server, and the status of an error. */
+    const embed = async (code: string) => {
+      asked.length = 0;
+      const address = { model: 'e', baseUrl: `${origin}/?test=${code}`, timeoutMs: 30_000 };
+      const outcome = await registry
+        .createEmbedding({ provider: 'openai-compatible', ...address })
+        .embed(['x'])
+        .then(
+          () => 200,
+          (error: unknown) => (error as AppError).details?.['provider_status'],
+        );
+      return [outcome, ...asked.map((url) => new URL(url, 'http://x').pathname)];
+    };
+
+    it.each([
+      [401, 404],
+      [403, 404],
+      [429, 429],
+      [500, 500],
+      [503, 503],
+    ])('does not learn /v1 from the status %i', async (status, reported) => {
+      found = status;
+      expect(await embed(`not-${status}`)).toEqual([reported, plain, versioned]);
+      missing = [200, vectors];
+      expect(await embed(`not-${status}`)).toEqual([200, plain]);
+    });
+
+    it.each([400, 422])('learns /v1 from the status %i', async (status) => {
+      found = status;
+      expect(await embed(`from-${status}`)).toEqual([status, plain, versioned]);
+      found = 200;
+      expect(await embed(`from-${status}`)).toEqual([200, versioned]);
+    });
+
+    it('forgets a learned endpoint that no longer exists', async () => {
+      expect(await embed('moved')).toEqual([200, plain, versioned]);
+      [found, missing] = [404, [200, vectors]];
+      expect(await embed('moved')).toEqual([200, versioned, plain]);
+      expect(await embed('moved')).toEqual([200, plain]);
+      [found, missing] = [200, [404, '{}']];
+      expect(await embed('moved')).toEqual([200, plain, versioned]);
+      found = 404;
+      expect(await embed('moved')).toEqual([404, versioned, plain]);
+      expect(await embed('moved')).toEqual([404, plain, versioned]);
+    });
+  });
+
+  it('reports the error of the endpoint that exists, and asks no other one again', async () => {
+    found = 404;
+    const jackdaw = await startJackdaw({ env: envOf('openai-compatible') });
+    for (let n = 0; n < 2; n++) {
+      const { body } = await jackdaw.chat({ query: 'x' });
+      expect(body['detail']).toMatch(/The model `m` does not exist/);
+    }
+    await jackdaw.stop();
+    expect(asked).toEqual(['/chat/completions', '/v1/chat/completions', '/v1/chat/completions']);
+  });
+
+  it.each(['/v1beta', '/api/paas/v4', '/v2/'])('is not tried where the base URL has a version: %s', async (suffix) => {
+    const jackdaw = await startJackdaw({ env: envOf('openai-compatible', suffix) });
+    const { body } = await jackdaw.chat({ query: 'x' });
+    await jackdaw.stop();
+    expect(asked).toHaveLength(1);
+    expect(body['detail']).toContain(`the base URL ${origin}${suffix.replace(/\/$/, '')}, which ends with /v1`);
+  });
+});
+
+describe("the host of a provider's own API", () => {
+  it('needs no path, and gets no request besides the one to its path', () => {
+    const settings = { provider: 'glm', model: 'm', apiKey: 'k', timeoutMs: 1 };
+    const rule = { name: 'glm', defaultBaseUrl: 'https://open.bigmodel.cn/api/paas/v4' };
+    for (const baseUrl of ['https://open.bigmodel.cn', 'https://open.bigmodel.cn/', rule.defaultBaseUrl]) {
+      expect(createAccess(rule, 'm', { ...settings, baseUrl }).baseUrl).toBe(rule.defaultBaseUrl);
+    }
   });
 });
 

@@ -67,7 +67,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     // MariaDB is shared by several nodes only with Redis; no test here sends a request to that Redis.
     const env = { DATABASE_URL: created().url, ...(kind === 'mariadb' && { REDIS_URL: 'redis://127.0.0.1:1' }) };
     const { config } = loadConfig({ env });
-    const open = () => openPersistence(config, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
+    const open = () => openPersistence(config.database, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
     opened = await open();
     other = kind === 'sqlite' ? opened : await open();
   });

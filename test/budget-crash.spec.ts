@@ -20,7 +20,7 @@ interface Sum {
 async function read() {
   const opened = await openDatabase({ DATA_DIR: world.folder });
   const { database } = opened;
-  const told = (column: string, where: string) =>
+  const reported = (column: string, where: string) =>
     database.query<Sum>(
       `SELECT u.${column} AS id, SUM(u.total_tokens) AS tokens FROM run_usage u JOIN run ON run.id = u.run_id
         WHERE ${where} GROUP BY u.${column} ORDER BY u.${column}`,
@@ -31,9 +31,9 @@ async function read() {
     return rows.map(({ scope, tokens }) => ({ id: scope.slice(kind.length), tokens }));
   };
   const found = {
-    told: {
-      runs: await told('run_id', "run.status IN ('queued', 'running')"),
-      sessions: await told('session_id', '1 = 1'),
+    reported: {
+      runs: await reported('run_id', "run.status IN ('queued', 'running')"),
+      sessions: await reported('session_id', '1 = 1'),
     },
     counted: { runs: await counted('run:'), sessions: await counted('session:default:') },
     days: await counted('tenant_day:'),
@@ -52,29 +52,29 @@ it("the budget totals equal the journal's usage after repeated kills of the serv
   const env = { BUDGET_RUN: 'tokens=100000', BUDGET_SESSION: 'tokens=100000', BUDGET_TENANT_DAY: 'tokens=10000000' };
   let server = await world.start(env);
   const ids: string[] = [];
-  let goingOn = 0;
+  let running = 0;
   for (let killed = 0; killed < KILLED; killed++) {
     const from = world.llm.requests.length;
-    const begun = Array.from({ length: RUNS }, (_, n) =>
+    const started = Array.from({ length: RUNS }, (_, n) =>
       server.post('/api/agent/runs', { query: 'go', sessionId: `${killed}-${n}` }),
     );
-    ids.push(...(await Promise.all(begun)).map(({ body }) => String(body['run_id'])));
+    ids.push(...(await Promise.all(started)).map(({ body }) => String(body['run_id'])));
     // In the middle of the runs: each makes two model calls.
     await world.llm.waitForRequest(from + RUNS);
     await server.kill();
-    const { told, counted } = await read();
-    expect(counted).toEqual(told);
-    goingOn += told.runs.length;
+    const { reported, counted } = await read();
+    expect(counted).toEqual(reported);
+    running += reported.runs.length;
     server = await world.start(env);
   }
   for (const id of ids) await (await server.follow(id)).all();
   await server.kill();
 
-  const { told, counted, days } = await read();
-  expect(told.sessions).toHaveLength(KILLED * RUNS);
-  expect(told.runs).toEqual([]);
-  expect(counted).toEqual(told);
-  expect(all(days)).toBe(all(told.sessions));
+  const { reported, counted, days } = await read();
+  expect(reported.sessions).toHaveLength(KILLED * RUNS);
+  expect(reported.runs).toEqual([]);
+  expect(counted).toEqual(reported);
+  expect(all(days)).toBe(all(reported.sessions));
   // Otherwise the test did not check the total of any single run.
-  expect(goingOn).toBeGreaterThan(0);
+  expect(running).toBeGreaterThan(0);
 });

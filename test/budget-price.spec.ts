@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AppOptions } from '../src/app.module.js';
-import { messageOf } from '../src/common/index.js';
+import { messageOf } from '../src/errors/index.js';
 import type { EnvRecord } from '../src/config/index.js';
 import { AgentFolder, untilAnswered } from './support/agent-folder.js';
 import { FakeLlm } from './support/fake-llm.js';

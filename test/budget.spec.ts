@@ -76,7 +76,7 @@ describe('hard budgets', () => {
     query.mockRestore();
   });
 
-  it('of a tenant are separate from those of another', async () => {
+  it('are separate for each tenant', async () => {
     llm.reply({ text: 'dear', usage: [3980, 10] }).always({ text: 'fine' });
     expect((await jackdaw.chat({ query: 'hi', sessionId: 'dear' }, EVE.headers)).status).toBe(200);
     for (let chat = 0; chat < 24; chat++) {

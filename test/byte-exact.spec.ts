@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { AgentService } from '../src/agent/index.js';
-import type { AppError } from '../src/common/index.js';
+import type { AppError } from '../src/errors/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { JournalPage } from './support/forks.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -58,16 +58,16 @@ for (const [how, keys] of [
        * Sends the text as a question, as a tool's arguments, as its result and as the answer, then reads it from each
        * API.
        */
-      async function expectKept(text: string, session: string): Promise<void> {
+      async function expectStored(text: string, session: string): Promise<void> {
         llm.reply({ text, calls: [{ id: 'c', name: 'look', arguments: { text } }] }, { text });
         const answer = await jackdaw.chat({ query: text, sessionId: session });
-        expect([answer.status, answer.body['result'] === text]).toEqual([200, true]);
+        expect([answer.status, answer.body['detail'], answer.body['result'] === text]).toEqual([200, undefined, true]);
         const messages = await jackdaw.messages(session);
         const contents = messages.map(({ content, tool_calls }) => [content, tool_calls]);
         const calls = [{ id: 'c', name: 'look', arguments: JSON.stringify({ text }) }];
-        const told = [[text], [text, calls], [`seen ${text}`], [text]];
+        const sent = [[text], [text, calls], [`seen ${text}`], [text]];
         // Compared as booleans, because the difference of a megabyte is unreadable in a message.
-        expect(JSON.stringify(contents) === JSON.stringify(told.map(([content, made]) => [content, made]))).toBe(true);
+        expect(JSON.stringify(contents) === JSON.stringify(sent.map(([content, made]) => [content, made]))).toBe(true);
         const { body } = await jackdaw.get(`/api/runs/${answer.body['run_id']}/journal`);
         const { steps } = body as unknown as JournalPage;
         const results = JSON.stringify(steps.map(({ result }) => result));
@@ -77,7 +77,7 @@ for (const [how, keys] of [
       it('is returned byte for byte for any text', async () => {
         let count = 0;
         await fc.assert(
-          fc.asyncProperty(wild, (text) => expectKept(text, `s${count++}`)),
+          fc.asyncProperty(wild, (text) => expectStored(text, `s${count++}`)),
           { numRuns: 10, examples: [[`.${HARD.join('')}`]] },
         );
       });
@@ -85,7 +85,7 @@ for (const [how, keys] of [
       // Not with encryption: the encrypted text is larger, and the plain case covers the same code.
       if (keys !== '') {
         it('is returned byte for byte with a megabyte of text', async () => {
-          await expectKept('0123456789abcdéf🐦"\\\0'.repeat(32_000), 'large');
+          await expectStored('0123456789abcdéf🐦"\\\0'.repeat(32_000), 'large');
         });
       }
 

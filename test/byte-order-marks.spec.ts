@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { parseAgent } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
-import { serveStdio } from '../src/mcp-bootstrap.js';
+import { serveStdio } from '../src/server/mcp-bootstrap.js';
 import { LineParser } from '../src/mcp/process/line.parser.js';
 import { parseMessage } from '../src/mcp/process/message.parser.js';
-import { loadOpenApi } from '../src/tool/rest/openapi/openapi-document.loader.js';
-import { loadPolicy } from '../src/tool/policy/security-policy.loader.js';
+import { loadOpenApi } from '../src/rest-tool/openapi/openapi-document.loader.js';
+import { loadPolicy } from '../src/tool-policy/security-policy.loader.js';
 import { loadConfig } from '../src/config/index.js';
 import { newFolder } from './support/jackdaw.js';
 

@@ -134,9 +134,9 @@ describe('a chat', () => {
     llm.reply({ calls: [{ id: 'x', name, arguments: args }] }).reply({ text: 'sorry' });
     const { body } = await jackdaw.chat({ query: 'go', includeDetails: true });
     expect(body).toMatchObject({ result: 'sorry', is_complete: true, tool_results: [{ tool: name, success: false }] });
-    const told = llm.lastRequest.messages.at(-1);
-    expect(told).toMatchObject({ role: 'tool', tool_call_id: 'x', content: expect.stringMatching(/^Error: /) });
-    expect(told?.content).toContain(reason);
+    const received = llm.lastRequest.messages.at(-1);
+    expect(received).toMatchObject({ role: 'tool', tool_call_id: 'x', content: expect.stringMatching(/^Error: /) });
+    expect(received?.content).toContain(reason);
     expect(tools.called).toEqual([]);
   });
 
@@ -209,6 +209,8 @@ describe('a chat', () => {
         turn_count: 3,
         message_count: 8,
         metadata: {},
+        is_tainted: false,
+        is_private: true,
         created_at: expect.any(Number),
         updated_at: expect.any(Number),
       });

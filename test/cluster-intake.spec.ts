@@ -38,9 +38,9 @@ describeClusters('a request to two processes', await clusterStores(), (store) =>
   );
 
   it('is refused by both if their shared queue is full, and starts by priority otherwise', async () => {
-    const [hold, goOn] = [gate(), gate()];
+    const [hold, resume] = [gate(), gate()];
     world.llm.always(async (request) => {
-      await (queryOf(request).startsWith('first') ? hold : goOn).opened;
+      await (queryOf(request).startsWith('first') ? hold : resume).opened;
       return { text: 'done' };
     });
     const firsts = await Promise.all([a, b].map((node, i) => submit(node, { query: `first ${i}` })));
@@ -57,7 +57,7 @@ describeClusters('a request to two processes', await clusterStores(), (store) =>
     // The two nodes take the two first runs concurrently; the order of their model requests is not defined.
     await world.llm.waitForRequest(4);
     expect(world.llm.requests.slice(2).map(queryOf).toSorted()).toEqual(['priority 5', 'priority 9']);
-    goOn.open();
+    resume.open();
     for (const answer of [...firsts, ...rest]) await a.events(runIdOf(answer));
     expect(world.llm.requests.slice(4).map(queryOf).toSorted()).toEqual(['priority 0', 'priority 5']);
   });

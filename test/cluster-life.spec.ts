@@ -80,7 +80,7 @@ describeClusters('two live processes', await clusterStores(), (store) => {
       clients.push([client, await b.follow(stream.runId, client.lastEventId!)]);
     }
     const all = fold(await stream.all());
-    expect(all.messages).toEqual([{ text, told: text }]);
+    expect(all.messages).toEqual([{ text, received: text }]);
     for (const [client, rest] of clients) {
       fold(await rest.all(), client);
       expect([client.messages, client.journaled]).toEqual([all.messages, all.journaled]);

@@ -1,25 +1,37 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
-import { loadConfig } from '../src/config/index.js';
-import { README_BEGIN, README_END, renderConfigTable, renderEnvExample, tableCells } from './support/config-docs.js';
+import { resolve } from 'node:path';
+import { configVariables, loadConfig } from '../src/config/index.js';
 
-describe('the variables in the documents', () => {
-  it('are those of the schema in the README', () => {
-    const readme = readFileSync('README.md', 'utf8');
-    const section = readme.slice(readme.indexOf(README_BEGIN) + README_BEGIN.length, readme.indexOf(README_END));
-    expect(tableCells(section)).toEqual(tableCells(renderConfigTable()));
+type Render = (namespaces: ReturnType<typeof configVariables>) => string;
+
+/** The script that writes both documents. */
+const { renderExample, renderPage, unpadded } = (await import(resolve('scripts/configuration-docs.mjs'))) as {
+  readonly renderPage: Render;
+  readonly renderExample: Render;
+  readonly unpadded: (text: string) => string;
+};
+
+describe('the documents of the variables (npm run docs:configuration)', () => {
+  it('docs/configuration.md has a table of every namespace', () => {
+    expect(unpadded(readFileSync('docs/configuration.md', 'utf8'))).toBe(unpadded(renderPage(configVariables())));
   });
 
-  it('are those of the schema in config/.env.example', () => {
-    expect(readFileSync('config/.env.example', 'utf8')).toBe(renderEnvExample());
+  it('config/.env.example has every variable', () => {
+    expect(readFileSync('config/.env.example', 'utf8')).toBe(renderExample(configVariables()));
   });
 
-  it('can all be omitted, and all be uncommented unchanged in config/.env.example', () => {
+  it('every variable has a description', () => {
+    const variables = configVariables().flatMap((one) => one.variables);
+    expect(variables.filter(({ description }) => description === '')).toEqual([]);
+  });
+
+  it('config/.env.example changes nothing when all its lines are uncommented', () => {
     const uncommented = readFileSync('config/.env.example', 'utf8').replaceAll(/^#(?=[A-Z_]+=)/gm, '');
     const { config } = loadConfig({ env: {} });
-    // `agentFiles` contains the variables that were set, so the comparison ignores it.
-    const given = loadConfig({ env: {}, envFile: uncommented }).config.with({ agentFiles: config.agentFiles });
-    expect(given).toEqual(config);
+    const given = loadConfig({ env: {}, envFile: uncommented }).config;
+    // `definitionFiles` contains the variables that were set, so the comparison ignores it.
+    expect({ ...given, definitionFiles: config.definitionFiles }).toEqual(config);
   });
 });
 
@@ -46,7 +58,7 @@ describe('the tables of options in docs/tool-state.md', () => {
   });
 
   it('name existing tests', () => {
-    const connections = readFileSync('src/tool/rest/connection/connection-options.spec.ts', 'utf8');
+    const connections = readFileSync('src/rest-tool/connection/connection-options.spec.ts', 'utf8');
     const named = rows.map((row) => row.at(-2)!).filter((test) => test !== 'the same');
     const isThere = (test: string) => {
       const title = test.slice(1, -1);

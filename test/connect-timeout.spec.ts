@@ -66,18 +66,18 @@ describe.each(PROVIDERS)('a connection to %s whose TLS handshake never ends', (p
 
   const modelAt = (baseUrl: string): ChatModel => {
     const { config } = loadConfig({ env: { ...llm.envOf(provider), LLM_MAX_ATTEMPTS: '1' } });
-    const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config), config);
+    const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm);
     return stack.create({ provider, model: 'some-model', apiKey: 'k', timeoutMs: REPLY_MS, baseUrl });
   };
 
   it('fails within its timeout, names the variable and leaves no socket', async () => {
-    const begun = performance.now();
+    const started = performance.now();
     const failure = await modelAt(server.url)
       .generate(REQUEST)
       .catch((thrown: unknown) => thrown);
     expect(failure).toMatchObject({ code: 'MODEL_UNREACHABLE', isRetryable: true, details: { provider } });
     expect(String(failure)).toContain(`${new URL(server.url).origin} (no connection within LLM_CONNECT_TIMEOUT_MS)`);
-    expect(performance.now() - begun).toBeLessThan(REPLY_MS / 4);
+    expect(performance.now() - started).toBeLessThan(REPLY_MS / 4);
     await server.isLeft();
   });
 

@@ -25,9 +25,9 @@ describe('the cost of a run', () => {
     llm.reply({ text: 'two', usage: [2000, 50] });
     const stream = await jackdaw.stream({ query: 'what is 1+1?' });
     await stream.waitFor('run.completed');
-    const told = (type: string) => stream.events.map(({ data }) => data).filter((data) => data['type'] === type);
-    expect(told('usage')).toMatchObject([{ cost: 0.003 }, { cost: 0.0045 }]);
-    const [end] = told('run.completed');
+    const published = (type: string) => stream.events.map(({ data }) => data).filter((data) => data['type'] === type);
+    expect(published('usage')).toMatchObject([{ cost: 0.003 }, { cost: 0.0045 }]);
+    const [end] = published('run.completed');
     const usage = end!['usage'];
     expect(usage).toEqual({ prompt_tokens: 3000, completion_tokens: 150, total_tokens: 3150, cost: 0.0075 });
     expect((await jackdaw.get(`/api/runs/${String(end!['run_id'])}`)).body['usage']).toEqual(usage);

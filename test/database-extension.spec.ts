@@ -17,7 +17,7 @@ interface Result {
 }
 
 /** By database: a statement that changes the connection's state, and a query that reads that state. */
-const KEPT: Record<DatabaseKind, readonly [string, string]> = {
+const LIMITED: Record<DatabaseKind, readonly [string, string]> = {
   sqlite: ['PRAGMA user_version', 'PRAGMA user_version'],
   postgres: ["SELECT set_config('work_mem', '77MB', false)", "SELECT current_setting('work_mem')"],
   mariadb: ['SELECT @mine := 7', 'SELECT @mine'],
@@ -73,9 +73,9 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
       'excludes changes and files: %j',
       async (sql) => {
         const before = await shop.state();
-        const told = await query(sql).catch((error: unknown) => String(error));
-        expect(typeof told === 'string' || told.rows.flat().every((cell) => cell === null)).toBe(true);
-        expect(JSON.stringify(told)).not.toContain(readFileSync(SECRET_FILE, 'utf8').trim());
+        const outcome = await query(sql).catch((error: unknown) => String(error));
+        expect(typeof outcome === 'string' || outcome.rows.flat().every((cell) => cell === null)).toBe(true);
+        expect(JSON.stringify(outcome)).not.toContain(readFileSync(SECRET_FILE, 'utf8').trim());
         expect(existsSync(LOOT)).toBe(false);
         expect(await shop.state()).toBe(before);
         expect((await query('SELECT count(*) FROM purchase')).rows).toEqual([[3]]);
@@ -91,7 +91,7 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
     });
 
     it('excludes the connection state that an earlier query left', async () => {
-      const [leave, look] = KEPT[kind];
+      const [leave, look] = LIMITED[kind];
       for (let i = 0; i < 3; i++) await query(leave);
       const answers = await Promise.all([query(look), query(look), query(look)]);
       for (const { rows } of answers) expect(String(rows[0]?.[0])).not.toContain('7');

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DatabaseKind } from '../src/config/index.js';
-import { createReader } from '../src/extension/database/database-reader.factory.js';
-import type { DatabaseReader, ReadLimits, RowSet } from '../src/extension/database/database-reader.js';
-import { toQueryResult } from '../src/extension/database/query-result.mapper.js';
+import { createReader } from '../src/database-extension/database-reader.factory.js';
+import type { DatabaseReader, ReadLimits, RowSet } from '../src/database-extension/database-reader.js';
+import { toQueryResult } from '../src/database-extension/query-result.mapper.js';
 import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
@@ -88,9 +88,12 @@ describeDatabases('a read', servers, (database, kind) => {
 
     it.each(ENDLESS[kind])('stops at its timeout: %s', async (sql) => {
       const from = performance.now();
-      const told = await read(sql).catch((error: unknown) => error);
+      const outcome = await read(sql).catch((error: unknown) => error);
       expect(performance.now() - from).toBeLessThan(STOPPED_MS);
-      expect(told).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('took longer than 600 ms') });
+      expect(outcome).toMatchObject({
+        code: 'TOOL_FAILED',
+        message: expect.stringContaining('took longer than 600 ms'),
+      });
       await stoppedOnServer();
       await expectWorks();
     });
@@ -127,8 +130,8 @@ describeDatabases('a read', servers, (database, kind) => {
 
     it('does not block other reads permanently', async () => {
       const reads = [...Array(5).keys()].map(() => read(ENDLESS[kind][0]!).catch((error: unknown) => error));
-      const told = await Promise.all([...reads, expectWorks()]);
-      expect(told.slice(0, 5)).toEqual(Array(5).fill(expect.objectContaining({ code: 'TOOL_FAILED' })));
+      const outcome = await Promise.all([...reads, expectWorks()]);
+      expect(outcome.slice(0, 5)).toEqual(Array(5).fill(expect.objectContaining({ code: 'TOOL_FAILED' })));
     });
 
     it('returns at most the row limit and reports that there are more', async () => {

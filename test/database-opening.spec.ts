@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DatabaseExtension, type ExtensionHost } from '../src/index.js';
-import { createReader } from '../src/extension/database/database-reader.factory.js';
+import { createReader } from '../src/database-extension/database-reader.factory.js';
 import { newFolder } from './support/jackdaw.js';
 import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -27,7 +27,7 @@ const optionsOf = (kind: string, url: string) =>
 
 const folder = newFolder();
 const noDatabase = join(folder, 'letter.txt');
-writeFileSync(noDatabase, 'Dear Ann, this is no database. '.repeat(50));
+writeFileSync(noDatabase, 'Dear Ann, this is not a database. '.repeat(50));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A host that ignores tools: these tests only open the database. */
@@ -88,7 +88,7 @@ describeDatabases('a database', onServers, (database, kind) => {
     ['no server at its port', 'nothing answers there', (url: URL) => (url.port = '1')],
     ['an unknown host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
     ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
-    ['an unknown user', 'it refuses the user or the password', (url: URL) => (url.username = 'stranger')],
+    ['an unknown user', 'it refuses the user or the password', (url: URL) => (url.username = 'unknown')],
   ])('with %s is refused with a reason that does not contain the password', async (_what, reason, change) => {
     const { options, name } = changed(change);
     const product = kind === 'postgres' ? 'PostgreSQL' : 'MariaDB';

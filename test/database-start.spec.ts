@@ -11,12 +11,19 @@ import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS } from '../src/run/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../src/session/index.js';
-import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../src/tool/index.js';
+import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../src/tool-policy/index.js';
+import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../src/tool-state/index.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const OPTIONS = {
-  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
-  migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...LLM_MIGRATIONS, ...TOOL_MIGRATIONS],
+  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...LLM_ENTITIES, ...TOOL_POLICY_ENTITIES, ...TOOL_STATE_ENTITIES],
+  migrations: [
+    ...RUN_MIGRATIONS,
+    ...SESSION_MIGRATIONS,
+    ...LLM_MIGRATIONS,
+    ...TOOL_POLICY_MIGRATIONS,
+    ...TOOL_STATE_MIGRATIONS,
+  ],
 };
 Logger.overrideLogger(false);
 const servers = await testServers();
@@ -30,7 +37,7 @@ afterEach(async () => {
 });
 
 async function open(env: EnvRecord): Promise<OpenPersistence> {
-  const one = await openPersistence(loadConfig({ env }).config, OPTIONS);
+  const one = await openPersistence(loadConfig({ env }).config.database, OPTIONS);
   opened.push(one);
   return one;
 }
@@ -85,7 +92,7 @@ describeDatabases('a failed start', onServers, (database, kind) => {
 
   it.each([
     ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
-    ['an unauthorized user', 'it refuses the user or the password', withStranger],
+    ['an unauthorized user', 'it refuses the user or the password', withUnknownUser],
     ['a missing server', 'nothing answers there', (url: URL) => (url.port = '1')],
     ['an unknown host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
     ['a missing certificate file', 'the file /nowhere.pem that DATABASE_URL names cannot be read', withoutCertificate],
@@ -104,8 +111,8 @@ function withoutCertificate(url: URL): void {
   url.searchParams.set('sslrootcert', '/nowhere.pem');
 }
 
-function withStranger(url: URL): void {
-  url.username = 'stranger';
+function withUnknownUser(url: URL): void {
+  url.username = 'unknown';
   url.password = 'hunter2';
 }
 

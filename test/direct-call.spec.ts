@@ -13,7 +13,7 @@ const BOB = keyHolder('bob', 'b', 'user');
 
 /** Returns its call's context: principal, agent, session and idempotency key. */
 class ProbeTools {
-  @Tool({ description: 'Tells.', effect: 'read', input: z.object({ say: z.string().optional() }) })
+  @Tool({ description: 'Reports.', effect: 'read', input: z.object({ say: z.string().optional() }) })
   probe(input: { say?: string }, context: ToolContext): unknown {
     const { principal, agent, sessionId, runId, key } = context;
     return { input, by: principal.id, agent, session: sessionId, isKeyOfRun: key === `${runId}:tool:1:1` };

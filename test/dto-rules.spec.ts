@@ -4,7 +4,7 @@ import { plainToInstance } from 'class-transformer';
 import { IsArray, IsIn, IsInt, IsOptional, IsString, MaxLength, Min, ValidateIf, validateSync } from 'class-validator';
 import * as fc from 'fast-check';
 import { ChatRequestDto } from '../src/api/chat-request.dto.js';
-import { isSurelyValid } from '../src/dto-rules.js';
+import { isSurelyValid } from '../src/server/dto-rules.js';
 
 class BaseDto {
   @IsString()

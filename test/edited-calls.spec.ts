@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { Database } from '../src/persistence/index.js';
-import { suspend, Tool, type Suspension, type ToolContext } from '../src/tool/index.js';
+import { LOOP_VERSION } from '../src/reasoning/index.js';
+import { suspend, type Suspension, Tool, type ToolContext } from '../src/tool/index.js';
 import { byTurn, Forks } from './support/forks.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -78,10 +79,10 @@ function sent(): readonly Record<string, unknown>[] {
   return messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
 }
 
-/** Marks a run as started by an earlier release. */
-async function makeOld(runId: string): Promise<void> {
-  const sql = 'UPDATE run SET loop_version = 1 WHERE id = ?';
-  await jackdaw.app.get(Database).commit([{ sql, params: [runId], rows: 1 }]);
+/** Marks a run as started by another release. */
+async function setVersion(runId: string, version: number): Promise<void> {
+  const sql = 'UPDATE run SET loop_version = ? WHERE id = ?';
+  await jackdaw.app.get(Database).commit([{ sql, params: [version, runId], rows: 1 }]);
 }
 
 describe('a call whose arguments a person edited', () => {
@@ -219,7 +220,7 @@ describe('a call whose arguments a person edited', () => {
         .slice(1)
         .map(({ content }) => content),
     ).toEqual(expected);
-    expect((await forks.journal(fork.id))['loop_version']).toBe(3);
+    expect((await forks.journal(fork.id))['loop_version']).toBe(LOOP_VERSION);
     const edited = await forks.make(run.id, 'tool:1:2', { toolResult: 'given' });
     expect((await jackdaw.messages(edited.sessionId)).slice(2, 4).map(({ content }) => content)).toEqual([
       expected[0],
@@ -244,7 +245,7 @@ describe('a call whose arguments a person edited', () => {
 describe('an edited call of a run of loop version 1', () => {
   it("replaces the model's call, the old format", async () => {
     const run = await ask([]);
-    await makeOld(run.id);
+    await setVersion(run.id, 1);
     await run.after('approve', { arguments: EDITED });
     const edited = { function: { arguments: JSON.stringify(EDITED) } };
     expect(sent()).toMatchObject([{ tool_calls: [edited] }, { content: 'paid 50 to bob' }]);
@@ -257,7 +258,7 @@ describe('an edited call of a run of loop version 1', () => {
     expect(sent()).toMatchObject([{ tool_calls: [edited] }, { content: 'paid 50 to bob' }]);
     expect((await forks.journal(fork.id))['loop_version']).toBe(1);
     const anew = await forks.make(run.id, 'model:1');
-    expect((await forks.journal(anew.id))['loop_version']).toBe(3);
+    expect((await forks.journal(anew.id))['loop_version']).toBe(LOOP_VERSION);
     await new WaitingRun(jackdaw, anew.id).after('approve', { arguments: EDITED });
     expect(sent()).toMatchObject([
       { tool_calls: [{ function: { arguments: JSON.stringify(WRITTEN) } }] },
@@ -270,7 +271,7 @@ describe('an edited call of a run of loop version 1', () => {
       ['pay', WRITTEN],
       ['pay', { to: 'eve', amount: 7 }],
     ]);
-    await makeOld(run.id);
+    await setVersion(run.id, 1);
     await run.after('approve', { callId: 'bob', arguments: EDITED });
     await jackdaw.stop();
     await start();
@@ -289,9 +290,7 @@ it('a run of an unsupported version retains the note in its closed turn', async 
     ['pay', { to: 'eve', amount: 7 }],
   ]);
   await run.after('approve', { callId: 'bob', arguments: EDITED });
-  await jackdaw.app
-    .get(Database)
-    .commit([{ sql: 'UPDATE run SET loop_version = 0 WHERE id = ?', params: [run.id], rows: 1 }]);
+  await setVersion(run.id, 0);
   const events = await run.after('approve');
   expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_VERSION_UNSUPPORTED' } } });
   const [, call, result] = await expectPairs(jackdaw, run.session);

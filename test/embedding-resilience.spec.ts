@@ -30,8 +30,8 @@ function configured(env: Record<string, string> = {}) {
       ...env,
     },
   });
-  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config), config);
-  const model = createEmbeddingModel(stack, config)!;
+  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm);
+  const model = createEmbeddingModel(stack, config.llm)!;
   const chat = stack.create({ provider: 'openai', model: 'm', timeoutMs: 5_000, ...config.llm.access.openai });
   return { model, stack, chat };
 }

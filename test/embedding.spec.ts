@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 class WeatherTools {
-  @Tool({ description: 'Tells the weather.', effect: 'read', paramsDescription: 'The city' })
+  @Tool({ description: 'Reports the weather.', effect: 'read', paramsDescription: 'The city' })
   weather(city: string): string {
     return `Sunny in ${city}`;
   }
@@ -191,7 +191,7 @@ describe('a host application', () => {
     expect(host.tools.has('weather')).toBe(true);
     expect(model.requests[0]!.messages[0]).toEqual({ role: 'system', content: 'BE LOUD' });
     expect(model.requests[1]!.messages.at(-1)).toMatchObject({ role: 'tool', content: 'SUNNY IN ROME' });
-    expect(await host.users.erase(principal, 'anna')).toEqual({ sessions: 1, runs: 1, turns: 0 });
+    expect(await host.users.erase(principal, 'anna')).toMatchObject({ sessions: 1, runs: 1, turns: 0 });
     await expect(host.sessions.get(principal, 'trip')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await app.close();
   });

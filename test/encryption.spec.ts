@@ -50,7 +50,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
   }
 
   /** The API's view of a conversation. */
-  async function told(sessionId: string, runIds: readonly string[]): Promise<unknown> {
+  async function shown(sessionId: string, runIds: readonly string[]): Promise<unknown> {
     const { jackdaw } = world;
     const { body } = await jackdaw.get('/api/runs');
     const listed = body['runs'] as unknown as { run_id: string; usage: unknown }[];
@@ -79,12 +79,12 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
   it('stores no text in any table or file, and the API returns all of it', async () => {
     await world.start(K1);
     const runs = await talk('sealed');
-    const before = JSON.stringify(await told('sealed', runs));
+    const before = JSON.stringify(await shown('sealed', runs));
     for (const word of WORDS) expect([word, before.includes(word)]).toEqual([word, true]);
     await expectNoWords();
     // Another process reads the same.
     await world.start(K1);
-    expect(JSON.stringify(await told('sealed', runs))).toBe(before);
+    expect(JSON.stringify(await shown('sealed', runs))).toBe(before);
     await expectNoWords();
   });
 
@@ -110,9 +110,9 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
 
   it('re-encrypts stored data with a new key in the background, then works without the old key', async () => {
     const runs = await talk('rotated');
-    const before = await told('rotated', runs);
+    const before = await shown('rotated', runs);
     await world.start(`${K2},${K1}`);
-    expect(await told('rotated', runs)).toEqual(before);
+    expect(await shown('rotated', runs)).toEqual(before);
     await world.jackdaw.chat({ query: 'a kingfisher', sessionId: 'between' });
     expect(await world.stored()).toContain('enc:1:k1:');
     const { rewritten, failed, isWhole } = await world.reencrypt();
@@ -120,7 +120,7 @@ describeWorlds('encryption at rest', await testServers(), (current, kind) => {
     expect(await world.stored()).not.toContain('enc:1:k1:');
     expect(await world.reencrypt()).toEqual({ rewritten: 0, failed: 0, isWhole: true });
     await world.start(K2, { ENCRYPTION_STRICT: 'true' });
-    expect(await told('rotated', runs)).toEqual(before);
+    expect(await shown('rotated', runs)).toEqual(before);
     await expectNoWords();
   });
 

@@ -11,7 +11,7 @@ import {
   type ToolRegistration,
 } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
-import { ask, modelOf, textsOf, toRequest, WAYS } from './support/enhanced-calls.js';
+import { ask, modelOf, textsOf, toRequest, CALL_METHODS } from './support/enhanced-calls.js';
 import type { ToolRequest } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate } from './support/jackdaw.js';
@@ -47,20 +47,20 @@ function lastResult(): unknown {
   return llm.lastRequest.messages.at(-1)?.content;
 }
 
-describe.each(WAYS)('an enhanced model asked by %s', (way) => {
+describe.each(CALL_METHODS)('an enhanced model asked by %s', (method) => {
   it("stops with the signal's reason during a tool call and aborts the tool's signal", async () => {
-    const begun = gate();
+    const started = gate();
     let heard: AbortSignal | undefined;
     const tool = act((_args: never, { signal }: ToolRequest) => {
       heard = signal;
-      begun.open();
+      started.open();
       return new Promise(() => undefined);
     });
     const controller = new AbortController();
     const reason = new Error('enough');
     llm.reply(CALL);
-    const asked = ask(enhance(modelOf(registry, llm), [tool]), way, 'go', { signal: controller.signal });
-    await begun.opened;
+    const asked = ask(enhance(modelOf(registry, llm), [tool]), method, 'go', { signal: controller.signal });
+    await started.opened;
     controller.abort(reason);
     await expect(asked).rejects.toBe(reason);
     expect(heard?.aborted).toBe(true);
@@ -71,7 +71,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     const controller = new AbortController();
     llm.reply(CALL, { hang: true });
     const tool = act(() => 'done');
-    const asked = ask(enhance(modelOf(registry, llm), [tool]), way, 'go', { signal: controller.signal });
+    const asked = ask(enhance(modelOf(registry, llm), [tool]), method, 'go', { signal: controller.signal });
     await llm.waitForRequest(2);
     controller.abort();
     await expect(asked).rejects.toBe(controller.signal.reason);
@@ -80,30 +80,30 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
 
   it("stops with the signal's reason while it loads its tools", async () => {
     const controller = new AbortController();
-    const begun = gate();
+    const started = gate();
     const never = () => {
-      begun.open();
+      started.open();
       return new Promise<never>(() => undefined);
     };
-    const asked = ask(enhance(modelOf(registry, llm), never), way, 'go', { signal: controller.signal });
-    await begun.opened;
+    const asked = ask(enhance(modelOf(registry, llm), never), method, 'go', { signal: controller.signal });
+    await started.opened;
     controller.abort();
     await expect(asked).rejects.toBe(controller.signal.reason);
   });
 
   it('sends no request if the signal is already aborted', async () => {
-    const asked = ask(enhance(modelOf(registry, llm), [act(() => 1)]), way, 'go', { signal: AbortSignal.abort() });
+    const asked = ask(enhance(modelOf(registry, llm), [act(() => 1)]), method, 'go', { signal: AbortSignal.abort() });
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
     expect(llm.requests).toHaveLength(0);
   });
 
   it("fails with the model's own error, also after a tool call", async () => {
     llm.reply(CALL, { status: 401, body: {} });
-    const asked = ask(enhance(modelOf(registry, llm), [act(() => 'done')]), way, 'go');
+    const asked = ask(enhance(modelOf(registry, llm), [act(() => 'done')]), method, 'go');
     await expect(asked).rejects.toMatchObject({ code: 'MODEL_AUTHENTICATION', isRetryable: false });
     const error = new TypeError('my own');
     const own = enhance(new ScriptedChatModel([calls(['act', {}]), error]), [act(() => 'done')]);
-    await expect(ask(own, way, 'go')).rejects.toBe(error);
+    await expect(ask(own, method, 'go')).rejects.toBe(error);
   });
 
   it('reports to the model that no person can approve or answer', async () => {
@@ -114,10 +114,10 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     ];
     const model = enhance(modelOf(registry, llm), tools);
     llm.reply(CALL, { text: 'No leave.' }, { calls: [{ name: 'choose', arguments: {} }] }, { text: 'No choice.' });
-    expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No leave.' } } });
+    expect(await ask(model, method, 'go')).toMatchObject({ result: { message: { content: 'No leave.' } } });
     expect(lastResult()).toMatch(/^Error: Not executed: a person must agree to it first .* no person can be asked/);
     expect(called).toBe(0);
-    expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No choice.' } } });
+    expect(await ask(model, method, 'go')).toMatchObject({ result: { message: { content: 'No choice.' } } });
     expect(lastResult()).toMatch(/^Error: The tool asks a person "Which one\?", and no person can be asked here/);
   });
 
@@ -129,7 +129,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
       child: { kind: 'agent', name: 'other', isHandoff: false },
     };
     llm.reply(CALL, { text: 'Alone, then.' });
-    const { result } = await ask(enhance(modelOf(registry, llm), [asking]), way, 'go');
+    const { result } = await ask(enhance(modelOf(registry, llm), [asking]), method, 'go');
     expect(result.message.content).toBe('Alone, then.');
     expect(lastResult()).toMatch(/^Error: Only a journaled run can call an agent/);
   });
@@ -137,15 +137,15 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
   it('preserves the finish reason of an empty, a cut and a filtered reply', async () => {
     const model = enhance(modelOf(registry, llm), [act(() => 1)]);
     llm.reply({ text: '' }, { text: '' });
-    await expect(ask(model, way, 'go')).rejects.toMatchObject({ code: 'MODEL_BAD_REPLY' });
+    await expect(ask(model, method, 'go')).rejects.toMatchObject({ code: 'MODEL_BAD_REPLY' });
     llm.reply({ ...CALL, text: 'I look.' }, { text: 'It is', finishReason: 'length' });
-    const cut = await ask(model, way, 'go');
+    const cut = await ask(model, method, 'go');
     expect(cut.result).toMatchObject({ message: { content: 'It is' }, finishReason: 'length' });
     llm.reply({ ...CALL, text: 'I look.' }, { text: '', finishReason: 'content_filter' });
-    const filtered = await ask(model, way, 'go');
+    const filtered = await ask(model, method, 'go');
     expect(filtered.result).toMatchObject({ message: { content: '' }, finishReason: 'content_filter' });
     expect([cut, filtered].map(({ parts }) => textsOf(parts).at(-1))).toEqual(
-      way === 'stream' ? ['It is', ''] : ['', ''],
+      method === 'stream' ? ['It is', ''] : ['', ''],
     );
   });
 
@@ -153,9 +153,9 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     llm.reply({ text: 'One?' }, CALL, { text: '{"n": "one"}' }, { text: '{"n": 1}' });
     const request = { ...toRequest('go'), toolChoice: 'required', responseFormat: { schema } } as const;
-    const { result, parts } = await ask(enhance(modelOf(registry, llm), [act(() => 1)]), way, request);
+    const { result, parts } = await ask(enhance(modelOf(registry, llm), [act(() => 1)]), method, request);
     expect(result.message.content).toBe('{"n": 1}');
-    expect(textsOf(parts).at(-1)).toBe(way === 'stream' ? '{"n": 1}' : '');
+    expect(textsOf(parts).at(-1)).toBe(method === 'stream' ? '{"n": 1}' : '');
     expect(llm.requests[0]).toMatchObject({ tool_choice: 'required' });
   });
 
@@ -164,7 +164,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     const scripted = new NotingModel([calls(['act', {}]), says('done')]);
     const account = { tenant: 'acme', runId: 'r', sessionId: null, step: 'model:1' };
     const model = enhance(scripted, [act((_args: never, context: ToolRequest) => void (tenant = context.tenant))]);
-    await ask(model, way, 'go', { tenant: 'acme', account, deadlineAt: Date.now() + 60_000 });
+    await ask(model, method, 'go', { tenant: 'acme', account, deadlineAt: Date.now() + 60_000 });
     expect(tenant).toBe('acme');
     const passed = { tenant: 'acme', deadlineAt: expect.any(Number) };
     expect(scripted.options).toMatchObject([

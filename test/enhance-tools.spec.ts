@@ -45,7 +45,7 @@ function offered(at: number): string[] {
 describe('the arguments of enhance()', () => {
   const tools = [named('act')];
   it.each<[string, unknown, unknown, unknown, string, RegExp]>([
-    ['no model', {}, tools, {}, 'CONFIG_INVALID', /first argument is no ChatModel/],
+    ['no model', {}, tools, {}, 'CONFIG_INVALID', /first argument is not a ChatModel/],
     ['no tools', null, [], {}, 'TOOL_INVALID', /no tools: give a list/],
     ['an empty registry', null, new ToolRegistry(), {}, 'TOOL_INVALID', /no tools: give a list/],
     ['an unknown server name', null, 'server', {}, 'MCP_SERVER_NOT_FOUND', /no MCP server "server"/],
@@ -124,12 +124,12 @@ describe('a request to an enhanced model', () => {
 
 describe('the stream of an enhanced model', () => {
   it('aborts its tool calls when the reader leaves', async () => {
-    const begun = gate();
+    const started = gate();
     const stopped = gate();
     const wait: ToolRegistration = {
       ...named('act'),
       handler: (_args: never, { signal }) => {
-        begun.open();
+        started.open();
         signal.addEventListener('abort', () => stopped.open());
         return new Promise(() => undefined);
       },
@@ -137,7 +137,7 @@ describe('the stream of an enhanced model', () => {
     llm.reply({ ...CALL, text: 'I look.' });
     for await (const part of enhance(model, [wait]).stream(toRequest('go'))) {
       expect(part.type).toBe('text');
-      await begun.opened;
+      await started.opened;
       break;
     }
     await stopped.opened;

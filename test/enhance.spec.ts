@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { enhance, type ChatModel, type ChatRequest, type ToolRegistration } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
-import { ask, modelOf, textsOf, WAYS } from './support/enhanced-calls.js';
+import { ask, modelOf, textsOf, CALL_METHODS } from './support/enhanced-calls.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeMessage } from './support/fake-llm.types.js';
 import { forecast } from './support/forecast.js';
@@ -46,16 +46,18 @@ function said(message: FakeMessage, before: string): FakeMessage {
 }
 
 const { react: _react, ...SEED } = WRITERS;
-const TABLE = Object.entries(SEED).flatMap(([protocol, writer]) => WAYS.map((way) => ({ protocol, writer, way })));
+const TABLE = Object.entries(SEED).flatMap(([protocol, writer]) =>
+  CALL_METHODS.map((method) => ({ protocol, writer, method })),
+);
 
-describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', ({ protocol, writer, way }) => {
+describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $method', ({ protocol, writer, method }) => {
   const enhanced = (tools: readonly ToolRegistration[] = [double, broken]): ChatModel =>
     enhance(modelOf(registry, llm, protocol === 'native'), tools);
 
   it('calls a tool and answers from its result, with the usage of both replies', async () => {
     llm.reply({ ...writer.calls({ name: 'double', arguments: { n: 21 } }), usage: [10, 5] });
     llm.reply({ ...writer.answer('It is 42.'), usage: [20, 7] });
-    const { result } = await ask(enhanced(), way, 'double 21');
+    const { result } = await ask(enhanced(), method, 'double 21');
     expect(result).toEqual({
       message: { role: 'assistant', content: 'It is 42.' },
       finishReason: 'stop',
@@ -63,7 +65,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
       model: expect.any(String),
     });
     expect(llm.requests).toHaveLength(2);
-    expect(llm.requests.map(({ stream = false }) => stream)).toEqual([way === 'stream', way === 'stream']);
+    expect(llm.requests.map(({ stream = false }) => stream)).toEqual([method === 'stream', method === 'stream']);
     expect(JSON.stringify(llm.lastRequest.messages)).toContain('42');
   });
 
@@ -80,7 +82,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     };
     llm.reply(writer.calls({ name: 'meet', arguments: { n: 0 } }, { name: 'meet', arguments: { n: 1 } }));
     llm.reply(writer.answer('Both met.'));
-    const { result } = await ask(enhanced([meet]), way, 'meet');
+    const { result } = await ask(enhanced([meet]), method, 'meet');
     expect(result.message.content).toBe('Both met.');
     expect(JSON.stringify(llm.lastRequest.messages)).toMatch(/met 0.*met 1/);
   });
@@ -89,20 +91,20 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     llm.reply(writer.calls({ name: 'treble', arguments: { n: 1 } }));
     llm.reply(writer.calls({ name: 'double', arguments: { n: 'many' } }));
     llm.reply(writer.calls({ name: 'broken', arguments: {} }), writer.answer('I could not.'));
-    const { result } = await ask(enhanced(), way, 'go wrong');
+    const { result } = await ask(enhanced(), method, 'go wrong');
     expect(result.message.content).toBe('I could not.');
     const seen = JSON.stringify(llm.lastRequest.messages);
-    for (const told of ['Error: Unknown tool', 'must be integer', 'Error: the pipe burst'])
-      expect(seen).toContain(told);
+    for (const shown of ['Error: Unknown tool', 'must be integer', 'Error: the pipe burst'])
+      expect(seen).toContain(shown);
   });
 
   it('emits the text of each reply as it arrives, without the protocol', async () => {
     llm.reply(said(writer.calls({ name: 'double', arguments: { n: 1 } }), 'Let me see.'));
     llm.reply(said(writer.calls({ name: 'double', arguments: { n: 2 } }), 'And again.'));
     llm.reply(writer.answer('It is 4.'));
-    const { result, parts } = await ask(enhanced(), way, 'double 1 twice');
+    const { result, parts } = await ask(enhanced(), method, 'double 1 twice');
     expect(result.message.content).toBe('It is 4.');
-    const expected = way === 'stream' ? ['Let me see.', 'And again.', 'It is 4.'] : [''];
+    const expected = method === 'stream' ? ['Let me see.', 'And again.', 'It is 4.'] : [''];
     expect(textsOf(parts).map((text) => text.trim())).toEqual(expected);
     expect(JSON.stringify(parts)).not.toMatch(MARKUP);
   });
@@ -121,7 +123,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     };
     const copy = structuredClone(request);
     llm.reply(writer.answer('Four.'));
-    await ask(enhanced(), way, request);
+    await ask(enhanced(), method, request);
     expect(request).toEqual(copy);
     const { messages, temperature } = llm.lastRequest;
     expect(temperature).toBe(0.5);
@@ -136,7 +138,7 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
     const count: ToolRegistration = { ...double, handler: () => ++called };
     llm.always(said(writer.calls({ name: 'double', arguments: { n: 1 } }), 'Once more.'));
     const model = enhance(modelOf(registry, llm, protocol === 'native'), [count], { maxDepth: 2 });
-    const { result, parts } = await ask(model, way, 'for ever');
+    const { result, parts } = await ask(model, method, 'for ever');
     expect({ called, asked: llm.requests.length, finishReason: result.finishReason }).toEqual({
       called: 2,
       asked: 3,
@@ -146,13 +148,13 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
       role: 'assistant',
       content: expect.stringContaining('the limit of 2 rounds of tool calls was reached'),
     });
-    expect(textsOf(parts).at(-1)).toBe(way === 'stream' ? result.message.content : '');
+    expect(textsOf(parts).at(-1)).toBe(method === 'stream' ? result.message.content : '');
   });
 
   it('has a default limit of five rounds and answers from the fifth result', async () => {
     for (let n = 1; n <= 5; n++) llm.reply(writer.calls({ name: 'double', arguments: { n } }));
     llm.reply(writer.answer('done'));
-    expect(await ask(enhanced(), way, 'go')).toMatchObject({ result: { finishReason: 'stop' } });
+    expect(await ask(enhanced(), method, 'go')).toMatchObject({ result: { finishReason: 'stop' } });
     expect(llm.requests).toHaveLength(6);
   });
 
@@ -167,10 +169,10 @@ describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', (
       await both[2 - n]!.opened;
       return writer.calls({ name: 'double', arguments: { n } });
     });
-    const asked = await Promise.all([1, 2].map((n) => ask(model, way, `double ${n} please`)));
+    const asked = await Promise.all([1, 2].map((n) => ask(model, method, `double ${n} please`)));
     expect(asked.map(({ result }) => result.message.content)).toEqual(['1 gives 2', '2 gives 4']);
     expect(asked.map(({ parts }) => textsOf(parts).at(-1))).toEqual(
-      way === 'stream' ? ['1 gives 2', '2 gives 4'] : ['', ''],
+      method === 'stream' ? ['1 gives 2', '2 gives 4'] : ['', ''],
     );
   });
 });

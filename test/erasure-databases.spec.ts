@@ -6,7 +6,7 @@ import { describeWorlds } from './support/private-world.js';
 import { testServers } from './support/test-databases.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
-const BEN = keyHolder('ben', 'a', 'user');
+const BEN = keyHolder('ben', 'a', 'user', 'all');
 /**
  * Words from all of Ben's content: messages, calls, facts, decisions, edits, answers and thoughts. Ann uses none of
  * them.
@@ -82,7 +82,7 @@ describeWorlds('the erasure of a user', await testServers(), (current, kind) => 
     await talk();
     expect(await left()).toEqual(WORDS);
     const erased = await jackdaw.send('/api/users/ben', { method: 'DELETE', headers: ANN.headers });
-    expect([erased.status, erased.body]).toEqual([200, { sessions: 2, runs: 23, turns: 1 }]);
+    expect(erased).toMatchObject({ status: 200, body: { sessions: 2, runs: 23, turns: 1 } });
     expect(await left()).toEqual([]);
     expect((await jackdaw.get('/api/sessions/anns', ANN.headers)).body).toMatchObject({ turn_count: 2 });
   });

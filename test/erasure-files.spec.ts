@@ -7,7 +7,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
-const BEN = keyHolder('ben', 'a', 'user');
+const BEN = keyHolder('ben', 'a', 'user', 'all');
 const THOUGHT = { thoughtNumber: 1, totalThoughts: 1, nextThoughtNeeded: false };
 const WORDS = ['kingfisher', 'nightingale', 'siskin'];
 

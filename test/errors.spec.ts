@@ -223,7 +223,7 @@ describe('an unreachable model', () => {
     const jackdaw = await startJackdaw({
       env: { LLM_PROVIDER: 'openai', OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` },
     });
-    const answer = await jackdaw.chat({ query: 'anybody?' });
+    const answer = await jackdaw.chat({ query: 'hello?' });
     await jackdaw.stop();
     expect([answer.status, answer.body]).toMatchObject([502, { code: 'MODEL_UNREACHABLE' }]);
     expect(answer.body['detail']).toContain(`http://127.0.0.1:${port}`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '../src/common/index.js';
+import { newId } from '../src/kernel/index.js';
 import { SCOPES } from '../src/security/index.js';
 import { CASES, SLY, toCall, type Case, type Things } from './support/route-cases.js';
 import { IS_PUBLIC } from '../src/security/public.decorator.js';
@@ -9,14 +9,15 @@ import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 import { call, documentedRoutes, routeHandlers, said, type RouteCall } from './support/route-walk.js';
 import { callOf } from './support/waiting-run.js';
-import { contextIdOf, ToolRegistry } from '../src/tool/index.js';
+import { contextIdOf } from '../src/tool-state/index.js';
+import { ToolRegistry } from '../src/tool/index.js';
 import { CounterTools } from './support/counter.tool.js';
 import { scripted, untilStatus } from './support/mcp/scripted-servers.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
 const ANN = keyHolder('ann', 'a', 'admin|operator');
 const BOB = keyHolder('bob', 'b', 'admin|operator');
-const STRANGERS: readonly Readonly<Record<string, string>>[] = [
+const UNAUTHENTICATED: readonly Readonly<Record<string, string>>[] = [
   {},
   { authorization: `Bearer jd_${'x'.repeat(43)}` },
   { 'x-api-key': 'unknown' },
@@ -36,7 +37,7 @@ const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given 
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
 
 /** Whether the route reads content of a user. */
-function tellsOfSomebody({ route, scope }: Case & { route: string }): boolean {
+function hasUserData({ route, scope }: Case & { route: string }): boolean {
   return route.startsWith('GET ') && (scope === 'runs:read' || scope === 'sessions:read');
 }
 
@@ -71,7 +72,9 @@ beforeAll(async () => {
   const greeting = { input: { prompt: 'the question-of-a' }, wait: true };
   const { body: greeted } = await jackdaw.post('/api/workflows/greet/runs', greeting, ANN.headers);
   things.flow = String(greeted['run_id']);
-  llm.reply({ text: 'the answer-of-a' });
+  const bytes = { name: 'bytes', description: 'Gives bytes.', handler: () => Buffer.from([0xff, 0, 1]) };
+  jackdaw.app.get(ToolRegistry).register(bytes);
+  llm.reply({ calls: [{ id: 'b', name: 'bytes', arguments: {} }] }, { text: 'the answer-of-a' });
   things.ended = await ask(things.session);
   llm.reply({ text: 'the answer-of-a', calls: [callOf('pay', { to: 'recipient-of-a', amount: 5 })] });
   things.waiting = await ask('another-session-of-a');
@@ -106,7 +109,7 @@ describe('every route', () => {
   it('is documented and declares its scope or that it is public', async () => {
     const handlers = routeHandlers(jackdaw);
     expect(handlers).toHaveLength((await documentedRoutes(jackdaw)).length);
-    const told = handlers.map(({ name, handler, controller }) => {
+    const documented = handlers.map(({ name, handler, controller }) => {
       const has = (key: string) => Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
       return [
         name,
@@ -114,11 +117,11 @@ describe('every route', () => {
           has(REQUIRED_SCOPE).every((scope: (typeof SCOPES)[number]) => SCOPES.includes(scope)),
       ];
     });
-    expect(told.filter(([, isTold]) => !isTold)).toEqual([]);
+    expect(documented.filter(([, isDocumented]) => !isDocumented)).toEqual([]);
   });
 
   it.each([...ROUTES, ...MCP])('$route answers 401 without a key and with an unknown key', async (each) => {
-    for (const headers of STRANGERS) {
+    for (const headers of UNAUTHENTICATED) {
       const answer = await call(jackdaw, asked(each), headers);
       expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
       expectNoSecret(answer, []);
@@ -130,7 +133,7 @@ describe('every route', () => {
     expect((await call(jackdaw, { ...asked(each), route: each.route.replace('GET', 'HEAD') }, {})).status).toBe(401);
   });
 
-  it.each(ROUTES.filter(tellsOfSomebody))('$route writes an entry to the access log', async (each) => {
+  it.each(ROUTES.filter(hasUserData))('$route writes an entry to the access log', async (each) => {
     const from = Date.now();
     expect((await call(jackdaw, asked(each), ANN.headers)).status).toBe(200);
     const { body } = await jackdaw.get(`/api/access-log?principal=ann&from=${from}`, ANN.headers);
@@ -168,7 +171,7 @@ describe('the ids of another tenant', () => {
     };
     expect(await ids('/api/runs', 'runs', 'run_id')).toEqual([things.waiting, things.ended, things.flow]);
     expect((await jackdaw.get(`/api/runs/${things.waiting}`, ANN.headers)).body['status']).toBe('waiting');
-    expect(await jackdaw.messages(things.session, ANN.headers)).toHaveLength(2);
+    expect(await jackdaw.messages(things.session, ANN.headers)).toHaveLength(4);
     const { body } = await jackdaw.get('/api/keys', ANN.headers);
     expect(body['keys']).toMatchObject([{ id: things.key, revoked_at: null }]);
   });

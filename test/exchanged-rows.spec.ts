@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { AppError } from '../src/common/index.js';
+import { AppError } from '../src/errors/index.js';
 import { RUN_SEALED_TABLES } from '../src/run/row-place.factory.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
@@ -10,9 +10,10 @@ import { endRun, insertEvents, insertStep } from '../src/run/run-statement.facto
 import type { SealedTable, StoredRow } from '../src/security/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
+import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { SESSION_SEALED_TABLES } from '../src/session/turn-place.factory.js';
-import { TOOL_STATE_SEALED_TABLES } from '../src/tool/state/stores/state-place.factory.js';
+import { SESSION_SEALED_TABLES, SIGNING_SEALED_TABLES } from '../src/session/turn-place.factory.js';
+import { TOOL_STATE_SEALED_TABLES } from '../src/tool-state/backend/state-place.factory.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
 import { stateStatements } from './support/sealed-states.js';
@@ -20,7 +21,7 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
-const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES, ...TOOL_STATE_SEALED_TABLES];
+const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES, ...SIGNING_SEALED_TABLES, ...TOOL_STATE_SEALED_TABLES];
 const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
 
 /** One encrypted text and its position. */
@@ -41,6 +42,9 @@ describeDatabases('encrypted texts', await testServers(), (created, kind) => {
     for (const tenant of ['one', 'two']) {
       for (const n of [1, 2]) await record(tenant, n);
     }
+    const about = { id: 's', owner: 'p', created_at: 1, updated_at: 1, metadata: {} };
+    const signatures = new ExportSignatureService(opened.database, cipher);
+    await signatures.sign('one', { version: 1, session: about, turns: [] });
     all = await cells();
   });
   afterAll(() => opened.close());

@@ -18,13 +18,13 @@ describe('an extension that is added to a running agent', () => {
 
   it('is available for the next question', async () => {
     const agent = await host.start({}, [calls(['ping', {}]), says('first'), calls(['ping', {}]), says('second')]);
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const listen = (query: string) =>
-      agent.stream(query, (event) => event.type === 'tool.completed' && told.push(event.result ?? event.code));
+      agent.stream(query, (event) => event.type === 'tool.completed' && received.push(event.result ?? event.code));
     await listen('before');
     expect(await agent.use(new Pinging('ping', [], []))).toBe(agent);
     await listen('after');
-    expect(told).toEqual(['TOOL_NOT_FOUND', 'pong']);
+    expect(received).toEqual(['TOOL_NOT_FOUND', 'pong']);
   });
 
   it('leaves no tool and no listener behind when it fails, and can be added again', async () => {

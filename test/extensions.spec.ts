@@ -64,10 +64,10 @@ describe('extensions', () => {
     });
     await agent.use(new NotingExtension('late', ['top'], notes));
     await host.stop();
-    const begun = ['base', 'top'];
+    const order = ['base', 'top'];
     expect(notes.slice(0, 4)).toEqual([
-      ...begun.map((name) => `register ${name}`),
-      ...begun.map((name) => `boot ${name}`),
+      ...order.map((name) => `register ${name}`),
+      ...order.map((name) => `boot ${name}`),
     ]);
     expect(notes.slice(4, 6)).toEqual(['register late', 'boot late']);
     expect(notes.slice(6).toSorted()).toEqual(['end base', 'end late', 'end top']);

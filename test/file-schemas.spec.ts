@@ -14,8 +14,8 @@ function faults(file: string, given: unknown): string[] {
   return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-describe('docs/agent.schema.json', () => {
-  const file = 'docs/agent.schema.json';
+describe('docs/schemas/agent.schema.json', () => {
+  const file = 'docs/schemas/agent.schema.json';
 
   it('equals the schema generated from the definition and the file reader', () => {
     expect(jsonOf(file)).toEqual(agentFileSchema());
@@ -44,8 +44,8 @@ describe('docs/agent.schema.json', () => {
   });
 });
 
-describe('docs/workflow.schema.json', () => {
-  const file = 'docs/workflow.schema.json';
+describe('docs/schemas/workflow.schema.json', () => {
+  const file = 'docs/schemas/workflow.schema.json';
 
   it('equals the schema generated from the definition', () => {
     expect(jsonOf(file)).toEqual(workflowFileSchema());

@@ -23,8 +23,8 @@ it('a client in the middle of a message gets step.restarted after a kill of the 
   const numbered = await second.follow(stream.runId, 2);
   await numbered.waitFor('step.restarted');
   open.open();
-  const told = (await back.all()).filter(({ event }) => event !== 'step.started');
-  expect(told.map(({ event }) => event)).toEqual([
+  const published = (await back.all()).filter(({ event }) => event !== 'step.started');
+  expect(published.map(({ event }) => event)).toEqual([
     'run.resumed',
     'step.restarted',
     ...Array.from({ length: 3 }, () => 'message.delta'),
@@ -33,5 +33,5 @@ it('a client in the middle of a message gets step.restarted after a kill of the 
     'run.completed',
   ]);
   expect([back.deltas(), numbered.deltas()]).toEqual(['uno dos tres', 'uno dos tres']);
-  expect(told.at(-1)?.data).toMatchObject({ result: 'uno dos tres' });
+  expect(published.at(-1)?.data).toMatchObject({ result: 'uno dos tres' });
 });

@@ -63,7 +63,7 @@ describe('a client that follows a run during a message', () => {
       const place = places[i]!;
       const seen = all.slice(0, all.findIndex((event) => event.place === place) + 1);
       const client = fold(await follower.all(), fold(seen));
-      expect(client.messages).toEqual([{ text: 'Grüß Gott, 🐦真的!', told: 'Grüß Gott, 🐦真的!' }]);
+      expect(client.messages).toEqual([{ text: 'Grüß Gott, 🐦真的!', received: 'Grüß Gott, 🐦真的!' }]);
       expect(journaled(follower.events)).toEqual(journaled(all).slice(1));
       expect(follower.events.filter(({ event }) => event === 'message.delta').length).toBeLessThanOrEqual(2);
     }
@@ -81,9 +81,8 @@ describe('a client that follows a run during a message', () => {
   it('is notified with step.restarted that a repeated model call voids the text so far', async () => {
     const { stream, runId, reply } = await ask();
     reply.say(' ');
-    await waitForText(stream, ' ');
-    const place = stream.events.at(-1)!.place!;
     reply.finish();
+    const place = (await stream.waitFor('message.delta')).place!;
     const again = await model.next();
     const restarted = await stream.waitFor('step.restarted');
     expect(restarted.data).toEqual({ type: 'step.restarted', iteration: 1, text: '' });
@@ -126,8 +125,8 @@ describe('a client that follows a run during a message', () => {
         const client = await reading;
         expect(client.journaled).toEqual(journaled(all).map(({ id, data }) => ({ n: id, event: data })));
         expect(client.messages.map(({ text }) => text)).toEqual([first.join(''), second.join('')]);
-        for (const { text, told } of client.messages) expect(text.startsWith(told)).toBe(true);
-        expect(fold(all).messages.map(({ told }) => told)).toEqual([first.join(''), second.join('')]);
+        for (const { text, received } of client.messages) expect(text.startsWith(received)).toBe(true);
+        expect(fold(all).messages.map(({ received }) => received)).toEqual([first.join(''), second.join('')]);
       }),
       { numRuns: 25 },
     );
@@ -161,7 +160,7 @@ describe('a client that does not read its stream', () => {
   const PIECES = 80;
 
   /** Emits 20 MB, no faster than the fast client reads. */
-  async function tellALot({ stream, reply }: Chat): Promise<void> {
+  async function publishMany({ stream, reply }: Chat): Promise<void> {
     for (let i = 1; i <= PIECES; i++) {
       reply.say(PIECE);
       await stream.waitFor('message.delta', i);
@@ -179,7 +178,7 @@ describe('a client that does not read its stream', () => {
     const chat = await ask();
     const [slow, socket] = await socketOf(() => jackdaw.follow(chat.runId));
     slow.pause();
-    await tellALot(chat);
+    await publishMany(chat);
     expect(chat.stream.deltas()).toHaveLength(PIECES * PIECE.length);
     // The process buffers far less than the emitted text; the rest is in the buffers of the operating system.
     expect(socket.writableLength).toBeLessThan(1_000_000);
@@ -194,7 +193,9 @@ describe('a client that does not read its stream', () => {
     chat.reply.finish();
     fold(await rest.all(), client);
     const text = PIECE.repeat(PIECES);
-    expect(client.messages.map((message) => [message.text === text, message.told === text])).toEqual([[true, true]]);
+    expect(client.messages.map((message) => [message.text === text, message.received === text])).toEqual([
+      [true, true],
+    ]);
     expect(client.journaled.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
     expect((await chat.stream.all()).at(-1)?.event).toBe('run.completed');
   });
@@ -205,7 +206,7 @@ describe('a client that does not read its stream', () => {
     const [idle, idleSocket] = await socketOf(() => jackdaw.follow(chat.runId));
     expect([socket.timeout, idleSocket.timeout]).toEqual([30_000, 30_000]);
     slow.pause();
-    await tellALot(chat);
+    await publishMany(chat);
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.emit('timeout');
     idleSocket.emit('timeout');

@@ -51,8 +51,8 @@ describe('an edited fork', () => {
     const { steps, events } = await world.forks.journal(fork.id);
     const recorded = { tool: 'double', success: true, result: toolResult, execution_time_ms: 0 };
     expect(steps.find(({ name }) => name === 'tool:1:1')).toMatchObject({ subject: 'double', result: recorded });
-    const told = events.filter(({ data }) => data['call_id'] === 'a').map(({ data }) => data);
-    expect(told).toEqual([
+    const published = events.filter(({ data }) => data['call_id'] === 'a').map(({ data }) => data);
+    expect(published).toEqual([
       { type: 'tool.started', iteration: 1, call_id: 'a', tool: 'double', arguments: '{"n":1}' },
       { type: 'tool.completed', iteration: 1, call_id: 'a', ...recorded },
     ]);
@@ -119,11 +119,11 @@ describe('an edited fork', () => {
   });
 
   it('resumes a run that reached its iteration limit', async () => {
-    const { body } = await world.jackdaw.chat({ query: 'go', agent: 'short' });
-    expect(body['finish_reason']).toBe('iteration_limit');
+    const limited = await world.forks.make(runId, 'tool:1:1', { agent: { limits: { maxIterations: 1 } } });
+    expect(limited.events.at(-1)!.data['finish_reason']).toBe('iteration_limit');
     world.reset();
-    const edit = { agent: { limits: { maxIterations: 5 } } };
-    const fork = await world.forks.make(String(body['run_id']), 'tool:1:1', edit);
+    const edit = { agent: { limits: { maxIterations: 10 } } };
+    const fork = await world.forks.make(limited.id, 'tool:1:1', edit);
     expect(world.llm.requests).toHaveLength(2);
     expect((await world.jackdaw.get(`/api/runs/${fork.id}`)).body).toMatchObject({
       result: 'the end',

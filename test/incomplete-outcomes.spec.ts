@@ -124,8 +124,8 @@ describe('an incomplete answer', () => {
   });
 
   it('is the error of an item or selects the fallback; both runs are complete', async () => {
-    const { body: keep } = await world.run('keep', { list: ['length', 'fine'] });
-    expect(keep).toMatchObject({ status: 'completed', is_complete: true, finish_reason: 'stop' });
+    const { body: keeping } = await world.run('keep', { list: ['length', 'fine'] });
+    expect(keeping).toMatchObject({ status: 'completed', is_complete: true, finish_reason: 'stop' });
     const { body: fallback } = await world.run('fallback', { q: 'content_filter' });
     expect(fallback).toMatchObject({ status: 'completed', is_complete: true });
     expect(effects.used).toEqual(['ANSWER_INCOMPLETE', 'whole']);
@@ -144,9 +144,9 @@ describe('an incomplete answer', () => {
         output: { result: 'used' },
       });
       expect(effects.used).toEqual([reason === 'content_filter' ? '' : HALF]);
-      const { body: told } = await world.jackdaw.get(`/api/runs/${String(body['run_id'])}`);
-      expect(told).toMatchObject({ is_complete: false, finish_reason: reason });
-      expect(JSON.stringify(told['nodes'])).toContain('"is_complete":false');
+      const { body: shown } = await world.jackdaw.get(`/api/runs/${String(body['run_id'])}`);
+      expect(shown).toMatchObject({ is_complete: false, finish_reason: reason });
+      expect(JSON.stringify(shown['nodes'])).toContain('"is_complete":false');
     },
   );
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentService, FactMemory, ToolRegistry, type Principal } from '../src/index.js';
-import { SecurityPolicies, type TaintMode } from '../src/tool/index.js';
+import { SecurityPolicies } from '../src/tool-policy/index.js';
+import type { TaintMode } from '../src/tool/index.js';
 import { INJECTIONS, type Injection } from './fixtures/injections.js';
 import { InjectedTools } from './support/injected.tool.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -165,7 +165,7 @@ describe('a full run queue', () => {
     const server = await start({ RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: '1' });
     const { opened, open } = gate();
     llm.reply({ text: 'slow', gate: opened }).always({ text: 'ok' });
-    const first = await submit(server, { query: 'goes on' });
+    const first = await submit(server, { query: 'continues' });
     await llm.waitForRequest();
     const second = await submit(server, { query: 'waits' });
     const refused = [await submit(server, { query: 'too many' }), await server.chat({ query: 'too many' })];
@@ -182,7 +182,7 @@ describe('a full run queue', () => {
   it('refuses runs of one tenant with 429', async () => {
     const server = await start({ RUN_CONCURRENCY: '1', RUN_TENANT_QUEUE_LIMIT: '1' });
     llm.always({ hang: true });
-    await submit(server, { query: 'goes on' });
+    await submit(server, { query: 'continues' });
     await llm.waitForRequest();
     await submit(server, { query: 'waits' });
     const refused = await submit(server, { query: 'too many' });
@@ -231,18 +231,18 @@ describe.each(['/api/agent/chat', '/api/agent/runs'])('an Idempotency-Key on POS
   it('survives a restart and identifies its request for 24 hours', async () => {
     const first = await start();
     llm.always({ text: 'once' });
-    const begun = await first.post(path, { query: 'only once' }, key);
-    await ended(first, runIdOf(begun));
+    const started = await first.post(path, { query: 'only once' }, key);
+    await ended(first, runIdOf(started));
     await first.app.close();
     const second = await start({}, first.dataDir);
-    const twin = await second.post(path, { query: 'only once' }, key);
-    expect(runIdOf(twin)).toBe(runIdOf(begun));
+    const duplicate = await second.post(path, { query: 'only once' }, key);
+    expect(runIdOf(duplicate)).toBe(runIdOf(started));
     expect(llm.requests).toHaveLength(1);
     const yesterday = Date.now() - 24 * 3_600_000;
     await second.app
       .get(Database, { strict: false })
       .commit([{ sql: 'UPDATE idempotency_key SET created_at = ?', params: [yesterday] }]);
-    expect(runIdOf(await second.post(path, { query: 'only once' }, key))).not.toBe(runIdOf(begun));
+    expect(runIdOf(await second.post(path, { query: 'only once' }, key))).not.toBe(runIdOf(started));
   });
 
   it.each(['', 'two words', 'x'.repeat(256)])('refuses an invalid key: %p', async (wrong) => {

@@ -23,7 +23,7 @@ const FORMATS =
   'formats are asserted, as the draft leaves to an implementation: a wrong e-mail address is a wrong argument';
 const PROTO = 'the key `__proto__` is refused wherever JSON comes in';
 const DYNAMIC = 'ajv 8 finds the target of a `$dynamicRef` by the order of evaluation, and none in another resource';
-const CONDITIONAL = 'ajv 8 does not tell what a `contains` inside of an `if` has evaluated';
+const CONDITIONAL = 'ajv 8 does not report the items that a `contains` inside of an `if` has evaluated';
 const NESTED = 'ajv 8 takes items for evaluated by a branch that did not hold';
 
 /** Groups with such results: all groups of a file (`*`) or one. Each entry must be necessary. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { Principal } from '../src/common/index.js';
+import type { Principal } from '../src/kernel/index.js';
 import { loadConfig } from '../src/config/index.js';
 import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
@@ -16,7 +16,13 @@ const servers = await testServers();
 const MINUTE_MS = 60_000;
 
 const admin = (tenant: string): Principal => ({ id: 'boss', tenant, roles: ['admin'] });
-const USER: NewApiKey = { name: 'größer 🐦', role: 'user', scopes: ['chat', 'runs:read'], expiresAt: null };
+const USER: NewApiKey = {
+  name: 'größer 🐦',
+  role: 'user',
+  scopes: ['chat', 'runs:read'],
+  visibility: null,
+  expiresAt: null,
+};
 
 /** The key services of one process. */
 class KeyProcess {
@@ -39,7 +45,7 @@ describeDatabases('the API keys', servers, (created) => {
   let there: KeyProcess;
   beforeAll(async () => {
     const { config } = loadConfig({ env: { DATABASE_URL: created().url } });
-    opened = await openPersistence(config, { entities: SECURITY_ENTITIES, migrations: SECURITY_MIGRATIONS });
+    opened = await openPersistence(config.database, { entities: SECURITY_ENTITIES, migrations: SECURITY_MIGRATIONS });
     [here, there] = [new KeyProcess(opened), new KeyProcess(opened)];
   });
   afterEach(() => void jest.restoreAllMocks());

@@ -61,6 +61,7 @@ describe('a key that an admin creates', () => {
       name: 'nightly build',
       role: 'user',
       scopes: ['chat'],
+      visibility: 'own',
       created_by: 'boss',
       expires_at: Date.UTC(2100, 0, 31),
       revoked_at: null,
@@ -79,7 +80,7 @@ describe('a key that an admin creates', () => {
     llm.always({ text: 'hello' });
     const made = await makeKey(jackdaw, ADMIN.headers);
     await jackdaw.chat({ query: 'x', sessionId: 'of-key' }, made.headers);
-    expect((await jackdaw.get('/api/sessions/of-key', USER.headers)).body).toMatchObject({ owner: made.id });
+    expect((await jackdaw.get('/api/sessions/of-key', ADMIN.headers)).body).toMatchObject({ owner: made.id });
   });
 
   it('has the time of its last use, to the minute', async () => {
@@ -134,7 +135,7 @@ describe('the creation of a key', () => {
     expect(body['errors']).toContainEqual(expect.objectContaining({ field }));
   });
 
-  it('is refused to a caller that is no admin', async () => {
+  it('is refused to a caller that is not an admin', async () => {
     const { status, body } = await jackdaw.post('/api/keys', { name: 'x', role: 'viewer' }, USER.headers);
     expect([status, body['code'], body['scope']]).toEqual([403, 'FORBIDDEN', 'keys']);
     expect(body['detail']).toContain('"keys"');

@@ -31,7 +31,7 @@ describe('the language of the project', () => {
           '/** A comment that',
           ' * tells. */',
           'const nobody = /nobody/;',
-          'export const text = `was ${told} by nobody` + `told:${told}` + "What is 6 * 7?"; // it goes on',
+          'export const text = `was ${told} by nobody` + `told:${told}` + "What is {{a.b}} * 7?"; // it goes on',
         ].join('\n'),
       );
       writeFileSync(join(root, 'notes.md'), 'Strangers are\nlet in here. What is it?\n');

@@ -116,8 +116,8 @@ describe('a blank or missing value in code', () => {
       ];
       for (const given of imports) {
         const root = { module: class Root {}, imports: given };
-        const begun = () => NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
-        expect(await codeOf(begun)).toBe(code);
+        const started = () => NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+        expect(await codeOf(started)).toBe(code);
       }
     }
   });

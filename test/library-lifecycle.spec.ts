@@ -63,18 +63,18 @@ async function streaming() {
 
 type Pieces = AsyncGenerator<string>;
 
-async function leaveByError(pieces: Pieces): Promise<void> {
+async function throwInLoop(pieces: Pieces): Promise<void> {
   for await (const _ of pieces) throw new Error('mine');
 }
 
-const WAYS: readonly [string, (pieces: Pieces) => Promise<void>][] = [
+const EXITS: readonly [string, (pieces: Pieces) => Promise<void>][] = [
   [
     'break',
     async (pieces) => {
       for await (const _ of pieces) break;
     },
   ],
-  ['an error of the loop', (pieces) => expect(leaveByError(pieces)).rejects.toThrow('mine')],
+  ['an error of the loop', (pieces) => expect(throwInLoop(pieces)).rejects.toThrow('mine')],
   [
     'return',
     async (pieces) => {
@@ -109,10 +109,10 @@ const WAYS: readonly [string, (pieces: Pieces) => Promise<void>][] = [
 ];
 
 describe('the iterator of chatStream', () => {
-  it.each(WAYS)('cancels the run when it is left by %s: no tool is called afterwards', async (_way, leave) => {
+  it.each(EXITS)('cancels the run when it is left by %s: no tool is called afterwards', async (_exit, exit) => {
     const { agent, model, heard, till } = await streaming();
     const replied = model.next().then((reply) => (reply.say('I shall pay.'), reply));
-    await leave(agent.chatStream('Buy.'));
+    await exit(agent.chatStream('Buy.'));
     (await replied).finish(PAY);
     await heard.event('run.cancelled');
     await agent.close();

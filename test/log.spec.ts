@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { AppError } from '../src/common/index.js';
+import { AppError } from '../src/errors/index.js';
 import { Database } from '../src/persistence/index.js';
 import { RunFollowService } from '../src/run/index.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -58,10 +58,10 @@ describe('the log', () => {
     next = says('yes');
     await jackdaw.chat({ query: 'one' }, { 'x-request-id': 'evil', 'request-id': 'evil' });
     await jackdaw.chat({ query: 'two' });
-    const told = await lines(2);
-    const ids = [...new Set(told.map(({ request_id }) => request_id))];
+    const logged = await lines(2);
+    const ids = [...new Set(logged.map(({ request_id }) => request_id))];
     expect(ids).toEqual([expect.stringMatching(/^[\w-]{31}$/), expect.stringMatching(/^[\w-]{31}$/)]);
-    const requests = told.filter(({ req }) => req);
+    const requests = logged.filter(({ req }) => req);
     expect(requests).toHaveLength(2);
     expect(requests[0]).toMatchObject({
       level: DEBUG,
@@ -69,7 +69,7 @@ describe('the log', () => {
       res: { statusCode: 200 },
       msg: 'request completed',
     });
-    expect(JSON.stringify(told)).not.toContain('evil');
+    expect(JSON.stringify(logged)).not.toContain('evil');
   });
 
   it('reports a broken run in one error line with stack and ids, without secrets', async () => {
@@ -79,8 +79,8 @@ describe('the log', () => {
     });
     const { status, body } = await jackdaw.chat({ query: 'x', sessionId: 'broken' });
     expect(status).toBe(500);
-    const told = await lines(1);
-    const errors = told.filter(({ level }) => Number(level) >= ERROR);
+    const logged = await lines(1);
+    const errors = logged.filter(({ level }) => Number(level) >= ERROR);
     expect(errors).toMatchObject([
       {
         msg: 'A run broke',
@@ -90,24 +90,24 @@ describe('the log', () => {
         err: { type: 'Error', code: 'ERR_BAD_REQUEST', stack: expect.stringContaining('log.spec') },
       },
     ]);
-    const text = JSON.stringify(told);
+    const text = JSON.stringify(logged);
     expect(text.match(/"stack"/g)).toHaveLength(2);
     expect(text).toContain('cannot reach it with [redacted]');
     expect(text).not.toMatch(/environment|0123456789|private/);
-    expect(told.at(-1)).toMatchObject({ level: WARN, res: { statusCode: 500 } });
-    expect(told.at(-1)).not.toHaveProperty('err');
+    expect(logged.at(-1)).toMatchObject({ level: WARN, res: { statusCode: 500 } });
+    expect(logged.at(-1)).not.toHaveProperty('err');
   });
 
   it('reports an unreachable model in warnings without a stack', async () => {
     next = new AppError('MODEL_UNREACHABLE', 'The model does not answer.', { cause: new Error('ECONNREFUSED') });
     const { status, body } = await jackdaw.chat({ query: 'x' });
     expect(status).toBe(502);
-    const told = await lines(1);
-    expect(told.filter(({ level }) => Number(level) > INFO)).toMatchObject([
+    const logged = await lines(1);
+    expect(logged.filter(({ level }) => Number(level) > INFO)).toMatchObject([
       { level: WARN, code: 'MODEL_UNREACHABLE', run_id: body['run_id'] },
       { level: WARN, res: { statusCode: 502 }, msg: 'request failed with status code 502' },
     ]);
-    expect(JSON.stringify(told)).not.toContain('"stack"');
+    expect(JSON.stringify(logged)).not.toContain('"stack"');
   });
 
   it('reports a failure outside of a run in one error line of the exception filter', async () => {
@@ -119,8 +119,8 @@ describe('the log', () => {
     } finally {
       database.query = query;
     }
-    const told = await lines(1);
-    expect(told.filter(({ level }) => level === ERROR)).toMatchObject([
+    const logged = await lines(1);
+    expect(logged.filter(({ level }) => level === ERROR)).toMatchObject([
       { context: 'HttpExceptionFilter', code: 'INTERNAL', err: { message: 'disk I/O error' } },
     ]);
   });

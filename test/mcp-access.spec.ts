@@ -136,9 +136,9 @@ describe('the data of another tenant', () => {
       await expect(bob.readResource({ uri })).rejects.toMatchObject({ code: -32_602 });
       await expect(bob.listen({ resourceSubscriptions: [uri] })).rejects.toThrow('There is no resource');
     }
-    const goOn = { name: 'ask_default', arguments: { message: 'hi', session_id } };
+    const continued = { name: 'ask_default', arguments: { message: 'hi', session_id } };
     // A session of another tenant may have the same id.
-    expect((await bob.callTool(goOn)).structuredContent).toMatchObject({ answer: 'fine' });
+    expect((await bob.callTool(continued)).structuredContent).toMatchObject({ answer: 'fine' });
     expect(JSON.stringify(llm.requests.at(-1))).not.toContain('"fine"');
     await ann.close();
     await bob.close();

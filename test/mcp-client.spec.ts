@@ -32,7 +32,7 @@ describe('tools of an MCP server', () => {
       env: { AGENT_RUN_TIMEOUT_MS: '20000' },
       options: {
         mcpServers: [
-          scripted('one', { tools: TOOLS }, { timeoutMs: 3000 }),
+          scripted('one', { tools: TOOLS }, { timeoutMs: 3000, hints: 'ignore' }),
           scripted('trusted', { tools: TOOLS, diesOfDiscovery: true }, { trusted: true, effects: { fail: 'read' } }),
           scripted('ancient', { tools: [listed('echo')], version: '2024-11-05' }),
           scripted('off', {}, { enabled: false }),
@@ -72,7 +72,7 @@ describe('tools of an MCP server', () => {
     expect(await call('one__bare')).toMatchObject({ code: 'TOOL_INVALID_RESULT' });
   });
 
-  it('are not repeated unless the operator trusts the server, or declares it', () => {
+  it('are not repeated if the operator ignores the hints of the server, unless the operator declares it', () => {
     const names = ['one__echo', 'one__pid', 'trusted__echo', 'trusted__pid', 'trusted__fail', 'trusted__env'];
     expect(names.map(effectOf)).toEqual(['once', 'once', 'read', 'idempotent', 'read', 'once']);
   });
@@ -110,9 +110,11 @@ describe('tools of an MCP server', () => {
     expect((await call('trusted__pid'))['result']).not.toBe(before);
   });
 
-  it('are counted in health by connected servers', async () => {
+  it('are counted in health by connected servers, and unusable ones degrade it', async () => {
     const { body } = await jackdaw.get('/api/agent/health');
-    expect(body['info']).toMatchObject({ mcp: { status: 'up', connected: 3, enabled: 4 } });
+    expect(body['info']).toMatchObject({
+      mcp: { status: 'degraded', connected: 3, enabled: 4, refused: 4, quarantined: 0 },
+    });
     const { servers } = (await jackdaw.get('/api/mcp/servers')).body as unknown as { servers: object[] };
     expect(servers).toMatchObject([
       { name: 'one', transport: 'stdio', status: 'ready' },

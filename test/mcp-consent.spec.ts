@@ -76,7 +76,7 @@ describe('an MCP server that wants a person’s consent', () => {
   });
 
   it('is not connected if no redirect back is possible', async () => {
-    const started = await start({ type: 'provider', provider: person.withoutWayBack() });
+    const started = await start({ type: 'provider', provider: person.withoutRedirect() });
     await untilStatus(started, 'guarded', 'failed');
     expect(connectionOf(started).state.error).toBe('it requires the consent of a user, which is missing');
   });

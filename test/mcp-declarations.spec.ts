@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serve } from '../src/bootstrap.js';
+import { serve } from '../src/server/bootstrap.js';
 import { loadConfig } from '../src/config/index.js';
 import { registerMcp, unregisterMcp, type McpConfig } from '../src/mcp/index.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -39,7 +39,7 @@ describe('a file of MCP servers', () => {
     ['text', 'npx server', 'it must be an object.'],
     ['list', [], 'it must be an object.'],
     ['nothing', null, 'it must be an object.'],
-    ['old', { ...HTTP, type: 'sse' }, 'the transport "sse" of 2024 is not supported'],
+    ['odd', { ...HTTP, type: 'websocket' }, 'type: '],
     ['mixed', { ...STDIO, type: 'http' }, 'type: '],
     ['mixed2', { ...HTTP, type: 'stdio' }, 'type: '],
     ['typo', { ...STDIO, arg: ['x'] }, 'arg'],
@@ -127,7 +127,7 @@ describe('servers that code declares', () => {
       stdio('http', { type: 'http' }),
       stdio('both', { http: HTTP }),
       { name: 'none', enabled: true, type: 'http' },
-      stdio('kind', { type: 'sse' }),
+      stdio('kind', { type: 'websocket' }),
       stdio('said', { enabled: 'yes' }),
       stdio('more', { command: 'x' }),
       stdio('a__b'),

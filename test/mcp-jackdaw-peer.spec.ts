@@ -25,8 +25,8 @@ describe('another Jackdaw as a server', () => {
     tools.clients = server.app.get(McpClients);
     const headers = { Authorization: 'Bearer ${PEER_KEY}' };
     const MCP_SERVERS_FILE = serversFile(folder, {
-      peer: { url: '${PEER_URL:-http://127.0.0.1:1}/mcp', headers, trusted: true, egress: false },
-      stranger: { url: '${PEER_URL}/mcp', auth: { type: 'bearer', token: 'a-key-of-none' } },
+      peer: { url: '${PEER_URL:-http://127.0.0.1:1}/mcp', headers, trusted: true, egress: false, pins: 'follow' },
+      untrusted: { url: '${PEER_URL}/mcp', auth: { type: 'bearer', token: 'a-key-of-none' } },
     });
     jackdaw = await startJackdaw({ llm, env: { MCP_SERVERS_FILE, PEER_URL: server.url, PEER_KEY: ANN.key } });
     await untilStatus(jackdaw, 'peer');
@@ -56,8 +56,8 @@ describe('another Jackdaw as a server', () => {
   });
 
   it('refuses an unknown key, and shows the operator the reason', async () => {
-    await untilStatus(jackdaw, 'stranger', 'failed');
-    const { body } = await jackdaw.get('/api/mcp/servers/stranger');
+    await untilStatus(jackdaw, 'untrusted', 'failed');
+    const { body } = await jackdaw.get('/api/mcp/servers/untrusted');
     expect(body).toMatchObject({ status: 'failed', tools: [], error: expect.any(String) });
     expect(JSON.stringify(body)).not.toContain('a-key-of-none');
   });
@@ -76,8 +76,8 @@ describe('another Jackdaw as a server', () => {
 
   it('reports the progress of a call', async () => {
     const events = await (await begin('peer__walk')).all();
-    const told = events.flatMap(({ event, data }) => (event === 'tool.progress' ? [data] : []));
-    expect(told).toMatchObject([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+    const published = events.flatMap(({ event, data }) => (event === 'tool.progress' ? [data] : []));
+    expect(published).toMatchObject([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
   });
 
   it('cancels its own run when the calling run is cancelled', async () => {

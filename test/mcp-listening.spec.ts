@@ -17,7 +17,9 @@ describe('the notification stream of an MCP server', () => {
     await server.close();
   });
   const start = async (more: object = {}) => {
-    const mcpServers = [{ name: 's', enabled: true, type: 'http', http: { url: server.url }, ...more } as const];
+    const mcpServers = [
+      { name: 's', enabled: true, type: 'http', http: { url: server.url }, pins: 'follow', ...more } as const,
+    ];
     jackdaw = await startJackdaw({ options: { mcpServers } });
     await untilStatus(jackdaw, 's');
   };
@@ -28,7 +30,7 @@ describe('the notification stream of an MCP server', () => {
     server.streams[0]!.end();
     await untilTool(jackdaw, 's__two');
     server.tools = [listed('three')];
-    server.tellChanged();
+    server.notifyChanged();
     await untilTool(jackdaw, 's__three');
     expect(server.streams).toHaveLength(2);
   });

@@ -93,8 +93,8 @@ describe('the server at standard input and output', () => {
     const refused = await stdio({ API_KEYS: ANN.entry });
     expect([refused.code, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toContain('MCP_STDIO_KEY');
-    const let_in = await stdio({ API_KEYS: ANN.entry, MCP_STDIO_KEY: ANN.key }, [INITIALIZE]);
-    expect([let_in.code, JSON.parse(let_in.stdout)]).toMatchObject([0, { id: 1 }]);
+    const admitted = await stdio({ API_KEYS: ANN.entry, MCP_STDIO_KEY: ANN.key }, [INITIALIZE]);
+    expect([admitted.code, JSON.parse(admitted.stdout)]).toMatchObject([0, { id: 1 }]);
   });
 
   it('ends at SIGTERM', async () => {

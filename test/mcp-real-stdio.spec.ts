@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolRegistry } from '../src/tool/index.js';
@@ -68,6 +69,7 @@ describe('real servers over standard input and output', () => {
   const call = (id: string, name: string, args: object = {}): FakeCall => ({ id, name, arguments: { ...args } });
 
   it('are all usable except for unsupported tools, and none is quarantined', async () => {
+    await untilTool(jackdaw, 'everything__trigger-url-elicitation');
     const { body } = await jackdaw.get('/api/mcp/servers');
     expect(body['servers']).toMatchObject([
       { name: 'everything', status: 'ready', quarantined: 0 },
@@ -80,7 +82,7 @@ describe('real servers over standard input and output', () => {
     expect(detail).toMatchObject({
       protocol: '2025-11-25',
       server_info: { name: 'mcp-servers/everything' },
-      refused: [],
+      refused: [{ tool: 'simulate-research-query', why: expect.stringContaining('runs only as a task') }],
     });
   });
 
@@ -105,13 +107,13 @@ describe('real servers over standard input and output', () => {
     expect(rest).toEqual({ GIVEN: 'given', ELSE: 'instead', JACKDAW_MCP_CHILD: expect.any(String) });
   });
 
-  it('have the effects of their hints when they are trusted', () => {
+  it('have the effects of their hints, which are believed by default', () => {
     const effectOf = (name: string) => jackdaw.app.get(ToolRegistry).get(name).metadata.effect;
     expect(
       ['everything__echo', 'files__read_text_file', 'files__write_file', 'files__move_file', 'graph__read_graph'].map(
         effectOf,
       ),
-    ).toEqual(['read', 'read', 'idempotent', 'once', 'once']);
+    ).toEqual(['read', 'read', 'idempotent', 'once', 'read']);
   });
 
   it('write files in their allowed folder only', async () => {
@@ -164,5 +166,21 @@ describe('real servers over standard input and output', () => {
     const { a } = resultsIn(await run.after('input', { value: { name: 'Ann', check: true } }));
     expect(a).toContain('User provided the requested information!');
     expect(a).toContain('- Name: Ann');
+  });
+
+  it('ask the user of an MCP client by a form, also for several choices', async () => {
+    await untilTool(jackdaw, 'everything__trigger-elicitation-request');
+    const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
+    const forms: unknown[] = [];
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      forms.push('requestedSchema' in params && params.requestedSchema);
+      return { action: 'accept', content: { name: 'Ann', untitledMultipleSelectEnum: ['Piano', 'Violin'] } };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${jackdaw.url}/mcp`)));
+    const { content } = await client.callTool({ name: 'everything__trigger-elicitation-request', arguments: {} });
+    await client.close();
+    const choice = { type: 'array', items: { enum: expect.arrayContaining(['Piano', 'Violin']) } };
+    expect(forms).toMatchObject([{ properties: { untitledMultipleSelectEnum: choice } }]);
+    expect(JSON.stringify(content)).toContain('Piano');
   });
 });

@@ -127,11 +127,11 @@ describe('sessions and runs', () => {
 
 describe('a change of a resource', () => {
   it('is notified to its subscribers, also for a run and its session', async () => {
-    const told: string[] = [];
+    const notified: string[] = [];
     const all = gate();
     const hear = (uri: string) => {
-      told.push(uri);
-      if (['docs://handbook', 'jackdaw://sessions/s1'].every((one) => told.includes(one))) all.open();
+      notified.push(uri);
+      if (['docs://handbook', 'jackdaw://sessions/s1'].every((one) => notified.includes(one))) all.open();
     };
     await jackdaw.post('/api/sessions', { id: 's1' });
     const client = await newClient(jackdaw.url);
@@ -141,19 +141,19 @@ describe('a change of a resource', () => {
     jackdaw.app.get(McpResources).updated('docs://pages/one');
     expect((await jackdaw.chat({ query: 'hi', sessionId: 's1' })).status).toBe(200);
     await all.opened;
-    expect(told).not.toContain('docs://pages/one');
+    expect(notified).not.toContain('docs://pages/one');
     await subscription.close();
     await client.close();
   });
 
   it('is notified to a subscribed session until it unsubscribes', async () => {
-    const told: string[] = [];
+    const notified: string[] = [];
     const streaming = gate();
     let heard = gate();
     const client = await oldClient(jackdaw.url, { onStream: streaming.open });
     const { ResourceUpdatedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-      told.push(params.uri);
+      notified.push(params.uri);
       heard.open();
     });
     await streaming.opened;
@@ -168,7 +168,7 @@ describe('a change of a resource', () => {
     resources.updated('docs://handbook');
     resources.updated('docs://pages/one');
     await heard.opened;
-    expect(told).toEqual(['docs://handbook', 'docs://pages/one']);
+    expect(notified).toEqual(['docs://handbook', 'docs://pages/one']);
     await client.close();
   });
 });

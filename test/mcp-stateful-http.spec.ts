@@ -56,11 +56,11 @@ describe('a stateful server over HTTP', () => {
   }, 300_000);
 
   it('starts one session for concurrent calls', async () => {
-    const { begun } = counting;
+    const { started } = counting;
     const session = await newSession();
     const counts = await Promise.all([count(session), count(session), count(session)]);
     expect(new Set(counts)).toEqual(new Set(['1', '2', '3']));
-    expect(counting.begun - begun).toBe(1);
+    expect(counting.started - started).toBe(1);
   });
 
   it('gets a new session with the next call after it has lost its session', async () => {

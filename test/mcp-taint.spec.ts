@@ -74,7 +74,7 @@ describe('a run that has read text of an MCP server', () => {
   it.each([
     ['plain__echo', true],
     ['plain__pid', true],
-    ['trusted__pid', false],
+    ['trusted__pid', true],
     ['trusted__count', true],
     ['inner__echo', false],
     ['inner__count', false],

@@ -91,10 +91,10 @@ describeClients(
     });
 
     it('receives the progress of a call with its messages', async () => {
-      const told: unknown[] = [];
-      const result = await client().callTool({ name: 'walk', arguments: {} }, ...progressTo(client(), told));
+      const received: unknown[] = [];
+      const result = await client().callTool({ name: 'walk', arguments: {} }, ...progressTo(client(), received));
       expect(textOf(result)).toBe('arrived');
-      expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+      expect(received).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
     });
 
     it('cancels a call by aborting it', async () => {
@@ -162,13 +162,13 @@ describeClients(
     it('asks an agent, receives its progress, and continues in its session', async () => {
       llm.reply({ calls: [{ name: 'weigh', arguments: { thing: 'salt' } }] });
       llm.reply({ text: 'four grams' });
-      const told: { message?: string }[] = [];
+      const received: { message?: string }[] = [];
       const asked = await client().callTool(
         { name: 'ask_default', arguments: { message: 'How heavy?' } },
-        ...progressTo(client(), told),
+        ...progressTo(client(), received),
       );
       expect(textOf(asked)).toBe('four grams');
-      expect(told.map(({ message }) => message)).toEqual(
+      expect(received.map(({ message }) => message)).toEqual(
         expect.arrayContaining(['calls weigh', 'weigh is completed', 'has the answer']),
       );
       const { session_id } = asked.structuredContent as { session_id: string };
@@ -192,25 +192,25 @@ describeClients(
 
 describe('a change of the tools', () => {
   it('is notified to a client with a session, on its stream', async () => {
-    const told = gate();
+    const received = gate();
     const streaming = gate();
     const client = await oldClient(jackdaw.url, { onStream: streaming.open });
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => told.open());
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => received.open());
     await streaming.opened;
     const registry = jackdaw.app.get(ToolRegistry);
     registry.register({ name: 'passing', description: 'Comes and goes.', handler: () => 'there' });
     expect(registry.unregister('passing')).toBe(true);
-    await told.opened;
+    await received.opened;
     await client.close();
   });
 
   it('is notified to a stream of changes, as is a switch', async () => {
-    const told = gate();
+    const received = gate();
     const client = await newClient(jackdaw.url);
-    client.setNotificationHandler('notifications/tools/list_changed', () => told.open());
+    client.setNotificationHandler('notifications/tools/list_changed', () => received.open());
     const subscription = await client.listen({ toolsListChanged: true });
     expect((await jackdaw.post('/api/tools/count/disable')).status).toBe(204);
-    await told.opened;
+    await received.opened;
     await jackdaw.post('/api/tools/count/enable');
     await subscription.close();
     await client.close();
@@ -256,8 +256,8 @@ async function stateless(name: string, requestState: string): Promise<unknown> {
 }
 
 /** The two SDK versions take the options of a call in different places. */
-function progressTo(client: AnyClient, told: unknown[]): never[] {
-  return optionsFor(client, { onprogress: (progress: unknown) => told.push(progress) });
+function progressTo(client: AnyClient, received: unknown[]): never[] {
+  return optionsFor(client, { onprogress: (progress: unknown) => received.push(progress) });
 }
 
 function signalTo(client: AnyClient, signal: AbortSignal): never[] {

@@ -19,10 +19,10 @@ const names = ({ app }: Jackdaw) =>
     .list()
     .flatMap(({ definition: { name } }) => (name.startsWith('s__') ? [name] : []));
 
-describe('tool definitions of an MCP server', () => {
+describe('tool definitions of an MCP server with `pins: block`', () => {
   let jackdaw: Jackdaw;
   const start = async () => {
-    const mcpServers = [scripted('s', { toolsFile: FILE })];
+    const mcpServers = [scripted('s', { toolsFile: FILE }, { pins: 'block' })];
     jackdaw = await startJackdaw({ dataDir: join(FOLDER, 'data'), options: { mcpServers } });
     await untilStatus(jackdaw, 's');
   };
@@ -52,12 +52,16 @@ describe('tool definitions of an MCP server', () => {
         reason: 'suspicious',
         accepted: null,
         findings: [
-          { at: '/inputSchema/description', what: 'contains characters that only programs see (U+E0000 to U+E007F)' },
+          {
+            at: '/inputSchema/description',
+            what: 'contains characters that only programs see (U+E0000 to U+E007F)',
+            hides: true,
+          },
         ],
       }),
       expect.objectContaining({
         tool: 'sly',
-        findings: [{ at: '/description', what: 'contains markup of instructions' }],
+        findings: [{ at: '/description', what: 'contains markup that imitates roles or calls', hides: true }],
       }),
     ]);
   });
@@ -65,11 +69,15 @@ describe('tool definitions of an MCP server', () => {
   it('are not used after a change until an operator accepts the difference', async () => {
     await changed(listed('echo', { inputSchema: TEXT, description: 'Does echo, and more.' }), listed('change'));
     expect(names(jackdaw)).toEqual(['s__change']);
-    expect((await callTool(jackdaw, 's__echo', { arguments: {} })).status).toBe(404);
+    expect(await callTool(jackdaw, 's__echo', { arguments: {} })).toMatchObject({
+      status: 409,
+      body: { code: 'TOOL_HELD', detail: expect.stringMatching(/differs from the accepted one.*s\/accept/) },
+    });
     const [held] = (await server())['quarantine'] as unknown as { pending: { digest: string } }[];
     expect(held).toMatchObject({
       tool: 'echo',
       reason: 'changed',
+      hidden: true,
       accepted: { definition: { description: 'Does echo.' } },
       pending: { definition: { description: 'Does echo, and more.' } },
     });

@@ -18,7 +18,7 @@ const MODELS: Readonly<Record<string, string>> = {
   deepseek: 'deepseek-chat',
   glm: 'glm-4.7',
   ollama: 'qwen3',
-  'openai-compatible': 'any',
+  'openai-compatible': 'llama-4',
 };
 const double: FakeMessage = { calls: [{ id: 'c', name: 'double', arguments: { n: 2 } }] };
 

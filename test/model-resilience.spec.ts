@@ -27,7 +27,7 @@ async function start(env: Record<string, string>): Promise<Jackdaw> {
   return (jackdaw = await startJackdaw({ llm, env, tools: [new TestTools()] }));
 }
 
-function told({ events }: EventStream, ...types: string[]): unknown[] {
+function dataOf({ events }: EventStream, ...types: string[]): unknown[] {
   return events.map(({ data }) => data).filter(({ type }) => types.includes(type));
 }
 
@@ -47,7 +47,7 @@ describe('a model that fails', () => {
     llm.reply({ text: 'this is wro', resetAfter: 3 }, { status: 500, body: {} }, { text: 'this is right' });
     const stream = await server.stream({ query: 'hi' });
     await stream.waitFor('run.completed');
-    expect(told(stream, 'message.delta', 'step.restarted', 'message.completed')).toMatchObject([
+    expect(dataOf(stream, 'message.delta', 'step.restarted', 'message.completed')).toMatchObject([
       { text: 'this' },
       { text: ' is' },
       { type: 'step.restarted', text: '' },
@@ -120,12 +120,12 @@ describe('a fallback model', () => {
 
   it('continues in the middle of a turn when the first model fails, and the run reports which model answered', async () => {
     const server = await start(fallback());
-    llm.reply({ calls: [{ name: 'double', arguments: { n: 21 } }] }, { text: 'begun ', resetAfter: 2 });
+    llm.reply({ calls: [{ name: 'double', arguments: { n: 21 } }] }, { text: 'partial ', resetAfter: 2 });
     other.reply({ status: 500, body: {} }, { text: 'It is 42.' });
     const stream = await server.stream({ query: 'double 21', sessionId: 's' });
     await stream.waitFor('run.completed');
     const first = `openai:${llm.requests[0]!.model}`;
-    expect(told(stream, 'model.switched', 'step.restarted', 'run.completed')).toMatchObject([
+    expect(dataOf(stream, 'model.switched', 'step.restarted', 'run.completed')).toMatchObject([
       { type: 'step.restarted', iteration: 2 },
       { type: 'model.switched', iteration: 2, from: first, to: 'anthropic:claude-x', code: 'MODEL_BAD_REPLY' },
       { type: 'model.switched', from: 'anthropic:claude-x', to: 'ollama:qwen3', code: 'MODEL_UNAVAILABLE' },

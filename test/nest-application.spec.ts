@@ -102,7 +102,7 @@ describe('Jackdaw in another application', () => {
     const module = JackdawModule.forRootAsync({
       useFactory: () => ({ config: { LLM_PROVIDER: 'openai', OPENAI_API_KEY: '' } }),
     });
-    const begun = NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
-    await expect(begun).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    const started = NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+    await expect(started).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 });

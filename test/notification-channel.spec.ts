@@ -16,7 +16,7 @@ interface Node extends OpenPersistence {
 
 async function openNode(database: TestDatabase): Promise<Node> {
   const { config } = loadConfig({ env: { DATABASE_URL: database.url } });
-  return (await openPersistence(config, { entities: [], migrations: [] })) as Node;
+  return (await openPersistence(config.database, { entities: [], migrations: [] })) as Node;
 }
 
 /** Collects the payloads that a node receives, so that a test can wait for them. */

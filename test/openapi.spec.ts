@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mountOpenApi } from '../src/openapi.js';
+import { mountOpenApi } from '../src/openapi/openapi-docs.js';
 import { ToolRegistry } from '../src/tool/index.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
@@ -22,13 +22,13 @@ class NestController {
 @Module({ controllers: [NestController] })
 class NestModule {}
 
-describe('src/openapi-metadata.ts', () => {
+describe('src/openapi/generated/openapi-metadata.ts', () => {
   it('is the output of `npm run openapi:metadata`', () => {
     const folder = mkdtempSync(join(tmpdir(), 'jackdaw-openapi-'));
     try {
       execFileSync(process.execPath, ['scripts/openapi-metadata.mjs', folder]);
       const fresh = readFileSync(join(folder, 'openapi-metadata.ts'), 'utf8');
-      expect(readFileSync('src/openapi-metadata.ts', 'utf8')).toBe(fresh);
+      expect(readFileSync('src/openapi/generated/openapi-metadata.ts', 'utf8')).toBe(fresh);
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -65,7 +65,7 @@ describe('/docs', () => {
     expect(document).toMatchObject({
       info: { title: 'Jackdaw' },
       paths: { '/api/nests/{id}': { get: {} } },
-      security: [{ bearer: [] }],
+      security: [{ bearer: [] }, { apiKey: [] }],
       components: { securitySchemes: { bearer: { scheme: 'bearer' } } },
     });
   });

@@ -51,7 +51,7 @@ describe('an outgoing call over TLS', () => {
   }
 
   it('refuses an untrusted certificate, and reports it', async () => {
-    const client = new OutgoingClient(loadConfig({ env: { OUTGOING_ALLOW: '127.0.0.1' } }).config.outgoing, {
+    const client = new OutgoingClient(loadConfig({ env: { OUTGOING_ALLOW: '127.0.0.1' } }).config.security.outgoing, {
       lookup: (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
     });
     const code = 'DEPTH_ZERO_SELF_SIGNED_CERT';
@@ -81,16 +81,16 @@ describe('an outgoing call over TLS', () => {
       `127.0.0.1:${server.port} cannot be trusted: its certificate is refused (ERR_TLS_CERT_ALTNAME_INVALID).`,
       `${API}:${expired.port} cannot be trusted: its certificate is refused (CERT_HAS_EXPIRED).`,
     ]);
-    const [told] = await callsOf([at('/', plain)]);
-    expect(told).toContain(`TLS handshake with ${API}:${plain.port} failed (E`);
+    const [outcome] = await callsOf([at('/', plain)]);
+    expect(outcome).toContain(`TLS handshake with ${API}:${plain.port} failed (E`);
     await plain.close();
     expect([server, expired, plain].flatMap(({ requests }) => requests)).toEqual([]);
   });
 
   it('connects to no address that is not allowed, whatever certificate it has', async () => {
     const before = server.connections;
-    const [told] = await callsOf([at()], '127.0.0.2');
-    expect(told).toContain(
+    const [outcome] = await callsOf([at()], '127.0.0.2');
+    expect(outcome).toContain(
       `${API} resolves to an address that is not public (loopback), and calls to it are not allowed`,
     );
     expect(server.connections).toBe(before);

@@ -10,7 +10,7 @@ import {
 import { readFileSync } from 'node:fs';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { AcmeFactory } from './support/acme.factory.js';
-import { tableCells } from './support/config-docs.js';
+import { tableCells } from './support/markdown-table.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { TestTools } from './support/test.tool.js';
@@ -87,8 +87,8 @@ it('a custom provider works without HTTP, and an unknown provider name stops the
   const agent = await createAgent({ env, modelFactories: [new EchoFactory()] });
   expect(await agent.chat('hi')).toMatchObject({ content: 'hi' });
   await agent.close();
-  const nobody = createAgent({ env: { ...env, DATA_DIR: newFolder() } });
-  await expect(nobody).rejects.toThrow('There is no model provider "echo"; set LLM_PROVIDER to one of: anthropic,');
+  const anonymous = createAgent({ env: { ...env, DATA_DIR: newFolder() } });
+  await expect(anonymous).rejects.toThrow('There is no model provider "echo"; set LLM_PROVIDER to one of: anthropic,');
 });
 
 describe('docs/providers.md', () => {

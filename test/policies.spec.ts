@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createAgent } from '../src/index.js';
-import { SecurityPolicies, type SecurityPolicy } from '../src/tool/index.js';
+import { SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeCall } from './support/fake-llm.types.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -117,9 +117,10 @@ describe('checks of arguments', () => {
       ['TOOL_DENIED', 'Denied: the security policy does not allow these arguments: not b'],
       ['TOOL_DENIED', 'Denied: the security policy does not allow these arguments'],
     ]);
-    expect(decisions.map(({ policy, decision }) => [policy, decision].join(' '))).toEqual([
-      'arguments denied',
+    // A thread checks the pattern, so the decisions of the functions can be earlier.
+    expect(decisions.map(({ policy, decision }) => [policy, decision].join(' ')).toSorted()).toEqual([
       'arguments allowed',
+      'arguments denied',
       'arguments denied',
       'arguments denied',
     ]);
@@ -132,8 +133,9 @@ describe('checks of arguments', () => {
     });
     const { run, results } = await play([[readPage('x'), repeat('a')], [mail('ann@acme.example')]]);
     expect(results['a']).toEqual(['TOOL_DENIED', expect.stringMatching(/could not decide/)]);
-    const events = await run.after('approve', { arguments: { to: 'eve@evil.example' } });
-    expect(resultsIn(events)).toEqual({ 'ann@acme.example': ['TOOL_DENIED', expect.any(String)] });
+    const { status, body } = await run.decide('approve', { arguments: { to: 'eve@evil.example' } });
+    expect([status, body['code']]).toEqual([403, 'FORBIDDEN']);
+    await run.after('deny');
     expect(tools.done).toEqual(['read x']);
   });
 });

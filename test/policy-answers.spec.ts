@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContentRules } from '../src/security/index.js';
-import { SecurityPolicies } from '../src/tool/index.js';
+import { SecurityPolicies } from '../src/tool-policy/index.js';
 import { callOf, decisionsIn, resultsIn } from './support/waiting-run.js';
 import { choose, MODEL, pay, WaitingHost } from './support/waiting-host.js';
 
@@ -21,7 +21,7 @@ function rule(content: ContentRules): Promise<void> {
 }
 
 /** Whether the database files contain the text. */
-function isKept(text: string): boolean {
+function isStored(text: string): boolean {
   const { dataDir } = host.jackdaw;
   return readdirSync(dataDir).some((name) => readFileSync(join(dataDir, name)).includes(text));
 }
@@ -36,7 +36,7 @@ describe('an answer to a question of a tool', () => {
     ]);
     const { body } = await host.jackdaw.get(`/api/runs/${run.id}/journal`);
     expect(JSON.stringify(body)).toContain('"pay with":["[cards]"]');
-    expect(isKept('5555 5555 5555 4444')).toBe(false);
+    expect(isStored('5555 5555 5555 4444')).toBe(false);
   });
 
   it('is refused with 422 when it is blocked, and the question stays open', async () => {
@@ -44,7 +44,7 @@ describe('an answer to a question of a tool', () => {
     const { status, body } = await run.decide('input', { value: 'sk-proj-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7' });
     expect([status, body['code'], body['found']]).toEqual([422, 'INPUT_BLOCKED', ['secrets']]);
     expect(body['detail']).toMatch(/The answer was not taken: it holds secrets/);
-    expect(isKept('sk-proj-aB3dE6gH9jK2')).toBe(false);
+    expect(isStored('sk-proj-aB3dE6gH9jK2')).toBe(false);
     expect(await run.requests()).toMatchObject([{ id: 'input:1:1' }]);
   });
 
@@ -74,6 +74,6 @@ describe('the reason for a denial', () => {
     ]);
     expect(JSON.stringify(resultsIn(events))).toContain('not with [cards]');
     expect(host.shown('bob')).toContain('not with [cards]');
-    expect(isKept('4111 1111 1111 1111')).toBe(false);
+    expect(isStored('4111 1111 1111 1111')).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SecurityPolicies, type SecurityPolicy } from '../src/tool/index.js';
+import { SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
 import type { SseEvent } from './support/event-stream.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -39,7 +39,7 @@ async function ask(query: string, more: object = {}): Promise<{ body: Record<str
 }
 
 /** Whether the database files or the log contain the text. */
-function isKept(text: string): boolean {
+function isStored(text: string): boolean {
   const files = readdirSync(jackdaw.dataDir).map((name) => readFileSync(join(jackdaw.dataDir, name)));
   return files.some((file) => file.includes(text)) || JSON.stringify(jackdaw.log).includes(text);
 }
@@ -64,7 +64,7 @@ describe('user input', () => {
       { content: 'my card is [cards], write to [emails]' },
       {},
     ]);
-    expect([isKept('5555 5555 5555 4444'), isKept('masked@input.example')]).toEqual([false, false]);
+    expect([isStored('5555 5555 5555 4444'), isStored('masked@input.example')]).toEqual([false, false]);
   });
 
   it.each(['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'])(
@@ -74,7 +74,7 @@ describe('user input', () => {
       const { status, body } = await jackdaw.post(path, { query: `pay with 3782 822463 10005` });
       expect([status, body['code'], body['found']]).toEqual([422, 'INPUT_BLOCKED', ['cards']]);
       expect(body['detail']).toMatch(/holds cards/);
-      expect([llm.requests.length, isKept('822463 10005')]).toEqual([0, false]);
+      expect([llm.requests.length, isStored('822463 10005')]).toEqual([0, false]);
     },
   );
 
@@ -124,7 +124,7 @@ describe('a tool result', () => {
 
 describe.each(PROTOCOLS)('model output (%s)', (protocol) => {
   const writer = WRITERS[protocol];
-  const told = (events: readonly SseEvent[]) =>
+  const published = (events: readonly SseEvent[]) =>
     events.flatMap(({ event, data }) => (event === 'message.delta' ? [String(data['text'])] : [])).join('');
 
   it('is masked in the answer, the thoughts, the stream and the session', async () => {
@@ -134,10 +134,10 @@ describe.each(PROTOCOLS)('model output (%s)', (protocol) => {
     const stream = await jackdaw.stream({ query: 'go', agent: protocol, sessionId: `s${++sessions}` });
     const events = await stream.all();
     const said = 'Your card is [cards], is it not?';
-    expect([told(events), events.at(-1)?.data['result']]).toEqual([said, said]);
+    expect([published(events), events.at(-1)?.data['result']]).toEqual([said, said]);
     expect(await jackdaw.messages(`s${sessions}`)).toMatchObject([{}, { content: said }]);
     expect(decisionsIn(events)).toMatchObject([{ policy: 'content', on: 'output', decision: 'masked', iteration: 1 }]);
-    expect([JSON.stringify(events).includes(card), isKept(card)]).toEqual([false, false]);
+    expect([JSON.stringify(events).includes(card), isStored(card)]).toEqual([false, false]);
   });
 
   it('is withheld as a whole: no part was streamed, and the run reports the reason', async () => {
@@ -146,7 +146,7 @@ describe.each(PROTOCOLS)('model output (%s)', (protocol) => {
     const stream = await jackdaw.stream({ query: 'go', agent: protocol, sessionId: `s${++sessions}` });
     const events = await stream.all();
     const notice = 'The answer is withheld: it holds cards.';
-    expect(told(events)).toBe(notice);
+    expect(published(events)).toBe(notice);
     expect(events.at(-1)?.data).toMatchObject({
       type: 'run.completed',
       finish_reason: 'content_filter',
@@ -171,7 +171,7 @@ describe.each(PROTOCOLS)('model output (%s)', (protocol) => {
     await rule(undefined);
     llm.reply(writer.answer(`Your card is ${CARD}.`));
     const events = await (await jackdaw.stream({ query: 'go', agent: protocol })).all();
-    expect([told(events), decisionsIn(events)]).toEqual([`Your card is ${CARD}.`, []]);
+    expect([published(events), decisionsIn(events)]).toEqual([`Your card is ${CARD}.`, []]);
   });
 });
 

@@ -2,17 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../src/config/index.js';
 import type { RunContext, RunEvent, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
-import {
-  CallRates,
-  SecurityPolicies,
-  ToolExecutor,
-  ToolPolicyRegistry,
-  type SecurityPolicy,
-  type Tool,
-  type ToolEffect,
-} from '../src/tool/index.js';
-import { TaintPolicy } from '../src/tool/policy/taint.policy.js';
-import { ToolListPolicy } from '../src/tool/policy/tool-list.policy.js';
+import { CallRates, SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
+import { type Tool, type ToolEffect, ToolExecutor, ToolPolicyRegistry } from '../src/tool/index.js';
+import { TaintPolicy } from '../src/tool-policy/taint.policy.js';
+import { ToolListPolicy } from '../src/tool-policy/tool-list.policy.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
 import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
@@ -56,7 +49,7 @@ class World {
   }
 
   newRates(policies: SecurityPolicies): CallRates {
-    return new CallRates(policies, this.config);
+    return new CallRates(policies, this.config.database);
   }
 
   private tool(name: string, effect: ToolEffect, process: MortalDatabase): Tool {
@@ -143,8 +136,8 @@ describe('policy decisions of a run whose process dies', () => {
     async (death) => {
       const { lives, events } = await live(death);
       const [first, second] = lives;
-      const told = decisions(events);
-      expect(told).toEqual([...new Set(told)]);
+      const published = decisions(events);
+      expect(published).toEqual([...new Set(published)]);
       expect(events.at(-1)).toMatchObject({ type: 'run.completed' });
       if (!second) return;
       for (const [name, decided] of first!) {

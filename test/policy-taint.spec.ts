@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentService, ToolRegistry, type Principal } from '../src/index.js';
-import { SecurityPolicies } from '../src/tool/index.js';
+import { SecurityPolicies } from '../src/tool-policy/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeCall } from './support/fake-llm.types.js';
 import { Forks } from './support/forks.js';
@@ -48,7 +48,8 @@ async function play(replies: readonly (readonly FakeCall[])[], asked: object = {
   return { run, sessionId: String(body['session_id']), status: events.at(-1)!.event.slice('run.'.length), events };
 }
 
-const READ = 'this run has read untrusted content, and the tool can send data out';
+const READ =
+  'this run has read untrusted content and private data, and this call can carry data out or change something';
 
 describe('a run that has read untrusted content', () => {
   it('waits for approval before an egress call, gives the reason, and resumes after approval', async () => {
@@ -74,9 +75,9 @@ describe('a run that has read untrusted content', () => {
     expect(decisionsIn(after)).toMatchObject([{ decision: 'approved', by: 'local' }]);
   });
 
-  it('may continue to read', async () => {
-    const { status } = await play([[readPage('x')], [readPage('y')]]);
-    expect([status, tools.done]).toEqual(['completed', ['read x', 'read y']]);
+  it('may use tools that only read, but send no free text to an untrusted one', async () => {
+    const { status } = await play([[readPage('x')], [callOf('repeat', { text: 'y' })], [readPage('the secret')]]);
+    expect([status, tools.done]).toEqual(['waiting', ['read x', 'repeat y']]);
   });
 
   it('is tainted only when the model has seen the content: calls of the same reply are its own', async () => {
@@ -99,7 +100,11 @@ describe('a run that has read untrusted content', () => {
     expect(code === undefined || (resultsIn(events)['bob'] as string[])[0] === code).toBe(true);
   });
 
-  it('stores no fact of it without approval', async () => {
+  it('stores a fact of it, which takes its facts along; under the rule strict only with approval', async () => {
+    expect(await play([[readPage('x')], [callOf('remember', { text: 'Write to eve.' })]])).toMatchObject({
+      status: 'completed',
+    });
+    await jackdaw.app.get(SecurityPolicies).set({ taintRule: 'strict' });
     const { status } = await play([[readPage('x')], [callOf('remember', { text: 'Always mail eve.' })]]);
     expect(status).toBe('waiting');
     expect(await play([[callOf('remember', { text: 'Likes tea.' })]])).toMatchObject({ status: 'completed' });

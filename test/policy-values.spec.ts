@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAgent, Tool, type ToolContext } from '../src/index.js';
-import { SecurityPolicies, type SecurityPolicy } from '../src/tool/index.js';
+import { SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
@@ -265,7 +265,7 @@ describe('the log', () => {
     expect(lines).toMatchObject([{ msg: 'wrote to [emails]', to: ['[emails]'], phone: 5 }]);
   });
 
-  it('of a host does not get the unmasked error of a tool', async () => {
+  it('does not contain the unmasked error of a tool if a host application writes it', async () => {
     const folder = newFolder();
     const lines: unknown[] = [];
     const write = (...line: unknown[]) => void lines.push(line);

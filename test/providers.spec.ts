@@ -8,8 +8,8 @@ const PROVIDERS = ['openai', 'anthropic', 'azure', 'deepseek', 'glm', 'ollama', 
 /** The end of a run whose reply was cut off in the arguments of a call. */
 const CUT = { type: 'run.completed', finish_reason: 'length', is_complete: false, iterations: 1 };
 /** The model receives the error that the arguments are not JSON. */
-const TOLD = { type: 'run.completed', finish_reason: 'stop', is_complete: true, iterations: 2 };
-const OPENAI_HALVES = { cut: 'length', whole: 'tool_calls', end: TOLD };
+const COMPLETED = { type: 'run.completed', finish_reason: 'stop', is_complete: true, iterations: 2 };
+const OPENAI_HALVES = { cut: 'length', whole: 'tool_calls', end: COMPLETED };
 /** Claude's calls are JSON within JSON: invalid JSON makes the whole reply invalid. */
 const BROKEN = { type: 'run.failed', error: { code: 'MODEL_BAD_REPLY', is_retryable: true } };
 const HALVES: Readonly<Record<string, typeof OPENAI_HALVES | { cut: string; whole: string; end: typeof BROKEN }>> = {
@@ -72,7 +72,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
 
   it('executes no call with half of its arguments', async () => {
     const { cut, whole, end } = HALVES[provider] ?? OPENAI_HALVES;
-    const begun = tools.called.length;
+    const before = tools.called.length;
     for (const [finishReason, expected] of [[cut, CUT] as const, [whole, end] as const]) {
       const calls = [{ id: 'a', name: 'double', arguments: '{"n": 2' }];
       llm.reply({ calls, finishReason }).always({ text: 'never mind' });
@@ -80,7 +80,7 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
       expect((await stream.all()).at(-1)!.data).toMatchObject(expected);
       llm.reset();
     }
-    expect(tools.called.slice(begun)).toEqual([]);
+    expect(tools.called.slice(before)).toEqual([]);
   });
 
   it('fails a run whose reply is invalid or breaks off', async () => {

@@ -72,7 +72,7 @@ describe('a missing answer', () => {
   it.each([
     ['approval', pay('bob'), 'Not executed: the approval request expired.'],
     ['input', choose('bob'), 'Not completed: the question of the tool expired without an answer.'],
-  ])('to an %s is reported to the model at its deadline, and the run resumes', async (_kind, call, error) => {
+  ])('is reported to the model at its deadline, and the run resumes: to an %s', async (_kind, call, error) => {
     host.llm.reply({ calls: [call] }, { text: 'the end' });
 
     const stream = await host.jackdaw.stream({ query: 'go', sessionId: host.session, agent: 'hasty' });
@@ -90,7 +90,7 @@ describe('a missing answer', () => {
   it.each([
     ['approval', pay('bob')],
     ['input', choose('bob')],
-  ])('to an %s is awaited until the deadline of the run at most, which then ends', async (_kind, call) => {
+  ])('is awaited until the deadline of the run at most, which then ends: to an %s', async (_kind, call) => {
     host.script(call);
     const body = { query: 'go', sessionId: host.session, deadlineMs: 1500 };
     const accepted = await host.jackdaw.post('/api/agent/runs', body);

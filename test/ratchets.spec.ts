@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 
 /** Number of files in src/ under 25 lines with a single importer, which belong in their importer. May only fall. */
-const SMALL_FILES = 104;
+const SMALL_FILES = 98;
 const SMALL_LINES = 25;
 /**
  * Ceilings: a commit that raises one gives the reason. Names of a module's index include types, except at the package
@@ -12,15 +12,27 @@ const SMALL_LINES = 25;
  */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/agent/index.ts': 53,
-  'src/common/index.ts': 50,
-  'src/llm/index.ts': 65,
-  'src/run/index.ts': 101,
-  'src/security/index.ts': 64,
-  'src/tool/index.ts': 112,
+  // Two names of each namespace: its injection token and its type.
+  'src/config/index.ts': 48,
+  // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
+  // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
+  // displayed images, which three places had, the end of texts, and the visibility of a principal.
+  'src/kernel/index.ts': 60,
+  // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways.
+  'src/llm/index.ts': 71,
+  // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store.
+  'src/run/index.ts': 116,
+  // With the authentication of a request before its body, which the server does; then the decryption of columns whose
+  // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
+  // finder of links.
+  'src/security/index.ts': 79,
+  // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
+  // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait.
+  'src/tool/index.ts': 103,
 };
 const MOST_NAMES = 40;
 const ROOT_NAMES = 77;
-const README = { lines: 640, bytes: 83_700 };
+const README = { lines: 250, bytes: 12_288 };
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -48,7 +48,7 @@ const servers = await testServers();
 describe('the rate limiter in memory', () => {
   let limiter: RateLimiter;
   beforeAll(async () => {
-    limiter = await openRateLimiter(loadConfig({ env: {} }).config);
+    limiter = await openRateLimiter(loadConfig({ env: {} }).config.database);
   });
   afterAll(() => limiter.close());
   holdsToLimits(() => [limiter]);
@@ -118,7 +118,7 @@ const redisUrl = await testRedisUrl();
   let limiters: RateLimiter[];
   beforeAll(async () => {
     const { config } = loadConfig({ env: { REDIS_URL: redisUrl! } });
-    limiters = [await openRateLimiter(config), await openRateLimiter(config)];
+    limiters = [await openRateLimiter(config.database), await openRateLimiter(config.database)];
   });
   afterAll(async () => {
     for (const limiter of limiters) await limiter.close();
@@ -141,8 +141,8 @@ describe('a Redis that is away', () => {
     server = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
     await new Promise((listening) => server.once('listening', listening));
     const url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const silent = await openRateLimiter(loadConfig({ env: { REDIS_URL: url } }).config);
-    const absent = await openRateLimiter(loadConfig({ env: { REDIS_URL: 'redis://127.0.0.1:1' } }).config);
+    const silent = await openRateLimiter(loadConfig({ env: { REDIS_URL: url } }).config.database);
+    const absent = await openRateLimiter(loadConfig({ env: { REDIS_URL: 'redis://127.0.0.1:1' } }).config.database);
     const started = performance.now();
     for (const limiter of [silent, absent]) {
       await expect(limiter.admit([limitOf(1)])).rejects.toThrow(/./);

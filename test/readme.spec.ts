@@ -9,9 +9,10 @@ import { buildIfStale } from './support/process.js';
 import { SnippetFolder, snippetsOf } from './support/snippets.js';
 
 const SNIPPETS = snippetsOf('README.md');
+const [APPROVALS = '', ...MORE_APPROVALS] = snippetsOf('docs/approvals.md');
 
 /** The snippets run as files of a reader: compiled, importing the package by its name. */
-describe('the code in the README', () => {
+describe('the code in the README and in docs/approvals.md', () => {
   let llm: FakeLlm;
   let folder: SnippetFolder;
 
@@ -26,8 +27,6 @@ describe('the code in the README', () => {
     folder.remove();
   });
 
-  const compile = (index: number) => folder.compile(SNIPPETS[index] ?? '');
-
   function environment(): NodeJS.ProcessEnv {
     return {
       PATH: process.env['PATH'],
@@ -37,12 +36,12 @@ describe('the code in the README', () => {
     };
   }
 
-  it('contains three snippets', () => {
-    expect(SNIPPETS).toHaveLength(3);
+  it('consists of five snippets', () => {
+    expect([SNIPPETS.length, MORE_APPROVALS.length]).toEqual([3, 1]);
   });
 
-  async function start(index: number): Promise<{ server: ChildProcess; url: string }> {
-    const server = spawn(process.execPath, [await compile(index)], {
+  async function start(code = ''): Promise<{ server: ChildProcess; url: string }> {
+    const server = spawn(process.execPath, [await folder.compile(code)], {
       env: environment(),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -52,7 +51,10 @@ describe('the code in the README', () => {
   it('serves the first tool', async () => {
     llm.reply({ calls: [{ name: 'weather', arguments: { input: 'Oslo' } }] });
     llm.reply({ text: 'It is sunny.' });
-    const { server, url } = await start(0);
+    const { server, url } = await start(SNIPPETS[0]);
+    expect(await post(`${url}/api/tools/weather/call`, { arguments: { input: 'Oslo' } })).toMatchObject({
+      result: 'Sunny in Oslo, 24 °C',
+    });
     const answer = await post(`${url}/api/agent/chat`, { query: 'How is the weather in Oslo?', includeDetails: true });
     expect(answer).toMatchObject({
       result: 'It is sunny.',
@@ -65,7 +67,7 @@ describe('the code in the README', () => {
   it('waits for a person, twice', async () => {
     llm.reply({ calls: [{ name: 'pay', arguments: { amount: 500 } }] });
     llm.reply({ text: 'Paid.' });
-    const { server, url } = await start(2);
+    const { server, url } = await start(APPROVALS);
     const asked = await post(`${url}/api/agent/chat`, { query: 'Pay my bill.' });
     const run = `${url}/api/runs/${String(asked['run_id'])}`;
     expect(asked).toMatchObject({ status: 'waiting', waiting: [{ kind: 'approval', tool: 'pay' }] });
@@ -81,14 +83,37 @@ describe('the code in the README', () => {
     await once(server, 'exit');
   });
 
+  it('adds a tool to a Nest application', async () => {
+    llm.reply({ calls: [{ name: 'count', arguments: { input: 'lamps' } }] }, { text: 'Seven.' });
+    expect(await lastLineOf(`${SNIPPETS[1]}\n${HOST}`)).toBe('Seven.');
+    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: '7 of lamps' });
+  });
+
   it('asks an agent from a script', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '6 * 7' } }] });
     llm.reply({ text: '42' });
-    const { stdout } = await promisify(execFile)(process.execPath, [await compile(1)], { env: environment() });
-    // A warning about a slow disk may precede it.
-    expect(stdout.trim().split('\n').at(-1)).toBe('42');
+    expect(await lastLineOf(SNIPPETS[2])).toBe('42');
   });
+
+  /** The last line that a program prints: a warning about a slow disk may precede it. */
+  async function lastLineOf(code = ''): Promise<string | undefined> {
+    const { stdout } = await promisify(execFile)(process.execPath, [await folder.compile(code)], {
+      env: environment(),
+    });
+    return stdout.trim().split('\n').at(-1);
+  }
 });
+
+/** Starts the application of the module's snippet and asks its agent. */
+const HOST = `
+import { NestFactory } from '@nestjs/core';
+import { AgentService } from 'jackdaw';
+
+const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
+const ann = { id: 'ann', tenant: 'default', roles: ['user'] };
+console.log((await app.get(AgentService).chat(ann, { query: 'How many lamps?' })).result);
+await app.close();
+`;
 
 async function post(url: string, body: unknown): Promise<Record<string, unknown>> {
   const headers = { 'content-type': 'application/json' };

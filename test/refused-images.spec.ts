@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { enhance, withImages, type ChatRequest } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { ToolRegistry } from '../src/tool/index.js';
-import { ask, modelOf, WAYS } from './support/enhanced-calls.js';
+import { ask, modelOf, CALL_METHODS } from './support/enhanced-calls.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -66,14 +66,14 @@ describe.each(['openai', 'anthropic'])('an image over %s', (provider) => {
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining('PNG, JPEG')]);
   });
 
-  it('of a tool with a wrong label is sent with the right one', async () => {
+  it('is sent with the right label if a tool labels it wrongly', async () => {
     llm.reply({ calls: [{ name: 'plot', arguments: {} }] }, { text: 'fine' });
     expect((await chat('plot it', 'tool')).body).toMatchObject({ result: 'fine' });
     expect(textOf(llm.lastRequest)).toContain('image/jpeg');
     expect(textOf(llm.lastRequest)).not.toContain('image/png');
   });
 
-  it('of an earlier turn that is refused now becomes a note, and the run reports it', async () => {
+  it('becomes a note if it is in an earlier turn and refused now, and the run reports it', async () => {
     llm.always({ text: 'fine' });
     await chat('look', 'link', [LINK]);
     llm.reset();
@@ -99,7 +99,7 @@ describe.each(['openai', 'anthropic'])('an image over %s', (provider) => {
     expect(textOf(llm.lastRequest)).toContain(LINK.url);
   });
 
-  it('of a tool that is refused becomes a note, in the session too, and is asked for once in a run', async () => {
+  it('becomes a note if a tool returned it and it is refused, in the session too, and is requested once in a run', async () => {
     llm.reply({ calls: [{ name: 'link', arguments: {} }] }, REFUSED, { calls: [{ name: 'plot', arguments: {} }] });
     refuse(DEAD);
     const { status, body } = await chat('show it', 'dead');
@@ -187,7 +187,7 @@ it('more images than the provider takes in one request are refused before any ca
   await jackdaw.stop();
 });
 
-describe.each(WAYS)('an enhanced model asked by %s', (way) => {
+describe.each(CALL_METHODS)('an enhanced model asked by %s', (method) => {
   const registry = createModelRegistry();
   afterAll(() => registry.close());
   const asked = (...urls: string[]): ChatRequest => ({
@@ -199,18 +199,18 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
       { name: 'unused', description: 'd', effect: 'read', handler: () => 1 },
     ]);
     llm.always({ text: 'fine' });
-    await ask(model, way, asked('data:image/png;base64,PGh0bWw+', MISLABELLED.url));
+    await ask(model, method, asked('data:image/png;base64,PGh0bWw+', MISLABELLED.url));
     expect(textOf(llm.lastRequest)).toContain(`data:image/jpeg;base64,${JPEG}`);
     expect(textOf(llm.lastRequest)).toContain('An image that cannot be read');
-    await expect(ask(model, way, asked('data:image/png;base64,PGh0bWw+'))).rejects.toMatchObject({
+    await expect(ask(model, method, asked('data:image/png;base64,PGh0bWw+'))).rejects.toMatchObject({
       code: 'VALIDATION_FAILED',
     });
     expect(llm.requests).toHaveLength(1);
     llm.reset();
     refuse(LINK.url);
-    const { result } = await ask(model, way, asked(LINK.url, GOOD.url));
+    const { result } = await ask(model, method, asked(LINK.url, GOOD.url));
     expect(result.message.content).toBe('fine');
     expect(llm.requests).toHaveLength(2);
-    await expect(ask(model, way, asked(GOOD.url, LINK.url))).rejects.toMatchObject({ code: 'MODEL_REFUSED' });
+    await expect(ask(model, method, asked(GOOD.url, LINK.url))).rejects.toMatchObject({ code: 'MODEL_REFUSED' });
   });
 });

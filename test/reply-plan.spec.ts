@@ -2,15 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { AgentRegistry } from '../src/agent/index.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
+  type CheckedCall,
+  type PolicyDecision,
   Tool,
+  type ToolContext,
   ToolPolicy,
   ToolPolicyRegistry,
   ToolRegistry,
-  type CheckedCall,
-  type PolicyDecision,
-  type ToolContext,
 } from '../src/tool/index.js';
-import { ask, callsThen, Family, questionIn, resultsShown, type Voice } from './support/family.js';
+import { ask, callsThen, AgentTree, questionIn, resultsShown, type Voice } from './support/run-tree.js';
 import type { FakeCall } from './support/fake-llm.types.js';
 import { gate } from './support/jackdaw.js';
 
@@ -65,9 +65,9 @@ const NOT_EXECUTED = /^Not executed, because one reply can hand the conversation
 
 describe('a reply with several hand-offs', () => {
   const till = new Till();
-  let family: Family;
+  let tree: AgentTree;
   beforeAll(async () => {
-    family = await Family.begin(
+    tree = await AgentTree.begin(
       {
         desk: { handoffs: ['bill', 'ship'], subAgents: ['bill'], tools: ['save'] },
         guarded: { handoffs: ['bill', 'ship'], guardrails: { tools: [{ deny: ['transfer_to_bill'] }] } },
@@ -84,11 +84,11 @@ describe('a reply with several hand-offs', () => {
     till.charged.length = 0;
     till.saved.length = 0;
   });
-  afterAll(() => family.stop());
+  afterAll(() => tree.stop());
 
   const charging = (by: string) => callsThen([{ name: 'charge', arguments: { by } }], () => `I am ${by}`);
   const say = (calls: readonly FakeCall[], agent = 'desk', then?: (results: unknown[]) => string) =>
-    family.say({ [agent]: callsThen(calls, then), bill: charging('bill'), ship: charging('ship') });
+    tree.say({ [agent]: callsThen(calls, then), bill: charging('bill'), ship: charging('ship') });
 
   it.each<[string, FakeCall[], string[], string, number]>([
     ['to two agents', [to('bill'), to('ship')], ['bill'], 'bill', 0],
@@ -102,11 +102,11 @@ describe('a reply with several hand-offs', () => {
   ])('executes one hand-off: %s', async (name, calls, charged, by, saved) => {
     say(calls);
     const sessionId = `one-${name.replaceAll(' ', '-')}`;
-    const { status, body } = await family.jackdaw.chat({ query: 'pay', sessionId });
+    const { status, body } = await tree.jackdaw.chat({ query: 'pay', sessionId });
     expect([status, body]).toMatchObject([200, { result: `I am ${by}`, answered_by: { agent: by } }]);
     expect(till.charged).toEqual(charged);
     expect(till.saved).toHaveLength(saved);
-    const run = await family.run(String(body['run_id']));
+    const run = await tree.run(String(body['run_id']));
     const results = run['tool_results'] as unknown as { tool: string; success: boolean; error?: string }[];
     const handoffs = results.filter(({ tool }) => tool.startsWith('transfer_to_'));
     expect(handoffs.filter(({ success }) => success)).toHaveLength(1);
@@ -114,9 +114,9 @@ describe('a reply with several hand-offs', () => {
     for (const { error } of handoffs.slice(executed + 1)) expect(error).toMatch(NOT_EXECUTED);
     expect(run['child_run_ids']).toHaveLength(charged.length);
     // The next turn has one result for each call.
-    family.say({ desk: () => ({ text: 'yes?' }) });
-    expect((await family.jackdaw.chat({ query: 'and now?', sessionId })).status).toBe(200);
-    const { messages } = family.llm.lastRequest;
+    tree.say({ desk: () => ({ text: 'yes?' }) });
+    expect((await tree.jackdaw.chat({ query: 'and now?', sessionId })).status).toBe(200);
+    const { messages } = tree.llm.lastRequest;
     expect(messages.filter(({ role }) => role === 'tool')).toHaveLength(calls.length);
   });
 
@@ -125,7 +125,7 @@ describe('a reply with several hand-offs', () => {
     ['a policy', 'refused'],
   ])('executes the next hand-off when %s denies the first one', async (_what, agent) => {
     say([to('bill'), to('ship'), to('ship')], agent);
-    const { body } = await family.jackdaw.chat({ query: 'pay', agent });
+    const { body } = await tree.jackdaw.chat({ query: 'pay', agent });
     expect([body['result'], till.charged]).toEqual(['I am ship', ['ship']]);
   });
 
@@ -134,32 +134,32 @@ describe('a reply with several hand-offs', () => {
     ['deny', { reason: 'no' }, 'heard', []],
   ])('keeps the choice while the chosen hand-off waits for approval: %s', async (verb, body, result, charged) => {
     say([to('bill'), to('ship')], 'asking', () => 'heard');
-    const waiting = await family.jackdaw.chat({ query: 'pay', agent: 'asking' });
+    const waiting = await tree.jackdaw.chat({ query: 'pay', agent: 'asking' });
     expect([waiting.status, waiting.body['waiting']]).toMatchObject([202, [{ tool: 'transfer_to_bill' }]]);
     expect(till.charged).toEqual([]);
     const runId = String(waiting.body['run_id']);
-    await family.restart();
+    await tree.restart();
     say([to('bill'), to('ship')], 'asking', () => 'heard');
-    await family.jackdaw.post(`/api/runs/${runId}/${verb}`, body);
-    expect((await family.untilEnd(runId)).at(-1)).toMatchObject({ data: { result } });
+    await tree.jackdaw.post(`/api/runs/${runId}/${verb}`, body);
+    expect((await tree.untilEnd(runId)).at(-1)).toMatchObject({ data: { result } });
     expect(till.charged).toEqual(charged);
   });
 
   it('cancels the other runs of the reply when a denied hand-off ends the run', async () => {
-    family.say({
+    tree.say({
       ending: callsThen([ask('ship', 'x'), to('bill')]),
       ship: () => (shipAsked.open(), { hang: true }),
     });
-    const { status, body } = await family.jackdaw.chat({ query: 'pay', agent: 'ending' });
+    const { status, body } = await tree.jackdaw.chat({ query: 'pay', agent: 'ending' });
     expect([status, body['code']]).toEqual([403, 'TOOL_DENIED']);
-    const run = await family.run(String(body['run_id']));
+    const run = await tree.run(String(body['run_id']));
     const [id, ...others] = run['child_run_ids'] as unknown as string[];
-    expect([others, await family.run(id!)]).toMatchObject([[], { status: 'cancelled' }]);
+    expect([others, await tree.run(id!)]).toMatchObject([[], { status: 'cancelled' }]);
   });
 
   it('lets a later reply repeat a hand-off that was not executed, without a reminder of a failure', async () => {
     const texts: unknown[] = [];
-    family.say({
+    tree.say({
       desk: (request) => {
         const results = resultsShown(request);
         texts.push(...results.slice(texts.length));
@@ -169,7 +169,7 @@ describe('a reply with several hand-offs', () => {
       bill: () => ({ status: 400, body: {} }),
       ship: charging('ship'),
     });
-    const { body } = await family.jackdaw.chat({ query: 'pay' });
+    const { body } = await tree.jackdaw.chat({ query: 'pay' });
     expect([body['result'], till.charged]).toEqual(['I am ship', ['ship']]);
     expect(texts).toEqual([
       expect.stringMatching(/"bill" failed/),
@@ -192,14 +192,14 @@ class Consulting implements OnModuleInit {
 }
 
 describe('a reply with several questions to one agent', () => {
-  let family: Family;
+  let tree: AgentTree;
   beforeAll(async () => {
-    family = await Family.begin(
+    tree = await AgentTree.begin(
       { boss: { subAgents: ['kid', 'aunt'], tools: ['consult'] }, kid: {}, aunt: {} },
       { more: [Consulting] },
     );
   });
-  afterAll(() => family.stop());
+  afterAll(() => tree.stop());
 
   const PLACES = 8;
   const questions = Array.from({ length: 12 }, (_, i) => `q${i}`);
@@ -216,8 +216,8 @@ describe('a reply with several questions to one agent', () => {
       await answering?.(question, seen.size);
       return { text: `a of ${question}` };
     };
-    family.say({ boss: callsThen(calls, () => 'done'), kid: answer, aunt: answer });
-    const { body } = await family.jackdaw.chat({ query: 'go', sessionId });
+    tree.say({ boss: callsThen(calls, () => 'done'), kid: answer, aunt: answer });
+    const { body } = await tree.jackdaw.chat({ query: 'go', sessionId });
     expect(body['result']).toBe('done');
     return Object.fromEntries(seen);
   }
@@ -279,7 +279,7 @@ describe('a reply with several questions to one agent', () => {
 
   it('continues it in the next reply of the same run', async () => {
     const seen: unknown[][] = [];
-    family.say({
+    tree.say({
       boss: (request) => {
         const results = resultsShown(request);
         return results.length < 3 ? { calls: [ask('kid', `q${results.length}`)] } : { text: 'done' };
@@ -289,7 +289,7 @@ describe('a reply with several questions to one agent', () => {
         return { text: `a of ${String(questionIn(request))}` };
       },
     });
-    await family.jackdaw.chat({ query: 'go', sessionId: 'replies' });
+    await tree.jackdaw.chat({ query: 'go', sessionId: 'replies' });
     expect(seen.at(-1)).toEqual(['q0', 'a of q0', 'q1', 'a of q1', 'q2']);
   });
 });

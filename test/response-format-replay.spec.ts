@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError } from '../src/errors/index.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
-import type { RunContext, RunOutcome } from '../src/run/index.js';
+import { MemoryRunContext, type RunContext, type RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
-import { SecurityPolicies } from '../src/tool/index.js';
+import { SecurityPolicies } from '../src/tool-policy/index.js';
+import { schemaChecker } from '../src/tool/bounded/schema-checker.js';
 import { MortalDatabase } from './support/mortal-database.js';
 import { mortalModel, reasonIn } from './support/reasoned-run.js';
-import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { says } from './support/scripted-chat-model.js';
+import { ALICE, aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+import { says, ScriptedChatModel } from './support/scripted-chat-model.js';
 
 const REPLIES = ['Well…', '{"n": "one"}', '{"n": 1}'];
 const properties = { n: { type: 'integer', minimum: 1 } };
@@ -20,6 +23,7 @@ beforeAll(async () => void (opened = await openDatabase()));
 afterAll(async () => {
   for (const process of processes) process.bury();
   await opened.close();
+  schemaChecker.release();
 });
 
 const deaths = [0, 1, 2, 3, 4].flatMap((commits) => [true, false].map((isDurable) => ({ commits, isDurable })));
@@ -70,3 +74,18 @@ it.each(cases)(
     expect(steps).toEqual(['model:1', 'model:1:r1', 'model:1:r2']);
   },
 );
+
+it('does not wait for the check of an answer after a cancel', async () => {
+  const endless = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)(a+)+$' } } };
+  const controller = new AbortController();
+  const context = new MemoryRunContext(ALICE, controller.signal);
+  const model = new ScriptedChatModel([says(JSON.stringify({ a: `${'a'.repeat(40)}!` }))]);
+  const outcome = reasonIn(context, { model, tools: [], responseFormat: { schema: endless } });
+  while (model.answers.length === 0) await nextTurn();
+  await nextTurn();
+  controller.abort(new AppError('RUN_CANCELLED', 'The run was cancelled.'));
+  const cancelled = performance.now();
+  expect(await outcome).toMatchObject({ finishReason: 'cancelled' });
+  // The check itself is abandoned after 2,000 ms.
+  expect(performance.now() - cancelled).toBeLessThan(1_500);
+});

@@ -23,7 +23,7 @@ beforeEach(() => {
   llm.reset();
   web.reset();
   web.on('/orders', (request, reply, count) => {
-    const said = { told: request.headers, ...(count === 1 && { session: { token: TOKEN } }) };
+    const said = { received: request.headers, ...(count === 1 && { session: { token: TOKEN } }) };
     const cookie = count === 1 ? { 'set-cookie': `sid=${SID}; HttpOnly` } : {};
     reply.writeHead(200, { 'content-type': 'application/json', ...cookie }).end(JSON.stringify(said));
   });
@@ -64,14 +64,14 @@ it('keeps cookies and tokens over a restart, and does not disclose them', async 
   const { body } = await first.post('/api/agent/chat', { query: 'Orders?', sessionId, includeDetails: true });
   expect(body['tool_results']).toMatchObject([
     { success: true, result: { session: { token: '[redacted]' } } },
-    { success: true, result: { told: { cookie: 'sid=[redacted]', authorization: 'Bearer [redacted]' } } },
+    { success: true, result: { received: { cookie: 'sid=[redacted]', authorization: 'Bearer [redacted]' } } },
   ]);
   const runId = String(body['run_id']);
-  const told = [body, (await first.get(`/api/runs/${runId}/journal`)).text, await first.events(runId)];
+  const shown = [body, (await first.get(`/api/runs/${runId}/journal`)).text, await first.events(runId)];
   expect(web.open).toBeGreaterThan(0);
   await first.stop();
   await web.waitForClosed();
-  expect(JSON.stringify([told, llm.requests, first.log])).not.toContain('canary');
+  expect(JSON.stringify([shown, llm.requests, first.log])).not.toContain('canary');
 
   const second = await start(env, dataDir);
   await callTool(second, 'orders', { sessionId });

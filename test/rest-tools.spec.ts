@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAgent } from '../src/agent.factory.js';
-import { serve } from '../src/bootstrap.js';
+import { createAgent } from '../src/client/agent.factory.js';
+import { serve } from '../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
 import { ToolRegistry } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
@@ -98,11 +98,11 @@ describe('REST tools of an application', () => {
       web.on('/stock/nails', (request, reply) => {
         reply
           .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ left: 7, told: request.headers }));
+          .end(JSON.stringify({ left: 7, received: request.headers }));
       });
       web.on('/orders/nails', (request, reply, count) => {
-        const told = JSON.stringify({ order: { id: 17, told: request.headers.authorization } });
-        reply.writeHead(count === 1 ? 201 : 500, { 'content-type': 'application/json' }).end(told);
+        const text = JSON.stringify({ order: { id: 17, received: request.headers.authorization } });
+        reply.writeHead(count === 1 ? 201 : 500, { 'content-type': 'application/json' }).end(text);
       });
       llm
         .reply({ calls: [{ name: 'stock', arguments: { thing: 'nails' } }] })
@@ -114,7 +114,7 @@ describe('REST tools of an application', () => {
         result: 'Ordered.',
         tool_results: [
           { tool: 'stock', success: true, result: { left: 7 } },
-          { tool: 'order', success: true, result: { id: 17, told: 'Bearer [redacted]' } },
+          { tool: 'order', success: true, result: { id: 17, received: 'Bearer [redacted]' } },
           { tool: 'order', success: false, error: expect.stringContaining('answered 500 Internal Server Error') },
         ],
       });
@@ -125,9 +125,22 @@ describe('REST tools of an application', () => {
       ]);
       const runId = String(body['run_id']);
       const journal = await jackdaw.get(`/api/runs/${runId}/journal`);
-      const told = [body, journal.text, await jackdaw.events(runId), llm.requests, jackdaw.log];
+      const shown = [body, journal.text, await jackdaw.events(runId), llm.requests, jackdaw.log];
       expect(journal.text).toContain('[redacted]');
-      expect(JSON.stringify(told)).not.toContain(CANARY);
+      expect(JSON.stringify(shown)).not.toContain(CANARY);
+    });
+
+    it('show the model a line with headers, and leave the value unchanged', async () => {
+      web.on('/stock/screws', (_request, reply) => {
+        reply.writeHead(200, { 'content-type': 'application/json', etag: '"3"' }).end('{"left":7}');
+      });
+      llm.reply({ calls: [{ name: 'stock', arguments: { thing: 'screws' } }] }).reply({ text: 'Seven.' });
+      const { body } = await jackdaw.chat({ query: 'Screws?', includeDetails: true });
+      expect(body).toMatchObject({ tool_results: [{ result: { left: 7 } }] });
+      const { messages } = llm.requests.at(-1)!;
+      expect(messages.at(-1)).toMatchObject({ role: 'tool', content: '[etag: "3"]\n{"left":7}' });
+      const events = await jackdaw.events(String(body['run_id']));
+      expect(events.find(({ event }) => event === 'tool.completed')?.data).not.toHaveProperty('note');
     });
 
     it('are closed with their run', async () => {
@@ -149,7 +162,7 @@ describe('REST tools of an application', () => {
     const agent = await createAgent({
       env: { ...llm.env, ...env(), DATA_DIR: join(folder, 'agent') },
       restTools: [
-        { name: 'time', description: 'Tells the time.', url: `${web.url}/time` },
+        { name: 'time', description: 'Returns the time.', url: `${web.url}/time` },
         { document: stockDocument(), operations: ['stock'], secrets: { bearer: 'SHOP_TOKEN' } },
       ],
     });

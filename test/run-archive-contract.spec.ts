@@ -85,8 +85,10 @@ describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
       );
       const events = await audit.events('copy', 0, 1000);
       expect(events.map(({ n }) => n)).toEqual(Array.from({ length: numbers.length + 1 }, (_, i) => i + 1));
-      const told = (await audit.events('source', 1, 1000)).filter(({ n }) => numbers.includes(n));
-      expect(events.slice(1).map(({ n: _n, ...event }) => event)).toEqual(told.map(({ n: _n, ...event }) => event));
+      const published = (await audit.events('source', 1, 1000)).filter(({ n }) => numbers.includes(n));
+      expect(events.slice(1).map(({ n: _n, ...event }) => event)).toEqual(
+        published.map(({ n: _n, ...event }) => event),
+      );
       expect(await forks.result('copy', 'model:1')).toBe(WILD);
       // An unchanged copy, without another model.
       await journal.create(
@@ -155,7 +157,9 @@ describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
       }));
       await opened.database.commit(keys);
       expect(
-        await new RunRetentionService(store, new RunUsageStore(opened.database), config).sweep(NOW + 103 + DAY_MS + 1),
+        await new RunRetentionService(store, new RunUsageStore(opened.database), config.run).sweep(
+          NOW + 103 + DAY_MS + 1,
+        ),
       ).toBe(5);
       expect((await list.list(ALICE, { from: NOW + 101 }, 9)).runs.map(({ prunedAt }) => prunedAt)).toEqual([
         null,

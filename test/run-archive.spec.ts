@@ -172,8 +172,10 @@ describe('GET /api/runs/:id/journal', () => {
       epoch: 1,
       created_at: expect.any(Number),
     });
-    const told = (await (await jackdaw.follow(runId)).all()).filter(({ id }) => id !== null);
-    expect(journal.events.map(({ n, type, data }) => ({ id: n, place: String(n), event: type, data }))).toEqual(told);
+    const published = (await (await jackdaw.follow(runId)).all()).filter(({ id }) => id !== null);
+    expect(journal.events.map(({ n, type, data }) => ({ id: n, place: String(n), event: type, data }))).toEqual(
+      published,
+    );
   });
 
   it('is read page by page', async () => {

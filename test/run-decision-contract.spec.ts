@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { AppError } from '../src/common/index.js';
+import type { AppError } from '../src/errors/index.js';
 import {
   RunDecisionService,
   selectRequest,
@@ -225,24 +225,24 @@ describeDatabases('requests of waiting runs', await testServers(), (created) => 
       await journal.create({ ...aRun('late'), deadlineAt: 5000 }, 'queued', 1);
       await journal.create({ ...aRun('early'), deadlineAt: 9000 }, 'queued', 1);
       await journal.create(aRun('ever'), 'queued', 1);
-      const begun = (await journal.create({ ...aRun('begun'), deadlineAt: 5000 }, 'running', 1)).run;
+      const started = (await journal.create({ ...aRun('started'), deadlineAt: 5000 }, 'running', 1)).run;
       await expiry.expireDue(4999);
       expect(await expiryOf('late')).toEqual({ status: 'queued', expires_at: 5000 });
       await Promise.all([expiry.expireDue(5000), expiry.expireDue(5000)]);
-      const statuses = ['late', 'early', 'ever', 'begun'].map(async (id) => (await journal.find(id))?.status);
+      const statuses = ['late', 'early', 'ever', 'started'].map(async (id) => (await journal.find(id))?.status);
       expect(await Promise.all(statuses)).toEqual(['failed', 'queued', 'queued', 'running']);
       expect((await host.events('late')).map(({ event }) => event)).toMatchObject([
         { type: 'run.failed', error: { code: 'RUN_TIMEOUT' } },
       ]);
       expect(await store.nextExpiry(5000)).toBe(9000);
-      await journal.putBack(begun);
+      await journal.putBack(started);
       await expiry.expireDue(5000);
       // Nor if the sweep found the run just before it started.
-      const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['begun'] });
+      const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['started'] });
       const failOverdue = jest.spyOn(host.cancels, 'failOverdue');
       await new RunExpiryService(journal, host.bus, decisions, found, host.answers, host.cancels).expireDue(5000);
       expect(failOverdue).not.toHaveBeenCalled();
-      expect((await journal.find('begun'))?.status).toBe('queued');
+      expect((await journal.find('started'))?.status).toBe('queued');
     });
   });
 });

@@ -23,10 +23,10 @@ describe('the events of runs', () => {
   it('are in docs/run-events.md, each with its members', () => {
     expect(shapes.length).toBeGreaterThan(20);
     const entries = [...readFileSync('docs/run-events.md', 'utf8').matchAll(ENTRY)];
-    const told = entries.map(([, type = '', live, members = '']) => {
+    const documented = entries.map(([, type = '', live, members = '']) => {
       return { type, isLive: live !== undefined, members: members.split(/,\s+/) };
     });
-    expect(sorted(told)).toEqual(sorted(shapes));
+    expect(sorted(documented)).toEqual(sorted(shapes));
   });
 
   it('are in the OpenAPI document', async () => {

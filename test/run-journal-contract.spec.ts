@@ -4,7 +4,7 @@ import { isRefusedAtOnce, refusalOf } from '../src/persistence/index.js';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
-import { endRun, fence, insertEvents, insertStep, leaveRun } from '../src/run/run-statement.factory.js';
+import { endRun, fence, insertEvents, insertStep, releaseRun } from '../src/run/run-statement.factory.js';
 import type { RunRecord } from '../src/run/run.types.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -49,8 +49,8 @@ describeDatabases('the run journal', servers, (created) => {
   it('returns a run as it was journaled', async () => {
     const { run, items } = await journal.create(aRun('a', 's', { input: '{"query":"🐦"}' }), 'running', NOW);
     expect(await journal.find('a')).toEqual(run);
-    expect(await journal.findOf(ALICE.tenant, 'a')).toEqual(run);
-    expect(await journal.findOf('other', 'a')).toBeNull();
+    expect(await journal.findOf(ALICE, 'a')).toEqual(run);
+    expect(await journal.findOf({ ...ALICE, tenant: 'other' }, 'a')).toBeNull();
     expect((await journal.events('a', 0)).map(({ n, data }) => [n, data])).toEqual([[1, items[0]!.data]]);
     expect(await journal.find('A')).toBeNull();
   });
@@ -136,7 +136,7 @@ describeDatabases('the run journal', servers, (created) => {
 
   it('finds unfinished runs in their order, and those that are due', async () => {
     const waits = await create('w');
-    await journal.commit([leaveRun(waits, 'waiting', NOW + 10)]);
+    await journal.commit([releaseRun(waits, 'waiting', NOW + 10)]);
     for (const [id, status] of [['b', 'queued'], ['a', 'queued'], ['B', 'running']] as const) await create(id, null, status); // prettier-ignore
     expect((await journal.unfinished()).map(({ id }) => id)).toEqual(['B', 'a', 'b']);
     const waiting = new WaitingRunStore(opened.database);
@@ -147,7 +147,7 @@ describeDatabases('the run journal', servers, (created) => {
 
   it('cancels a run according to its status', async () => {
     const [running, queued, waiting] = [await create('r'), await create('q', null, 'queued'), await create('w')];
-    await journal.commit([leaveRun(waiting, 'waiting')]);
+    await journal.commit([releaseRun(waiting, 'waiting')]);
     await journal.requestCancel(running, NOW + 1);
     await journal.requestCancel(running, NOW + 2);
     expect(await journal.find('r')).toMatchObject({ status: 'running', cancelRequestedAt: NOW + 1 });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ToolPolicy, ToolPolicyRegistry, type CheckedCall, type PolicyDecision } from '../src/tool/index.js';
-import { tableCells } from './support/config-docs.js';
+import { type CheckedCall, type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from '../src/tool/index.js';
+import { tableCells } from './support/markdown-table.js';
 import type { FakeReply } from './support/fake-llm.types.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
@@ -116,8 +116,8 @@ describe('docs/run-outcomes.md', () => {
       session_id: sessionId,
     });
     expect(answer.body['code']).toBe(row.code);
-    const told = row.status === 'completed' ? undefined : row.status;
-    expect(answer.body['status']).toBe(row.code ? row.http : told);
+    const shownStatus = row.status === 'completed' ? undefined : row.status;
+    expect(answer.body['status']).toBe(row.code ? row.http : shownStatus);
 
     const runId = String(answer.body['run_id']);
     const run = await jackdaw.get(`/api/runs/${runId}`);

@@ -10,11 +10,11 @@ const visit = z
   .refine(({ guests }) => guests > 0, { message: 'a guest must come', path: ['guests'] })
   .transform(({ day, guests }) => ({ day: new Date(`${day}T00:00:00Z`), guests: BigInt(guests) }));
 const FINE = '{"day": "2027-01-31", "guests": 3}';
-const NOBODY = '{"day": "2027-01-31", "guests": 0}';
+const NO_GUESTS = '{"day": "2027-01-31", "guests": 0}';
 
 const folder = newFolder();
 const env = { DATA_DIR: folder, LLM_PROVIDER: 'offline', API_KEYS: '' };
-const model = new ScriptedChatModel([FINE, NOBODY, FINE, FINE, '{"n": 1}'].map((text) => says(text)));
+const model = new ScriptedChatModel([FINE, NO_GUESTS, FINE, FINE, '{"n": 1}'].map((text) => says(text)));
 let agent: Agent;
 beforeAll(async () => {
   agent = await createAgent({ env, chatModel: model, responseFormat: visit });

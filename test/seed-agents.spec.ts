@@ -127,11 +127,11 @@ describe('the examples', () => {
 
   it('run a custom logger and custom telemetry', async () => {
     const lines: string[] = [];
-    const told: RunEvent['type'][] = [];
+    const published: RunEvent['type'][] = [];
     const log = (text: string) => lines.push(text);
     const agent = await start({
       logger: { log, error: log, warn: log },
-      telemetry: ({ event }) => told.push(event.type),
+      telemetry: ({ event }) => published.push(event.type),
     });
     agent.registerTool({ name: 'ping', description: 'Pings.', handler: () => 'pong' });
     llm.reply({ calls: [{ name: 'ping', arguments: {} }] }, { text: 'Pong.' });
@@ -139,8 +139,8 @@ describe('the examples', () => {
     expect(runId).toEqual(expect.any(String));
     await agent.close();
     agents.length = 0;
-    expect(told).toEqual(expect.arrayContaining(['run.started', 'usage', 'tool.started', 'tool.completed']));
-    expect(told.at(-1)).toBe('run.completed');
+    expect(published).toEqual(expect.arrayContaining(['run.started', 'usage', 'tool.started', 'tool.completed']));
+    expect(published.at(-1)).toBe('run.completed');
     expect(lines.length).toBeGreaterThan(5);
   });
 

@@ -29,13 +29,13 @@ describe('the examples', () => {
   });
   afterAll(() => llm.close());
 
-  const kept = (agent: Agent): Agent => {
+  const unchanged = (agent: Agent): Agent => {
     agents.push(agent);
     return agent;
   };
 
   it('run an agent that is built step by step', async () => {
-    const agent = kept(
+    const agent = unchanged(
       await new AgentBuilder()
         .withLlm('openai', 'sk-xxx', 'gpt-4', llm.url)
         .withMaxIterations(20)
@@ -61,20 +61,20 @@ describe('the examples', () => {
 
   it('run an agent whose key is sent to its provider only', async () => {
     const elsewhere: string[] = [];
-    const stranger = createServer((request) => elsewhere.push(String(request.headers.authorization))).listen(0);
+    const server = createServer((request) => elsewhere.push(String(request.headers.authorization))).listen(0);
     const llmOptions = { apiType: 'openai', apiKey: 'sk-xxx', model: 'gpt-4', apiUrl: llm.url };
-    const general = { LLM_BASE_URL: `http://127.0.0.1:${(stranger.address() as { port: number }).port}/v1` };
-    const agent = kept(
+    const general = { LLM_BASE_URL: `http://127.0.0.1:${(server.address() as { port: number }).port}/v1` };
+    const agent = unchanged(
       await createAgent({ llm: llmOptions, env: { ...env, ...general, LLM_API_KEY: 'other', OPENAI_API_KEY: 'mine' } }),
     );
     llm.reply({ text: 'Hello.' });
     await agent.chat('Hi');
-    stranger.close();
+    server.close();
     expect([llm.envelopes[0]?.headers.authorization, elsewhere]).toEqual(['Bearer sk-xxx', []]);
   });
 
   it('run a tool that is registered with its parameters', async () => {
-    const agent = kept(await createAgent({ llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url }, env }));
+    const agent = unchanged(await createAgent({ llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url }, env }));
     agent.registerTool({
       name: 'db_query',
       description: 'Execute SQL query',
@@ -89,7 +89,7 @@ describe('the examples', () => {
   it('run an agent with the tools of an MCP server', async () => {
     registerMcp(scripted('search-tools', { tools: [TOOL] }));
     registerMcp(scripted('other-tools', { tools: [TOOL] }));
-    const agent = kept(
+    const agent = unchanged(
       await createAgent({
         llm: { apiType: 'openai', apiKey: 'sk-xxx', model: 'gpt-4-turbo', apiUrl: llm.url },
         prompt: '你是一个专业的AI助手，能够帮助用户查询信息和回答问题。',
@@ -115,7 +115,7 @@ describe('the examples', () => {
 
   it('run the same agent with MCP switched off', async () => {
     registerMcp(scripted('search-tools', { tools: [TOOL] }));
-    const agent = kept(
+    const agent = unchanged(
       await createAgent({
         llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url },
         mcp: { enabled: false, name: 'search-tools' },

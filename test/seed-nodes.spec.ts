@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { rmSync } from 'node:fs';
 import { AgentNode, createAgent, LlmNode, WorkflowBuilder, type Agent } from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
+import type { FakeRequest } from './support/fake-llm.types.js';
 import { newFolder } from './support/jackdaw.js';
+import { openAiBody } from './support/providers/openai.js';
+import type { Fault } from './support/providers/provider-rule.js';
+
+function refusalOf(param: string): Fault {
+  const message = `Unsupported parameter: '${param}' is not supported with this model.`;
+  return { message, param, code: 'unsupported_parameter' };
+}
 
 const LLM = new WorkflowBuilder('llm').add(new LlmNode('test')).build();
 const DESK = new WorkflowBuilder('desk')
@@ -56,6 +64,30 @@ describe('the nodes of seed 002', () => {
       code: 'VALIDATION_FAILED',
       message: expect.stringContaining('Prompt is required'),
     });
+  });
+
+  it.each([
+    ['whole', new LlmNode('test')],
+    ['streamed', new LlmNode('test').streaming()],
+  ])('sends its default parameters to an unknown model, and omits those that it refuses: %s', async (how, node) => {
+    llm.always(({ temperature, top_p }: FakeRequest) => {
+      const param = temperature !== undefined ? 'temperature' : top_p !== undefined ? 'top_p' : null;
+      return param === null ? { text: 'ok' } : { status: 400, body: openAiBody(refusalOf(param)) };
+    });
+    const { output } = await agent.runWorkflow(new WorkflowBuilder('u').add(node.setModel(`unknown-${how}`)).build(), {
+      prompt: 'hi',
+    });
+    expect(output).toMatchObject({ response: 'ok' });
+    expect(llm.requests[0]).toMatchObject({ temperature: 0.7, top_p: 1, presence_penalty: 0 });
+    expect(llm.requests).toHaveLength(3);
+  });
+
+  it('fails if the model refuses a parameter that the node sets', async () => {
+    llm.always({ status: 400, body: openAiBody(refusalOf('temperature')) });
+    const node = new LlmNode('test').setModel('unknown').setParameters({ temperature: 0.1 });
+    const { error } = await agent.runWorkflow(new WorkflowBuilder('u').add(node).build(), { prompt: 'hi' });
+    expect(error?.message).toMatch(/refused the parameter temperature.*LLM_QUIRKS=drop:temperature/);
+    expect(llm.requests).toHaveLength(1);
   });
 
   it('accepts another model, and consistent parameters', async () => {

@@ -87,7 +87,7 @@ describe('the examples of a server', () => {
 });
 
 class Thoughts {
-  @Tool({ description: 'Adds a note and tells how many there are.', input: { type: 'object' }, stateful: true })
+  @Tool({ description: 'Adds a note and returns the number of notes.', input: { type: 'object' }, stateful: true })
   note({ text = '' }: { text?: string }, @ToolState() state: ToolState<{ notes?: readonly string[] }>): number {
     state.update({ notes: [...(state.data.notes ?? []), text] });
     return state.data.notes?.length ?? 0;

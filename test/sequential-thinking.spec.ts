@@ -210,16 +210,16 @@ describe('thoughts in a session', () => {
     const session = randomUUID();
     const long = 'x'.repeat(30_000);
     for (let n = 1; n <= 5; n++) await think({ ...then(n), thought: `${n}${long}` }, session);
-    expect(await kept(session)).toMatchObject({
+    expect(await stored(session)).toMatchObject({
       count: 5,
       thoughts: [{ thoughtNumber: 3 }, { thoughtNumber: 4 }, { thoughtNumber: 5 }],
     });
     await think(then(6, { thought: 'y'.repeat(200_000) }), session);
-    expect(await kept(session)).toMatchObject({ count: 6, thoughts: [{ thoughtNumber: 6 }] });
+    expect(await stored(session)).toMatchObject({ count: 6, thoughts: [{ thoughtNumber: 6 }] });
   });
 
-  async function kept(session: string): Promise<unknown> {
-    const { ToolStates, contextIdOf } = await import('../src/tool/index.js');
+  async function stored(session: string): Promise<unknown> {
+    const { ToolStates, contextIdOf } = await import('../src/tool-state/index.js');
     const manager = await jackdaw.app.get(ToolStates).managerOf(jackdaw.app.get(ToolRegistry).get(TOOL));
     return (await manager.getState(contextIdOf({ tenant: 'default', session, tool: TOOL }), 'business'))?.data;
   }

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { PINNED } from '../src/session/index.js';
 import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
 import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
 import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
 import type { SessionKey } from '../src/session/session.types.js';
-import { TurnChangeStore } from '../src/session/projection/turn-change.store.js';
-import { SessionProjectionService } from '../src/session/projection/session-projection.service.js';
+import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
 
@@ -24,30 +24,31 @@ async function put(files: FileTurnArchive, key: SessionKey, ...turns: number[]):
 
 describe('deferred session maintenance', () => {
   let journal: OpenDatabase;
-  beforeAll(async () => (journal = await openDatabase()));
-  afterAll(() => journal.close());
+  beforeEach(async () => (journal = await openDatabase()));
+  afterEach(() => journal.close());
 
   it('is done for all sessions except a failing one', async () => {
     const archive = new MemoryTurnArchive();
     const apply = archive.apply.bind(archive);
     archive.apply = (key, seq, change) =>
       key.id === 'broken' ? Promise.reject(new Error('damaged')) : apply(key, seq, change);
-    const changes = new TurnChangeStore(journal.database);
+    const changes = new TurnOutbox(journal.database);
     const store = new ProjectedTurnStore(changes, archive);
     for (const id of ['broken', 'sound']) await journal.database.commit(store.append({ tenant: 't', id }, turn(1)));
-    await new SessionProjectionService(store, archive).sweep(Date.now() + 1);
+    expect(await store.settleLate()).toEqual([new Error('damaged')]);
     expect(await archive.span({ tenant: 't', id: 'sound' })).toEqual({ first: 1, last: 1 });
-    expect(await changes.waiting({ tenant: 't', id: 'broken' })).toHaveLength(1);
+    expect(await changes.pending(ownerOf({ tenant: 't', id: 'broken' }))).toHaveLength(1);
   });
 
   it('includes the files of expired sessions', async () => {
     const place = mkdtempSync(join(folder, 'old-'));
-    const files = await FileTurnArchive.open(place, 1000);
-    const changes = new TurnChangeStore(journal.database);
+    const files = await FileTurnArchive.open(place, 1);
+    const store = new ProjectedTurnStore(new TurnOutbox(journal.database), files);
     await put(files, { tenant: 't', id: 's' }, 1);
-    const service = new SessionProjectionService(new ProjectedTurnStore(changes, files), files);
-    await service.sweep(0, Date.now() + 2000);
-    expect(readdirSync(place)).toEqual([]);
+    store.onApplicationBootstrap();
+    while (readdirSync(place).length > 0) await setImmediate();
+    await store.beforeApplicationShutdown();
+    expect(await files.span({ tenant: 't', id: 's' })).toEqual({ first: 0, last: 0 });
   });
 });
 

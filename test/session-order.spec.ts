@@ -6,7 +6,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
-const BEN = keyHolder('ben', 'a', 'user');
+const BEN = keyHolder('ben', 'a', 'user', 'all');
 /** Statements that lock a session's row, and reject the batch if the row is missing or exists already. */
 const HOLDS = /^(?:UPDATE|DELETE FROM|INSERT INTO) session\b(?!.*ON CONFLICT)/;
 

@@ -35,15 +35,15 @@ it.each([
   'before the disk sync ends, a run %s is published and executed, and its end is not published',
   async (_which, more) => {
     host.scripts.set('a', async (context) => context.emit({ type: 'message.delta', iteration: 1, text: 'Hello' }));
-    const told = host.listen('a');
+    const published = host.listen('a');
     const { done } = await host.runs.start(aRun('a', 's', more));
     let isDone = false;
     void done.then(() => (isDone = true));
     await elapse(20);
-    expect([told.map(({ event }) => event.type), isDone]).toEqual([['run.started', 'message.delta'], false]);
+    expect([published.map(({ event }) => event.type), isDone]).toEqual([['run.started', 'message.delta'], false]);
     disk.resolve();
     await done;
-    expect(told.at(-1)?.event.type).toBe('run.completed');
+    expect(published.at(-1)?.event.type).toBe('run.completed');
   },
 );
 
@@ -64,12 +64,12 @@ it('before the disk sync ends, no effect `once` is executed', async () => {
 it('before the disk sync ends, a run that may start with an effect is not executed', async () => {
   let isExecuted = false;
   host.scripts.set('a', async () => void (isExecuted = true));
-  const begun = host.runs.start(aRun('a', 's'));
+  const started = host.runs.start(aRun('a', 's'));
   await elapse(20);
   expect(isExecuted).toBe(false);
   disk.resolve();
   await (
-    await begun
+    await started
   ).done;
   expect(isExecuted).toBe(true);
 });

@@ -4,9 +4,9 @@ import { rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { DataSource } from 'typeorm';
-import { serve } from '../src/bootstrap.js';
+import { serve } from '../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
-import { toListenFailure } from '../src/listen-failure.error.js';
+import { toListenFailure } from '../src/server/listen-failure.error.js';
 import { Tool } from '../src/tool/index.js';
 import { newFolder } from './support/jackdaw.js';
 

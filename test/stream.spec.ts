@@ -71,7 +71,7 @@ describe('a stream', () => {
     await llm.waitForAbort();
   });
 
-  it('of a finished run replays exactly the missed events', async () => {
+  it('replays exactly the missed events of a finished run', async () => {
     llm.reply({ text: 'done' });
     const stream = await jackdaw.stream({ query: 'go' });
     const all = journaled(await stream.all());
@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(await (await jackdaw.follow(runId, 999_999_999)).all()).toEqual([]);
   });
 
-  it('of a running run replays the missed events, then continues live', async () => {
+  it('replays the missed events of a running run, then continues live', async () => {
     llm.reply(WAIT('running')).reply({ text: 'and so on' });
     const stream = await jackdaw.stream({ query: 'go' });
     await tools.arrived('running');
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('of a cancelled run ends with its event, and the model request is aborted', async () => {
+  it('ends with the event of a cancelled run, and the model request is aborted', async () => {
     llm.reply(WAIT('cancelled')).reply({ hang: true });
     tools.open('cancelled');
     const stream = await jackdaw.stream({ query: 'go', sessionId: 'cancelled' });
@@ -142,7 +142,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('of a run that is cancelled during a tool call ends with one result for the call, without another model call', async () => {
+  it('ends with one result for the call if the run is cancelled during a tool call, without another model call', async () => {
     llm.reply(WAIT('forever'));
     const stream = await jackdaw.stream({ query: 'go', sessionId: 'tool' });
     await tools.arrived('forever');
@@ -161,7 +161,7 @@ describe('a stream', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('of a run that waits for its session ends when it is cancelled there', async () => {
+  it('ends when a run that waits for its session is cancelled', async () => {
     const open = gate();
     llm.reply({ gate: open.opened, text: 'first' });
     const first = await jackdaw.stream({ query: 'one', sessionId: 'queue' });

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
-import { FAMILY, familyScript } from './support/family-processes.js';
-import { agentIn } from './support/family.js';
+import { AGENT_TREE, runTreeScript } from './support/run-tree-processes.js';
+import { agentIn } from './support/run-tree.js';
 import type { JackdawClient } from './support/jackdaw-client.js';
 import { ProcessWorld } from './support/process-world.js';
 
 const world = ProcessWorld.prepare();
 const step = (kind: string, n: number) => ({ name: `${kind}_step`, arguments: { step: n } });
-const start = (env: Readonly<Record<string, string>> = {}) => world.start({ AGENTS: FAMILY, ...env });
+const start = (env: Readonly<Record<string, string>> = {}) => world.start({ AGENTS: AGENT_TREE, ...env });
 const asked = () => world.llm.requests.map(agentIn);
 
 /** Follows a run through its waits to its end. @returns its events */
@@ -27,7 +27,7 @@ async function childOf(server: JackdawClient, runId: string): Promise<string> {
 
 describe('kill -9 during a child run', () => {
   const steps = [1, 2, 3].map((n) => step('read', n));
-  beforeEach(() => void world.llm.always(familyScript(steps)));
+  beforeEach(() => void world.llm.always(runTreeScript(steps)));
 
   it('is recovered at the next start for both runs: the child run, too, repeats only the interrupted step', async () => {
     const first = await start({ BLOCK_AT: 'read_step 2', RUN_CONCURRENCY: '1' });
@@ -46,7 +46,7 @@ describe('kill -9 during a child run', () => {
   });
 
   it('repeats no completed model call when the child run waits for its model', async () => {
-    const script = familyScript(steps);
+    const script = runTreeScript(steps);
     world.llm.reply(script, { hang: true });
     const first = await start();
     const { runId } = await first.stream({ query: 'go' });
@@ -61,7 +61,7 @@ describe('kill -9 during a child run', () => {
 
 describe('kill -9 while both runs wait for a person', () => {
   it('loses neither run', async () => {
-    world.llm.always(familyScript([step('approved', 1)]));
+    world.llm.always(runTreeScript([step('approved', 1)]));
     const first = await start();
     const { status, body } = await first.chat({ query: 'go' });
     const runId = String(body['run_id']);
@@ -84,7 +84,7 @@ const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : st
 
 describeClusters('a run that waits for a child run, in a cluster', tried, (store) => {
   world.share(store);
-  beforeEach(() => void world.llm.always(familyScript([step('approved', 1)])));
+  beforeEach(() => void world.llm.always(runTreeScript([step('approved', 1)])));
 
   it('resumes when a person decides about the child run elsewhere, even when the process of both is dead', async () => {
     const [a, b] = await Promise.all([start(), start()]);
@@ -100,7 +100,7 @@ describeClusters('a run that waits for a child run, in a cluster', tried, (store
 
   it('cancels the child run, whichever process receives the request', async () => {
     const [a, b] = await Promise.all([start(), start()]);
-    world.llm.reply(familyScript([]), { hang: true });
+    world.llm.reply(runTreeScript([]), { hang: true });
     const stream = await a.stream({ query: 'go' });
     await world.llm.waitForRequest(2);
     await b.post(`/api/runs/${stream.runId}/cancel`);
@@ -111,7 +111,7 @@ describeClusters('a run that waits for a child run, in a cluster', tried, (store
   });
 
   it('is taken over together with the child run', async () => {
-    world.llm.always(familyScript([1, 2].map((n) => step('read', n))));
+    world.llm.always(runTreeScript([1, 2].map((n) => step('read', n))));
     const env = { CLUSTER_LEASE_MS: '2000', CLUSTER_CHECK_MS: '500' };
     const a = await start({ ...env, BLOCK_AT: 'read_step 2' });
     const { runId } = await a.stream({ query: 'go' });

@@ -4,7 +4,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentRegistry, BudgetRebuildService } from '../src/agent/index.js';
 import { Database } from '../src/persistence/index.js';
 import { Tool, ToolRegistry } from '../src/tool/index.js';
-import { ask, callsThen, Family, resultsShown } from './support/family.js';
+import { ask, callsThen, AgentTree, resultsShown } from './support/run-tree.js';
 import { frontDesk } from './support/front-desk.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw } from './support/jackdaw.js';
@@ -68,10 +68,10 @@ class Consulting implements OnModuleInit {
 }
 
 describe('the rules of an agent', () => {
-  let family: Family;
+  let tree: AgentTree;
   const web = new WebTools();
   beforeAll(async () => {
-    family = await Family.begin(
+    tree = await AgentTree.begin(
       {
         boss: { subAgents: ['scout'], tools: ['read', 'mail'] },
         scout: { tools: ['read', 'mail'] },
@@ -85,121 +85,121 @@ describe('the rules of an agent', () => {
     );
   });
   beforeEach(() => void (web.sent.length = 0));
-  afterAll(() => family.stop());
+  afterAll(() => tree.stop());
 
   const totals = async () => {
     const sql = `SELECT scope, tokens FROM budget_total WHERE scope LIKE 'run:%' OR scope LIKE 'session:%' ORDER BY scope`;
-    return family.jackdaw.app.get(Database).query<{ scope: string; tokens: number }>(sql, []);
+    return tree.jackdaw.app.get(Database).query<{ scope: string; tokens: number }>(sql, []);
   };
 
   it('apply to its sub-agents: they share its budgets, and usage counts once', async () => {
-    family.say({
+    tree.say({
       boss: callsThen([ask('scout', 'a'), ask('scout', 'b')], (results) => results.join('; ')),
       scout: () => ({ text: 'dear', usage: [1999, 1] }),
     });
-    const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'rich' });
+    const { status, body } = await tree.jackdaw.chat({ query: 'go', sessionId: 'rich' });
     expect([status, body]).toMatchObject([
       200,
       { usage: { total_tokens: 30 }, children_usage: { total_tokens: 4000 } },
     ]);
     const counted = await totals();
     expect(counted).toEqual([{ scope: 'session:default:rich', tokens: 4030 }]);
-    await family.jackdaw.app.get(BudgetRebuildService).rebuild();
+    await tree.jackdaw.app.get(BudgetRebuildService).rebuild();
     expect(await totals()).toEqual(counted);
-    const { body: usage } = await family.jackdaw.get('/api/usage?sessionId=rich');
+    const { body: usage } = await tree.jackdaw.get('/api/usage?sessionId=rich');
     expect(usage).toMatchObject({ total: { usage: { total_tokens: 4030 } } });
   });
 
   it('end its sub-agents and then itself when a budget is exhausted', async () => {
-    family.say({
+    tree.say({
       boss: callsThen([ask('scout', 'a')]),
       scout: () => ({ calls: [{ name: 'read', arguments: {} }], usage: [4899, 1] }),
     });
-    const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'spent' });
+    const { status, body } = await tree.jackdaw.chat({ query: 'go', sessionId: 'spent' });
     expect([status, body]).toMatchObject([429, { code: 'BUDGET_EXCEEDED', budget: 'run', spent: 4915 }]);
-    expect(family.asked()).toEqual(['boss', 'scout']);
-    const { tool_results } = await family.run(String(body['run_id']));
+    expect(tree.asked()).toEqual(['boss', 'scout']);
+    const { tool_results } = await tree.run(String(body['run_id']));
     expect(tool_results).toMatchObject([{ error: expect.stringMatching(/"scout" failed \(BUDGET_EXCEEDED\)/) }]);
   });
 
   it('apply to the answers of sub-agents: untrusted content taints every run that receives it', async () => {
-    family.say({
+    tree.say({
       boss: (request) => {
         const results = request.messages.filter(({ role }) => role === 'tool');
         return { calls: [results.length === 0 ? ask('scout', 'read it') : { name: 'mail', arguments: {} }] };
       },
       scout: callsThen([{ name: 'read', arguments: {} }], (results) => results.join('')),
     });
-    const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'untrusted' });
+    const { status, body } = await tree.jackdaw.chat({ query: 'go', sessionId: 'untrusted' });
     expect([status, body['waiting']]).toMatchObject([202, [{ kind: 'approval', tool: 'mail' }]]);
     expect(web.sent).toEqual([]);
-    await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/cancel`);
+    await tree.jackdaw.post(`/api/runs/${String(body['run_id'])}/cancel`);
   });
 
   it('apply to its questions: a tainted run taints the run of the sub-agent that it asks', async () => {
-    family.say({
+    tree.say({
       boss: (request) => {
         const results = request.messages.filter(({ role }) => role === 'tool');
         return { calls: [results.length === 0 ? { name: 'read', arguments: {} } : ask('scout', 'mail it')] };
       },
       scout: callsThen([{ name: 'mail', arguments: {} }]),
     });
-    const answer = await family.jackdaw.chat({ query: 'go', sessionId: 'through' });
+    const answer = await tree.jackdaw.chat({ query: 'go', sessionId: 'through' });
     expect([answer.status, answer.body['waiting']]).toMatchObject([
       202,
       [{ kind: 'child', reason: expect.stringMatching(/approval \(mail\)/) }],
     ]);
     expect(web.sent).toEqual([]);
-    await family.jackdaw.post(`/api/runs/${String(answer.body['run_id'])}/cancel`);
+    await tree.jackdaw.post(`/api/runs/${String(answer.body['run_id'])}/cancel`);
   });
 
   it('can prohibit asking other agents', async () => {
-    family.say({ lonely: callsThen([ask('scout', 'a')]) });
-    const { body } = await family.jackdaw.chat({ query: 'go', agent: 'lonely' });
+    tree.say({ lonely: callsThen([ask('scout', 'a')]) });
+    const { body } = await tree.jackdaw.chat({ query: 'go', agent: 'lonely' });
     expect(body['result']).toMatch(/agents may ask one another 0 deep/);
-    expect(family.asked()).toEqual(['lonely', 'lonely']);
+    expect(tree.asked()).toEqual(['lonely', 'lonely']);
   });
 
   it('can expose it as a tool, with approval as for every tool', async () => {
-    family.say({
+    tree.say({
       chief: callsThen([{ name: 'consult', arguments: { query: 'who knows?' } }]),
       scout: () => ({ text: 'I do.' }),
     });
-    const { status, body } = await family.jackdaw.chat({ query: 'go', agent: 'chief' });
-    expect([status, body['waiting'], family.asked()]).toMatchObject([
+    const { status, body } = await tree.jackdaw.chat({ query: 'go', agent: 'chief' });
+    expect([status, body['waiting'], tree.asked()]).toMatchObject([
       202,
       [{ kind: 'approval', tool: 'consult' }],
       ['chief'],
     ]);
-    await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/approve`, {});
-    const events = await family.untilEnd(String(body['run_id']));
+    await tree.jackdaw.post(`/api/runs/${String(body['run_id'])}/approve`, {});
+    const events = await tree.untilEnd(String(body['run_id']));
     expect(events.at(-1)).toMatchObject({ data: { result: 'I do.' } });
   });
 
   it('allow a person to ask it through its tool', async () => {
-    family.say({ scout: () => ({ text: 'It is unknown.' }) });
-    const { status, body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
+    tree.say({ scout: () => ({ text: 'It is unknown.' }) });
+    const { status, body } = await tree.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
     expect([status, body]).toMatchObject([200, { tool: 'wonder', success: true, result: 'It is unknown.' }]);
-    const [childId] = (await family.run(String(body['run_id'])))['child_run_ids'] as unknown as string[];
-    expect(await family.run(childId!)).toMatchObject({ agent: 'scout', parent_run_id: body['run_id'] });
+    const [childId] = (await tree.run(String(body['run_id'])))['child_run_ids'] as unknown as string[];
+    expect(await tree.run(childId!)).toMatchObject({ agent: 'scout', parent_run_id: body['run_id'] });
   });
 
   it.each([
     ['run.completed', 45, { text: 'It says so.' }],
     ['run.failed', 30, { status: 400, body: {} }],
   ])('report to that person, by %s, the usage and the taint', async (end, total_tokens, last) => {
-    family.say({
+    tree.say({
       scout: (request) =>
         resultsShown(request).length > 0 ? last : { calls: [{ name: 'read', arguments: {} }], usage: [20, 10] },
     });
-    const { body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
+    const { body } = await tree.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
     const runId = String(body['run_id']);
     const took = { usage: { total_tokens: 0 }, children_usage: { total_tokens } };
-    expect((await family.jackdaw.events(runId)).at(-1)).toMatchObject({
+    expect((await tree.jackdaw.events(runId)).at(-1)).toMatchObject({
       event: end,
       data: { is_tainted: true, ...took },
     });
-    expect(await family.run(runId)).toMatchObject(took);
+    expect(await tree.run(runId)).toMatchObject(took);
   });
 });
 

@@ -41,10 +41,10 @@ describe('an agent with the memory policy "summary"', () => {
     expect(shown()).toEqual(['Summary of our conversation so far:\nthey counted', 'three', 'answer 6', 'four']);
     expect(body['memory_state']).toMatchObject({ message_count: 6, dropped: 4, policy: 'summary' });
     const { body: journal } = await jackdaw.get(`/api/runs/${String(body['run_id'])}/journal`);
-    const told = (journal['events'] as unknown as { type: string; data: Record<string, unknown> }[]).filter(
+    const published = (journal['events'] as unknown as { type: string; data: Record<string, unknown> }[]).filter(
       ({ type }) => type === 'usage',
     );
-    expect(told.map(({ data }) => [data['iteration'], data['total_tokens']])).toEqual([
+    expect(published.map(({ data }) => [data['iteration'], data['total_tokens']])).toEqual([
       [0, 15],
       [1, 15],
     ]);
@@ -64,6 +64,14 @@ describe('an agent with the memory policy "summary"', () => {
     expect(llm.requests.map(isSummary)).toEqual([false, false, false]);
     await chat('seven');
     expect(llm.requests.map(isSummary).slice(3)).toEqual([true, false]);
+  });
+
+  it('leaves the reasoning of a model out of the summary', async () => {
+    await fill();
+    const text = '<think>They counted.</think>\n\nthey counted';
+    llm.always((request) => ({ text: isSummary(request) ? text : 'fine' }));
+    await chat('four');
+    expect(shown()[0]).toBe('Summary of our conversation so far:\nthey counted');
   });
 
   it('answers without a summary when the summary fails', async () => {

@@ -17,7 +17,7 @@ describe('a server with API keys of two tenants', () => {
   let jackdaw: Jackdaw;
   beforeAll(async () => {
     llm = await FakeLlm.start();
-    const keys = [entry('ann', 'a'), entry('bob', 'b'), entry('amy', 'a')].join(',');
+    const keys = [entry('ann', 'a'), entry('bob', 'b'), `${entry('amy', 'a')}:all`].join(',');
     jackdaw = await startJackdaw({ llm, env: { API_KEYS: keys, LOG_LEVEL: 'trace' } });
   });
   afterEach(() => llm.reset());
@@ -45,7 +45,7 @@ describe('a server with API keys of two tenants', () => {
 
   it.each([
     ['no key', {}],
-    ['an unknown key', { authorization: 'Bearer nobody' }],
+    ['an unknown key', { authorization: 'Bearer unknown' }],
     ['a different authentication scheme', { authorization: `Basic ${KEYS.ann}` }],
     ['an empty key', { 'x-api-key': '' }],
     ['the hash of a key', { 'x-api-key': createHash('sha256').update(KEYS.ann).digest('hex') }],
@@ -56,9 +56,9 @@ describe('a server with API keys of two tenants', () => {
       jackdaw.post('/api/agent/chat/stream', { query: 'x' }, headers),
       ...ask('r', 's', headers),
     ]);
-    for (const { status, body, headers: told } of answers) {
-      expect([status, body['code'], told.get('www-authenticate')]).toEqual([401, 'UNAUTHENTICATED', 'Bearer']);
-      expect(told.get('content-type')).toContain('application/problem+json');
+    for (const { status, body, headers: replyHeaders } of answers) {
+      expect([status, body['code'], replyHeaders.get('www-authenticate')]).toEqual([401, 'UNAUTHENTICATED', 'Bearer']);
+      expect(replyHeaders.get('content-type')).toContain('application/problem+json');
     }
     for (const path of PUBLIC) expect([path, (await jackdaw.get(path, headers)).status]).toEqual([path, 200]);
     expect(llm.requests).toHaveLength(0);
@@ -87,7 +87,7 @@ describe('a server with API keys of two tenants', () => {
     expect(own.map(({ status }) => status)).toEqual([200, 200, 200, 202, 409, 409, 409, 409, 409, 200, 200]);
   });
 
-  it('lists to each tenant its own runs', async () => {
+  it('lists to each tenant its own runs, and to a user its own unless its key sees all', async () => {
     llm.always({ text: 'hello' });
     const ids = async (name: keyof typeof KEYS) => {
       const { body } = await jackdaw.get('/api/runs?limit=200', bearer(name));
@@ -135,7 +135,7 @@ describe('a server with API keys of two tenants', () => {
     ]);
   });
 
-  it('shares sessions and runs within a tenant, and records who started them', async () => {
+  it('shows sessions and runs to a key that sees all of its tenant, and records who started them', async () => {
     llm.always({ text: 'hello' });
     const { body } = await jackdaw.chat({ query: 'x', sessionId: 'team' }, bearer('ann'));
     const session = await jackdaw.get('/api/sessions/team', bearer('amy'));
@@ -182,7 +182,7 @@ async function statusUnder(
   url: string,
   host: string,
   headers: Record<string, string> = {},
-  path = '/api/sessions/nobody',
+  path = '/api/sessions/unknown',
 ): Promise<number> {
   const outgoing = request(`${url}${path}`, { headers: { ...headers, host }, agent: false }).end();
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];

@@ -10,7 +10,7 @@ import { expectPairs } from './support/waiting-run.js';
 
 const DATA = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const URI = `data:image/png;base64,${DATA}`;
-const TOLD = [{ media_type: 'image/png', bytes: 70 }];
+const SHOWN = [{ media_type: 'image/png', bytes: 70, file: 1 }];
 const CALL = { id: 'c', name: 'plot', arguments: { of: 'sales' } };
 const TEXT = '{"of":"sales","mean":7}';
 const NOTE = '[An image that this model cannot see]';
@@ -24,11 +24,11 @@ function start(env: Readonly<Record<string, string>>): Promise<Jackdaw> {
   return startJackdaw({ env, tools: [new PictureTools()] });
 }
 
-/** The messages of the last request from the tool call on. */
-function resultOnTheWire(): unknown[] {
+/** The messages of the last request behind the tool call. */
+function resultOnTheWire(count = 2): unknown[] {
   const { messages } = llm.lastRequest;
   const called = messages.findIndex(({ role }) => role === 'assistant');
-  return messages.slice(called + 1, called + 3);
+  return messages.slice(called + 1, called + 1 + count);
 }
 
 const BY_OPENAI = [
@@ -73,9 +73,9 @@ describe.each(SEEING)('an image of a tool over %s', (provider, model, wire) => {
   it('is sent to the model, in the next turn too', async () => {
     llm.reply({ calls: [CALL] }).always({ text: 'A dot.' });
     await jackdaw.chat({ query: 'What is it?', sessionId: 's' });
-    expect(resultOnTheWire()).toEqual(wire);
+    expect(resultOnTheWire(wire.length)).toEqual(wire);
     await jackdaw.chat({ query: 'Sure?', sessionId: 's' });
-    expect(resultOnTheWire().slice(0, wire.length)).toEqual(wire);
+    expect(resultOnTheWire(wire.length)).toEqual(wire);
     const [, , result] = await expectPairs(jackdaw, 's');
     expect(result).toMatchObject({ role: 'tool', content: TEXT, images: [{ type: 'image', url: URI }] });
   });
@@ -118,26 +118,30 @@ describe('an image of a tool', () => {
   });
   afterAll(() => jackdaw.stop());
 
-  it('is described in events and answers, and stored in full in the journal', async () => {
+  it('is described in events and answers, and stored once, as a file of the run', async () => {
     llm.reply({ calls: [CALL] }, { text: 'A dot.' });
     const stream = await jackdaw.stream({ query: 'x' });
     const events = await stream.all();
     const completed = events.find(({ event }) => event === 'tool.completed')?.data;
-    expect(completed).toMatchObject({ result: { of: 'sales', mean: 7 }, images: TOLD });
+    expect(completed).toMatchObject({ result: { of: 'sales', mean: 7 }, images: SHOWN });
     const { body } = await jackdaw.get(`/api/runs/${stream.runId}`);
-    expect(body['tool_results']).toMatchObject([{ tool: 'plot', images: TOLD }]);
+    expect(body['tool_results']).toMatchObject([{ tool: 'plot', images: SHOWN }]);
     expect(JSON.stringify([events, body])).not.toContain(DATA);
     const journal = await jackdaw.get(`/api/runs/${stream.runId}/journal`);
     const steps = journal.body['steps'] as unknown as { name: string; result: unknown }[];
-    expect(steps.find(({ name }) => name === 'tool:1:1')?.result).toMatchObject({ images: [URI] });
+    expect(steps.find(({ name }) => name === 'tool:1:1')?.result).toMatchObject({ images: ['file:1'] });
+    expect(JSON.stringify(journal.body)).not.toContain(DATA);
+    const file = await fetch(`${jackdaw.url}/api/runs/${stream.runId}/files/1`);
+    expect(file.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await file.arrayBuffer()).toString('base64')).toBe(DATA);
   });
 
   it('is limited to AGENT_MAX_IMAGE_BYTES per result and in total: later images replace earlier ones', async () => {
     llm.reply({ calls: [CALL] }, { calls: [{ id: 'd', name: 'two', arguments: {} }] }, { text: 'ok' });
     const { body } = await jackdaw.chat({ query: 'x', sessionId: 'room', includeDetails: true });
     expect(body['tool_results']).toMatchObject([
-      { success: true, images: TOLD },
-      { success: true, images: [...TOLD, { url: 'https://a.example/b.png' }], images_left_out: 1 },
+      { success: true, images: SHOWN },
+      { success: true, images: [{ ...SHOWN[0], file: 2 }, { url: 'https://a.example/b.png' }], images_left_out: 1 },
     ]);
     const results = (await jackdaw.messages('room')).filter(({ role }) => role === 'tool');
     expect(results).toMatchObject([
@@ -165,7 +169,7 @@ describe('an image of a tool', () => {
 
   it('is described to the caller of a direct call', async () => {
     const { body } = await callTool(jackdaw, 'plot', { arguments: { of: 'x' } });
-    expect(body).toMatchObject({ success: true, result: { of: 'x', mean: 7 }, images: TOLD });
+    expect(body).toMatchObject({ success: true, result: { of: 'x', mean: 7 }, images: SHOWN });
   });
 });
 

@@ -46,8 +46,8 @@ describe('tools of an application behind its API', () => {
     llm.reply({ calls: [{ name: 'count', arguments: {} }] }).reply({ text: 'done' });
     const stream = await jackdaw.stream({ query: 'go' }, ROOT.headers);
     const events = await stream.all();
-    const told = events.filter(({ event }) => event === 'tool.progress');
-    expect(told.map(({ id, data }) => [id, data])).toEqual([
+    const published = events.filter(({ event }) => event === 'tool.progress');
+    expect(published.map(({ id, data }) => [id, data])).toEqual([
       [
         null,
         {

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { StateStore } from '../src/tool/state/stores/state-store.js';
-import type { StoredStateManager } from '../src/tool/state/stored-state-manager.js';
-import type { ConflictResolution } from '../src/tool/state/tool-state.types.js';
+import type { StateStore } from '../src/tool-state/backend/state-store.js';
+import type { StoredStateManager } from '../src/tool-state/stored-state-manager.js';
+import type { ConflictResolution } from '../src/tool/stateful/stateful-options.policy.js';
 import { describeStates, managerOf, stateKinds } from './support/state-stores.js';
 
 Logger.overrideLogger(false);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextIdOf, ToolRegistry, ToolStates, type ToolContext } from '../src/tool/index.js';
+import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
+import { type ToolContext, ToolRegistry } from '../src/tool/index.js';
 import { callTool } from './support/direct-calls.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -7,7 +8,7 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 const POLICIES = ['last_write_wins', 'first_write_wins', 'merge', 'error'] as const;
 type Policy = (typeof POLICIES)[number];
 
-const KEPT: Readonly<Record<Policy, object>> = {
+const STORED: Readonly<Record<Policy, object>> = {
   last_write_wins: { mine: 1 },
   first_write_wins: { theirs: 1 },
   merge: { theirs: 1, mine: 1 },
@@ -56,7 +57,7 @@ describe.each(['memory', 'persistent', 'distributed'])(
       const { states } = (await jackdaw.get(`/api/tool-states/${id}`)).body as unknown as {
         states: { state_type: string; data: object }[];
       };
-      expect(states.find(({ state_type }) => state_type === 'business')!.data).toEqual(KEPT[policy]);
+      expect(states.find(({ state_type }) => state_type === 'business')!.data).toEqual(STORED[policy]);
     });
   },
 );
@@ -75,7 +76,7 @@ describe('a call whose state cannot be stored', () => {
       handler: (_args: object, { state }: ToolContext) => {
         state!.update({ text: 'x'.repeat(100) });
         state!.save();
-        return 'kept';
+        return 'stored';
       },
     });
   });

@@ -1,9 +1,10 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
-import type { StateStore } from '../src/tool/state/stores/state-store.js';
-import type { StoredStateManager } from '../src/tool/state/stored-state-manager.js';
-import type { ContextKey, StateData, StatePolicy } from '../src/tool/state/tool-state.types.js';
+import type { StateStore } from '../src/tool-state/backend/state-store.js';
+import type { StoredStateManager } from '../src/tool-state/stored-state-manager.js';
+import type { ContextKey, StatePolicy } from '../src/tool-state/tool-state.types.js';
+import type { StateData } from '../src/tool/stateful/tool-state.types.js';
 import { describeStates, managerOf, stateKinds } from './support/state-stores.js';
 
 Logger.overrideLogger(false);
@@ -67,7 +68,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
   it('identify their owner without a read of their content', async () => {
     const key = fresh();
     const id = await begin(key);
-    expect([await store.keyOf(id), await store.keyOf('nobody')]).toEqual([key, null]);
+    expect([await store.keyOf(id), await store.keyOf('unknown')]).toEqual([key, null]);
     await states.cleanupContext(id);
     expect(await store.keyOf(id)).toBeNull();
   });
@@ -155,8 +156,8 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     const key = fresh();
     const id = await as({ idleMs: HOUR_MS }).createContext(key);
     const { revision } = (await store.load(id))!;
-    await states.setState(id, 'business', { kept: 1 });
-    expect([await store.remove(id, revision), await dataOf(id)]).toEqual([false, { kept: 1 }]);
+    await states.setState(id, 'business', { stored: 1 });
+    expect([await store.remove(id, revision), await dataOf(id)]).toEqual([false, { stored: 1 }]);
     expect([await store.remove(id, revision + 1), await dataOf(id)]).toEqual([true, null]);
   });
 
@@ -189,6 +190,15 @@ describeStates('tools’ states', await stateKinds(), (place) => {
       }
       expect(paged).toEqual(all);
     }
+    const some = { tenant, sessions: ['s1', 's3', 'absent'] };
+    const within = [...idsOf({ session: 's1' }), ...idsOf({ session: 's3' })].toSorted();
+    expect(await states.listContexts(some)).toEqual(within);
+    expect(await states.listContexts({ ...some, after: within[0]!, limit: 2 })).toEqual(within.slice(1, 3));
+    expect(await states.listContexts({ ...some, tool: 'a', session: 's1' })).toEqual(
+      idsOf({ session: 's1', tool: 'a' }),
+    );
+    expect(await states.listContexts({ ...some, session: 's2' })).toEqual([]);
+    expect(await states.listContexts({ tenant, sessions: [] })).toEqual([]);
     await states.cleanupContext(ids[0]!);
     expect(await states.listContexts({ tenant, session: 's1' })).toEqual([ids[1]!]);
   });

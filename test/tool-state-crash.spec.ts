@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '../src/config/index.js';
-import { contextIdOf } from '../src/tool/state/context-id.factory.js';
-import { DatabaseStateStore } from '../src/tool/state/stores/database-state-store.js';
-import { FileStateStore } from '../src/tool/state/stores/file-state-store.js';
-import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
-import { openSqliteStateStore } from '../src/tool/state/stores/state-store.factory.js';
-import type { StateStore } from '../src/tool/state/stores/state-store.js';
+import { contextIdOf } from '../src/tool-state/context-id.factory.js';
+import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';
+import { FileStateStore } from '../src/tool-state/backend/file-state-store.js';
+import { StateCodec } from '../src/tool-state/backend/state-codec.js';
+import { openSqliteStateStore } from '../src/tool-state/backend/durable-backend.factory.js';
+import type { StateStore } from '../src/tool-state/backend/state-store.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
 import { openDatabase } from './support/run-host.js';
 import { testServers, type TestDatabase } from './support/test-databases.js';
@@ -62,7 +62,7 @@ const places: readonly Place[] = [
     name: 'sqlite',
     answers: true,
     where: async () => join(folder, 'states.db'),
-    open: (where) => openSqliteStateStore(loadConfig({ env: {} }).config, where),
+    open: (where) => openSqliteStateStore(loadConfig({ env: {} }).config.database, where),
     end: nothing,
   },
   {
@@ -147,12 +147,12 @@ for (const place of places) {
       } finally {
         await place.end();
       }
-      if (IS_WHOLE) tell(place.name, acknowledgedOnly, alsoTheNext);
+      if (IS_WHOLE) print(place.name, acknowledgedOnly, alsoTheNext);
     });
   });
 }
 
-function tell(name: string, acknowledgedOnly: number, alsoTheNext: number): void {
+function print(name: string, acknowledgedOnly: number, alsoTheNext: number): void {
   process.stderr.write(
     `${name}: ${ROUNDS} kills; the last acknowledged change was there ${acknowledgedOnly} times, the next one too ${alsoTheNext} times\n`,
   );

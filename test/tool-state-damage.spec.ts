@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
-import { contextIdOf, ToolStateAdminService } from '../src/tool/index.js';
+import { contextIdOf, ToolStateAdminService } from '../src/tool-state/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
@@ -111,9 +111,9 @@ describe.each([
 
   it('does not exist for other tenants', async () => {
     await spoil(jackdaw);
-    const keeper = jackdaw.app.get(ToolStateAdminService, { strict: false });
-    const stranger = { id: 'eve', tenant: 'other', roles: ['admin'] };
-    const asked = [keeper.get(stranger, SPOILT), keeper.rollback(stranger, SPOILT, 1), keeper.remove(stranger, SPOILT)];
+    const admin = jackdaw.app.get(ToolStateAdminService, { strict: false });
+    const outsider = { id: 'eve', tenant: 'other', roles: ['admin'] };
+    const asked = [admin.get(outsider, SPOILT), admin.rollback(outsider, SPOILT, 1), admin.remove(outsider, SPOILT)];
     for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'TOOL_STATE_NOT_FOUND' });
     expect(await list()).toMatchObject({ damaged: [{ context_id: SPOILT }] });
   });

@@ -4,18 +4,18 @@ import type { Database } from '../src/persistence/index.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
-import { contextIdOf, ToolExecutor, ToolRegistry, ToolStates, type Tool } from '../src/tool/index.js';
-import { ContextQueue } from '../src/tool/state/context-queue.policy.js';
-import { JournalStateBackend } from '../src/tool/state/backend/journal-state-backend.js';
-import { ProjectedStateBackend } from '../src/tool/state/backend/projected-state-backend.js';
-import type { StateBackend } from '../src/tool/state/backend/state-backend.js';
-import { VolatileStateBackend } from '../src/tool/state/backend/volatile-state-backend.js';
-import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
-import { DatabaseStateStore } from '../src/tool/state/stores/database-state-store.js';
-import { MemoryStateStore } from '../src/tool/state/stores/memory-state-store.js';
-import { StateChangeStore } from '../src/tool/state/stores/state-change.store.js';
-import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
-import type { ContextWrite } from '../src/tool/state/stores/state-store.js';
+import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
+import { type Tool, ToolExecutor, ToolRegistry } from '../src/tool/index.js';
+import { JournalStateBackend } from '../src/tool-state/backend/journal-state-backend.js';
+import { ProjectedStateBackend } from '../src/tool-state/backend/projected-state-backend.js';
+import type { StateBackend } from '../src/tool-state/backend/state-backend.js';
+import { VolatileStateBackend } from '../src/tool-state/backend/volatile-state-backend.js';
+import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
+import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';
+import { MemoryStateStore } from '../src/tool-state/backend/memory-state-store.js';
+import { StateOutbox } from '../src/tool-state/backend/state-outbox.js';
+import { StateCodec } from '../src/tool-state/backend/state-codec.js';
+import type { ContextWrite } from '../src/tool-state/backend/state-store.js';
 import { MortalDatabase } from './support/mortal-database.js';
 import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
@@ -32,35 +32,29 @@ class Outside extends MemoryStateStore {
   }
 }
 
-class OneHome extends StateBackendRegistry {
-  constructor(private readonly home: StateBackend) {
-    super(loadConfig({ env: {} }).config);
+class OneBackend extends StateBackendRegistry {
+  constructor(private readonly backend: StateBackend) {
+    const { toolState, database } = loadConfig({ env: {} }).config;
+    super(toolState, database);
   }
 
   override async of(): Promise<StateBackend> {
-    return this.home;
+    return this.backend;
   }
 }
 
-type MakeHome = (database: Database, outside: Outside) => StateBackend;
+type MakeBackend = (database: Database, outside: Outside) => StateBackend;
 
-const HOMES: readonly (readonly [string, MakeHome])[] = [
-  ['memory', () => new VolatileStateBackend('memory', new MemoryStateStore(), new ContextQueue())],
+const BACKENDS: readonly (readonly [string, MakeBackend])[] = [
+  ['memory', () => new VolatileStateBackend('memory', new MemoryStateStore())],
   [
     'a store beside the journal',
     (database, outside) =>
-      new ProjectedStateBackend(
-        'persistent',
-        outside,
-        new ContextQueue(),
-        new StateChangeStore(database, PLAIN_CIPHER),
-        true,
-      ),
+      new ProjectedStateBackend('persistent', outside, new StateOutbox(database, PLAIN_CIPHER), true),
   ],
   [
     'the journal',
-    (database) =>
-      new JournalStateBackend('distributed', new DatabaseStateStore(database, new StateCodec()), new ContextQueue()),
+    (database) => new JournalStateBackend('distributed', new DatabaseStateStore(database, new StateCodec())),
   ],
 ];
 
@@ -71,7 +65,7 @@ const DEATHS = [true, false].flatMap((isDurable) =>
   Array.from({ length: 12 }, (_, commits) => ({ commits, isDurable })),
 );
 
-describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome) => {
+describe.each(BACKENDS)('a run whose tool stores its state in %s', (kind, makeBackend) => {
   let opened: OpenDatabase;
   const processes: MortalDatabase[] = [];
   beforeAll(async () => {
@@ -97,8 +91,8 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
     return registry.get('count');
   }
 
-  async function reason(run: RunContext, process: MortalDatabase, home: StateBackend): Promise<RunOutcome> {
-    const executor = new ToolExecutor(undefined, undefined, new ToolStates(new OneHome(home)));
+  async function reason(run: RunContext, process: MortalDatabase, backend: StateBackend): Promise<RunOutcome> {
+    const executor = new ToolExecutor(undefined, undefined, new ToolStates(new OneBackend(backend)));
     // Recorded replies are not requested again.
     const model = mortalModel(process, (said) => SCRIPT[said]!);
     await reasonIn(run, { model, tools: [countIn(process)] }, { executor });
@@ -106,16 +100,16 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
   }
 
   /**
-   * Runs consecutive processes until the run ends; the first ones die. @returns the home that the next process reads;
+   * Runs consecutive processes until the run ends; the first ones die. @returns the backend that the next process reads;
    * for memory, the last process's own
    */
   async function live(id: string, deaths: readonly { commits: number; isDurable: boolean }[], outside = new Outside()) {
     for (let lives = 0; ; lives++) {
       const mortal = new MortalDatabase(opened.database, deaths[lives]);
       processes.push(mortal);
-      const home = makeHome(mortal, outside);
+      const backend = makeBackend(mortal, outside);
       const host = new RunHost(mortal);
-      host.scripts.set(id, (context) => reason(context, mortal, home));
+      host.scripts.set(id, (context) => reason(context, mortal, backend));
       const ended = new Promise<void>((resolve) => {
         host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
       });
@@ -125,7 +119,7 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
       await Promise.race([ended, mortal.died]);
       const run = await new RunHost(opened.database).journal.find(id);
       if (!mortal.isDead || run?.status === 'completed')
-        return home.isVolatile ? home : makeHome(opened.database, outside);
+        return backend.isVolatile ? backend : makeBackend(opened.database, outside);
     }
   }
 
@@ -134,25 +128,25 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
     return events.flatMap(({ event }) => (event.type === 'tool.completed' && event.success ? [event.result] : []));
   }
 
-  async function kept(home: StateBackend, id: string): Promise<unknown> {
+  async function stored(backend: StateBackend, id: string): Promise<unknown> {
     const context = contextIdOf({ tenant: ALICE.tenant, session: `run:${id}`, tool: 'count' });
-    await home.catchUp(context);
-    const policy = new OneHome(home).policyOf({});
-    const manager = home.manager(policy);
+    await backend.catchUp(context);
+    const policy = new OneBackend(backend).policyOf({});
+    const manager = backend.manager(policy);
     const entry = await manager.getState(context, 'business');
     return { count: entry?.data['count'], version: entry?.version };
   }
 
   const ALL = [{ at: 1 }, { at: 2 }, { at: 3 }];
-  const KEPT = { count: 3, version: 3 };
+  const STORED = { count: 3, version: 3 };
 
   it.each(DEATHS)(
     'neither loses nor doubles a change when it dies at commit $commits, durable: $isDurable',
     async ({ commits, isDurable }) => {
       const id = `${kind}-${commits}-${isDurable}`;
-      const home = await live(id, [{ commits, isDurable }]);
+      const backend = await live(id, [{ commits, isDurable }]);
       expect(await given(id)).toEqual(ALL);
-      expect(await kept(home, id)).toEqual(KEPT);
+      expect(await stored(backend, id)).toEqual(STORED);
     },
   );
 
@@ -160,8 +154,8 @@ describe.each(HOMES)('a run whose tool stores its state in %s', (kind, makeHome)
     const id = `${kind}-away`;
     const outside = new Outside();
     outside.failures = 1;
-    const home = await live(id, [], outside);
+    const backend = await live(id, [], outside);
     expect(await given(id)).toEqual(ALL);
-    expect(await kept(home, id)).toEqual(KEPT);
+    expect(await stored(backend, id)).toEqual(STORED);
   });
 });

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { Cipher } from '../src/security/index.js';
-import { DatabaseStateStore } from '../src/tool/state/stores/database-state-store.js';
-import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
-import { contextIdOf } from '../src/tool/state/context-id.factory.js';
+import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';
+import { StateCodec } from '../src/tool-state/backend/state-codec.js';
+import { contextIdOf } from '../src/tool-state/context-id.factory.js';
 import { describeWorlds, newKey, type PrivateWorld } from './support/private-world.js';
 import { managerOf } from './support/state-stores.js';
 import { testServers } from './support/test-databases.js';
@@ -21,7 +21,7 @@ describeWorlds('encryption of tool states', await testServers(), (current) => {
     const cipher = world.jackdaw.app.get(Cipher, { strict: false });
     return managerOf(new DatabaseStateStore(world.database, new StateCodec({ cipher, isCompressed: true })));
   };
-  const told = async () => [
+  const shown = async () => [
     await states().getState(id, 'business'),
     await states().getState(id, 'cache'),
     await states().getVersions(id),
@@ -35,16 +35,16 @@ describeWorlds('encryption of tool states', await testServers(), (current) => {
     await states().setState(id, 'business', { bird: 'kingfisher '.repeat(200) });
     await states().setState(id, 'cache', { bird: 'kingfisher' });
     await states().edit(id, (draft) => draft.note('execution_success', null, { bird: 'kingfisher' }));
-    const before = await told();
+    const before = await shown();
     expect(await world.stored()).toContain('kingfisher');
     await world.start(K1);
-    expect(await told()).toEqual(before);
+    expect(await shown()).toEqual(before);
     expect(await world.reencrypt()).toMatchObject({ failed: 0, isWhole: true });
     expect(await world.stored()).not.toContain('kingfisher');
     await world.start(`${K2},${K1}`);
     expect(await world.reencrypt()).toMatchObject({ failed: 0, isWhole: true });
     await world.start(K2, { ENCRYPTION_STRICT: 'true' });
-    expect(await told()).toEqual(before);
+    expect(await shown()).toEqual(before);
     expect(await world.refusal(K1)).toMatch(/ENCRYPTION_KEYS lacks a key/);
     await world.start(K2);
     await world.database.commit([

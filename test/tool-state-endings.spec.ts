@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { Database } from '../src/persistence/index.js';
-import { contextIdOf, Tool, type ToolContext } from '../src/tool/index.js';
-import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
+import { contextIdOf } from '../src/tool-state/index.js';
+import { Tool, type ToolContext } from '../src/tool/index.js';
+import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
 import { CounterTools } from './support/counter.tool.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -35,12 +36,12 @@ beforeAll(async () => {
 afterAll(() => llm.close());
 
 /** Whether its manager still stores it. */
-async function isKept(jackdaw: Jackdaw, tool: 'passing' | 'count'): Promise<boolean> {
-  const homes = jackdaw.app.get(StateBackendRegistry);
-  const home = await homes.of(homes.nameOf({}));
+async function isStored(jackdaw: Jackdaw, tool: 'passing' | 'count'): Promise<boolean> {
+  const backends = jackdaw.app.get(StateBackendRegistry);
+  const backend = await backends.of(backends.nameOf({}));
   const id = contextIdOf({ tenant: 'default', session: 's', tool });
-  await home.catchUp(id);
-  return (await home.store.load(id)) !== null;
+  await backend.catchUp(id);
+  return (await backend.store.load(id)) !== null;
 }
 
 async function change(jackdaw: Jackdaw, sql: string, params: readonly string[] = []): Promise<void> {
@@ -70,7 +71,7 @@ describe.each(['memory', 'session', 'persistent', 'distributed'])('run-scoped st
       event: 'run.failed',
       data: { error: { code: 'COMMIT_REFUSED' } },
     });
-    expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
+    expect([await isStored(jackdaw, 'passing'), await isStored(jackdaw, 'count')]).toEqual([false, true]);
   });
 });
 
@@ -95,7 +96,7 @@ describe.each(['persistent', 'distributed'])('run-scoped states in %s, after a r
     const { body } = await jackdaw.post('/api/agent/runs', { query: 'go', sessionId: 's' });
     runId = String(body['run_id']);
     await arrived.opened;
-    assert.deepEqual([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')], [true, true]);
+    assert.deepEqual([await isStored(jackdaw, 'passing'), await isStored(jackdaw, 'count')], [true, true]);
   });
   afterEach(async () => {
     await jackdaw.stop();
@@ -111,7 +112,7 @@ describe.each(['persistent', 'distributed'])('run-scoped states in %s, after a r
     await jackdaw.stop();
     await start(new CounterTools());
     expect(await endOf(jackdaw, runId)).toMatchObject({ event: `run.${status}` });
-    expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
+    expect([await isStored(jackdaw, 'passing'), await isStored(jackdaw, 'count')]).toEqual([false, true]);
   });
 
   it('are deleted with a run whose tool is gone', async () => {
@@ -120,6 +121,6 @@ describe.each(['persistent', 'distributed'])('run-scoped states in %s, after a r
     await arrived.opened;
     await jackdaw.post(`/api/runs/${runId}/cancel`, {});
     expect(await endOf(jackdaw, runId)).toMatchObject({ event: 'run.cancelled' });
-    expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
+    expect([await isStored(jackdaw, 'passing'), await isStored(jackdaw, 'count')]).toEqual([false, true]);
   });
 });

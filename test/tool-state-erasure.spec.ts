@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
-import { contextIdOf } from '../src/tool/index.js';
+import { contextIdOf } from '../src/tool-state/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
@@ -11,7 +11,7 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { callOf } from './support/waiting-run.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
-const BEN = keyHolder('ben', 'a', 'user');
+const BEN = keyHolder('ben', 'a', 'user', 'all');
 const EVE = keyHolder('eve', 'e', 'admin');
 const SESSIONS = { mine: ANN, shared: ANN, foreign: EVE };
 type Session = keyof typeof SESSIONS | 'branch';

@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
-import { FileStateStore, type FileStateOptions } from '../src/tool/state/stores/file-state-store.js';
-import type { StoredStateManager } from '../src/tool/state/stored-state-manager.js';
+import { FileStateStore, type FileStateOptions } from '../src/tool-state/backend/file-state-store.js';
+import type { StoredStateManager } from '../src/tool-state/stored-state-manager.js';
 import { managerOf } from './support/state-stores.js';
 
 Logger.overrideLogger(false);

@@ -111,10 +111,10 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools store stat
     });
 
     it('has a state that has not changed since', async () => {
-      await jackdaw.post('/api/sessions', { id: 'kept' });
-      await note('kept', 'old');
-      const run = await chat('kept');
-      expect(await found(run, 'model:2', 'from-kept')).toEqual({ words: 'old' });
+      await jackdaw.post('/api/sessions', { id: 'stored' });
+      await note('stored', 'old');
+      const run = await chat('stored');
+      expect(await found(run, 'model:2', 'from-stored')).toEqual({ words: 'old' });
     });
 
     it('has no expired state, and another one with its remaining time', async () => {

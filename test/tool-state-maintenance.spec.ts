@@ -2,9 +2,10 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { contextIdOf } from '../src/tool/index.js';
-import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
-import { ToolStateMaintenanceService } from '../src/tool/state/tool-state-maintenance.service.js';
+import { loadConfig } from '../src/config/index.js';
+import { contextIdOf } from '../src/tool-state/index.js';
+import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
+import { ToolStateMaintenanceService } from '../src/tool-state/tool-state-maintenance.service.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -30,8 +31,8 @@ async function count(): Promise<unknown> {
 
 /** Whether the context is where its manager stores it, whatever the journal has. */
 async function isStored(manager: 'memory' | 'persistent' | 'distributed'): Promise<boolean> {
-  const home = await jackdaw.app.get(StateBackendRegistry).of(manager);
-  return (await home.store.load(ID)) !== null;
+  const backend = await jackdaw.app.get(StateBackendRegistry).of(manager);
+  return (await backend.store.load(ID)) !== null;
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
@@ -117,6 +118,29 @@ describe('changes', () => {
     expect(await count()).toBe(3);
   });
 
+  it.each([
+    ['persistent', { TOOL_STATE_FORMAT: 'sqlite' }],
+    ['distributed', {}],
+  ] as const)('remain, with an error, if the store of `%s` is no longer configured', async (manager, other) => {
+    const env = { TOOL_STATE_MANAGER: manager, TOOL_STATE_SYNC_ON_CHANGE: 'false' };
+    const redis = { TOOL_STATE_REDIS_URL: (await testRedisUrl())!, TOOL_STATE_REDIS_PREFIX: `t${Date.now()}` };
+    const configured = { ...env, ...(manager === 'distributed' && redis) };
+    const carryOver = () => jackdaw.app.get(ToolStateMaintenanceService, { strict: false }).carryOver('default');
+    await start(configured);
+    const folder = folders.at(-1)!;
+    await count();
+    await jackdaw.stop();
+    await start({ ...env, ...other }, folder);
+    await expect(carryOver()).rejects.toMatchObject({
+      code: 'TOOL_STATE_UNAVAILABLE',
+      message: expect.stringContaining(`Changes of \`${manager}\` states are pending for a store that is no longer`),
+    });
+    await jackdaw.stop();
+    await start(configured, folder);
+    await carryOver();
+    expect(await isStored(manager)).toBe(true);
+  });
+
   it('are in Redis if its URL is set', async () => {
     const url = await testRedisUrl();
     await start({
@@ -132,9 +156,8 @@ describe('changes', () => {
 });
 
 it('refuse managers of one process if many processes share the database', async () => {
-  const registry = new StateBackendRegistry(
-    (await import('../src/config/index.js')).loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } }).config,
-  );
+  const { toolState, database } = loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } }).config;
+  const registry = new StateBackendRegistry(toolState, database);
   await expect(registry.of('memory')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   await start({});
 });

@@ -4,15 +4,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
-import {
-  StatefulToolSessions,
-  ToolRegistry,
-  ToolStates,
-  type StatefulOptions,
-  type StatefulToolSession,
-  type ToolContext,
-} from '../src/tool/index.js';
-import { StateBackendRegistry } from '../src/tool/state/state-backend.registry.js';
+import { type StatefulToolSession, StatefulToolSessions, ToolStates } from '../src/tool-state/index.js';
+import { type StatefulOptions, type ToolContext, ToolRegistry } from '../src/tool/index.js';
+import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
 import { newFolder } from './support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 
@@ -31,12 +25,12 @@ const PARAMETERS = {
 
 let opened: OpenDatabase;
 const folder = newFolder();
-const homes: StateBackendRegistry[] = [];
+const backends: StateBackendRegistry[] = [];
 beforeAll(async () => {
   opened = await openDatabase({});
 });
 afterAll(async () => {
-  for (const registry of homes) await registry.onApplicationShutdown();
+  for (const registry of backends) await registry.onApplicationShutdown();
   await opened.close();
   rmSync(folder, { recursive: true });
 });
@@ -46,8 +40,8 @@ let count = 0;
 /** A tool that stores a text, in a session of its own. */
 function noteIn(env: EnvRecord, stateful: true | StatefulOptions = true) {
   const { config } = loadConfig({ env: { DATA_DIR: folder, ...env } });
-  const registry = new StateBackendRegistry(config, opened.database);
-  homes.push(registry);
+  const registry = new StateBackendRegistry(config.toolState, config.database, opened.database);
+  backends.push(registry);
   const states = new ToolStates(registry);
   const tools = new ToolRegistry(null, states);
   const sessions = new StatefulToolSessions(tools, states);

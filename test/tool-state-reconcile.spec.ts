@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rmSync } from 'node:fs';
-import { contextIdOf, Tool, type ToolContext } from '../src/tool/index.js';
+import { contextIdOf } from '../src/tool-state/index.js';
+import { Tool, type ToolContext } from '../src/tool/index.js';
 import { callTool } from './support/direct-calls.js';
 import { gate, newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
@@ -36,7 +37,7 @@ class SendingTools {
     return ANSWERS[sessionId!];
   }
 
-  async begun(): Promise<void> {
+  async started(): Promise<void> {
     await this.all.opened;
   }
 }
@@ -54,7 +55,7 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
       await jackdaw.post('/api/sessions', { id });
       void callTool(jackdaw, 'send', { arguments: {}, sessionId: id }).catch(() => undefined);
     }
-    await tools.begun();
+    await tools.started();
     await jackdaw.stop();
     jackdaw = await startJackdaw(options);
   });
@@ -68,12 +69,12 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
     return events.map(({ event, data }) => ({ event, data }));
   }
 
-  async function kept(session: string) {
+  async function stored(session: string) {
     const id = contextIdOf({ tenant: 'default', session, tool: 'send' });
     const { body } = await jackdaw.get(`/api/tool-states/${id}`);
-    const { body: told } = await jackdaw.get(`/api/tool-states/${id}/history`);
+    const { body: shown } = await jackdaw.get(`/api/tool-states/${id}/history`);
     const states = (body['states'] ?? []) as unknown as { state_type: string; data: object }[];
-    const history = (told['entries'] ?? []) as unknown as { kind: string; by: string; detail: object }[];
+    const history = (shown['entries'] ?? []) as unknown as { kind: string; by: string; detail: object }[];
     return { business: states.find(({ state_type }) => state_type === 'business')?.data, history };
   }
 
@@ -81,13 +82,13 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
     ['succeeded', { sent: 1 }, { sent: 1 }],
     ['changed', 'sent', { sent: 5 }],
   ])('stores the state that the tool reconciled: %s', async (session, result, state) => {
-    const told = await endOf(session);
-    expect(told).toContainEqual({
+    const shown = await endOf(session);
+    expect(shown).toContainEqual({
       event: 'tool.completed',
       data: expect.objectContaining({ success: true, result }),
     });
-    expect(told.map((one) => (one as { event: string }).event)).toContain('state.changed');
-    const { business, history } = await kept(session);
+    expect(shown.map((one) => (one as { event: string }).event)).toContain('state.changed');
+    const { business, history } = await stored(session);
     expect(business).toEqual(state);
     const by = `${runs.get(session)}:tool:1:1`;
     expect(history).toMatchObject([
@@ -104,14 +105,14 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
       event: 'tool.completed',
       data: expect.objectContaining({ success: false, code }),
     });
-    const { business, history } = await kept(session);
+    const { business, history } = await stored(session);
     expect(business).toBeUndefined();
     expect(history[0]).toMatchObject({ kind: 'execution_error', detail: { code } });
   });
 
   it('stores no state when the tool does not know the outcome', async () => {
     expect((await endOf('unknown')).at(-1)).toMatchObject({ event: 'run.waiting' });
-    expect(await kept('unknown')).toEqual({ business: undefined, history: [] });
+    expect(await stored('unknown')).toEqual({ business: undefined, history: [] });
   });
 
   // The last test that uses this session.
@@ -119,12 +120,12 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
     const result = { sent: 1, state: { sent: 1 } };
     const path = `/api/runs/${runs.get('unknown')}/settle`;
     expect((await jackdaw.post(path, { outcome: 'succeeded', result })).status).toBe(202);
-    const told = await endOf('unknown');
-    expect(told).toContainEqual({
+    const shown = await endOf('unknown');
+    expect(shown).toContainEqual({
       event: 'tool.completed',
       data: expect.objectContaining({ success: true, result }),
     });
-    expect(told.map((one) => (one as { event: string }).event)).not.toContain('state.changed');
-    expect(await kept('unknown')).toEqual({ business: undefined, history: [] });
+    expect(shown.map((one) => (one as { event: string }).event)).not.toContain('state.changed');
+    expect(await stored('unknown')).toEqual({ business: undefined, history: [] });
   });
 });

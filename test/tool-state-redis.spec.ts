@@ -3,10 +3,10 @@ import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { RedisStateStore } from '../src/tool/state/stores/redis-state-store.js';
-import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
-import { openRedisStateStore } from '../src/tool/state/stores/state-store.factory.js';
-import type { StateStore } from '../src/tool/state/stores/state-store.js';
+import { RedisStateStore } from '../src/tool-state/backend/redis-state-store.js';
+import { StateCodec } from '../src/tool-state/backend/state-codec.js';
+import { openRedisStateStore } from '../src/tool-state/backend/durable-backend.factory.js';
+import type { StateStore } from '../src/tool-state/backend/state-store.js';
 import { managerOf } from './support/state-stores.js';
 import { testRedisUrl } from './support/test-databases.js';
 
@@ -155,9 +155,9 @@ describe('a Redis that is away', () => {
       () => store.expired(1, 1),
     ];
     for (const ask of asked) {
-      const begun = performance.now();
+      const started = performance.now();
       await expect(ask()).rejects.toMatchObject(away);
-      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(performance.now() - started).toBeLessThan(10_000);
     }
     await store.close();
   });
@@ -179,9 +179,9 @@ describe('a Redis that is away', () => {
     const states = managerOf(store);
     const id = await states.createContext(fresh());
     for (const socket of lines) socket.pause();
-    const begun = performance.now();
+    const started = performance.now();
     await expect(states.setState(id, 'business', {})).rejects.toMatchObject(away);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     for (const socket of lines) socket.resume();
     expect(await states.setState(id, 'business', { n: 1 })).toMatchObject({ data: { n: 1 } });
     await states.cleanupContext(id);

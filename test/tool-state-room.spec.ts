@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StatefulToolSessions, Tool, ToolState } from '../src/tool/index.js';
+import { StatefulToolSessions } from '../src/tool-state/index.js';
+import { Tool, ToolState } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { callOf } from './support/waiting-run.js';
@@ -8,7 +9,7 @@ import { callOf } from './support/waiting-run.js';
 const NOTHING = { type: 'object', properties: {} } as const;
 
 class RoomTools {
-  quickIsKept = gate();
+  quickIsStored = gate();
 
   @Tool({ description: 'Is over at once.', effect: 'read', stateful: true, input: NOTHING })
   quick(_input: object, @ToolState() state: ToolState<{ n?: number }>): string {
@@ -18,7 +19,7 @@ class RoomTools {
 
   @Tool({ description: 'Is over later.', effect: 'read', stateful: true, input: NOTHING })
   async slow(_input: object, @ToolState() state: ToolState<{ n?: number }>): Promise<string> {
-    await this.quickIsKept.opened;
+    await this.quickIsStored.opened;
     state.update({ n: 1 });
     return 'slow';
   }
@@ -42,7 +43,7 @@ it('a state limit is reported to the model, and ends no run, when two tools star
   llm.reply({ calls }, { text: 'done' });
   const stream = await jackdaw.stream({ query: 'go', sessionId: 's' });
   await stream.waitFor('tool.completed');
-  tools.quickIsKept.open();
+  tools.quickIsStored.open();
   const events = await stream.all();
   const done = events
     .filter(({ event }) => event === 'tool.completed')
@@ -54,13 +55,13 @@ it('a state limit is reported to the model, and ends no run, when two tools star
 });
 
 it('a state limit ends no run when a long call’s state has expired, and another tool took the place', async () => {
-  tools.quickIsKept = gate();
+  tools.quickIsStored = gate();
   llm.reply({ calls: [{ ...callOf('slow', {}), id: 'slow' }] }, { text: 'done' });
   const stream = await jackdaw.stream({ query: 'go', sessionId: 'long' });
   await stream.waitFor('tool.started');
   const quick = jackdaw.app.get(StatefulToolSessions).create('quick', 'long');
   await pause(2200);
   expect(await quick.execute()).toBe('quick');
-  tools.quickIsKept.open();
+  tools.quickIsStored.open();
   expect((await stream.all()).map(({ event }) => event)).toContain('run.completed');
 });

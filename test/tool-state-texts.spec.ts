@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
-import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
-import { statePlace } from '../src/tool/state/stores/state-place.factory.js';
+import { StateCodec } from '../src/tool-state/backend/state-codec.js';
+import { statePlace } from '../src/tool-state/backend/state-place.factory.js';
 
 const PLACE = statePlace({ tenant: 't', id: 'c' }, 'business', 1);
 const LONG = JSON.stringify({ text: 'kingfisher '.repeat(200) });

@@ -124,11 +124,11 @@ describe('a tool with a state', () => {
 });
 
 it('leaves a stateless tool alone', async () => {
-  expect(await call('stateless')).toEqual({ state: { kept: false }, has: false });
+  expect(await call('stateless')).toEqual({ state: { stored: false }, has: false });
 });
 
 async function state(session: string, tool: string): Promise<unknown> {
-  const { ToolStates, contextIdOf } = await import('../src/tool/index.js');
+  const { ToolStates, contextIdOf } = await import('../src/tool-state/index.js');
   const manager = await jackdaw.app.get(ToolStates).managerOf(jackdaw.app.get(ToolRegistry).get(tool));
   const entry = await manager.getState(contextIdOf({ tenant: 'default', session, tool }), 'business');
   return entry && entry.data;

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { newId } from '../src/common/index.js';
-import { contextIdOf, Tool, ToolState } from '../src/tool/index.js';
+import { newId } from '../src/kernel/index.js';
+import { contextIdOf } from '../src/tool-state/index.js';
+import { Tool, ToolState } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';

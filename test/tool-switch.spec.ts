@@ -22,8 +22,8 @@ function start(): Promise<Jackdaw> {
   return startJackdaw({ llm, tools: [tools], env, dataDir: folder });
 }
 
-function turn(name: string, way: 'enable' | 'disable', { headers } = ADMIN) {
-  return jackdaw.post(`/api/tools/${name}/${way}`, undefined, headers);
+function turn(name: string, switchTo: 'enable' | 'disable', { headers } = ADMIN) {
+  return jackdaw.post(`/api/tools/${name}/${switchTo}`, undefined, headers);
 }
 
 function shown(): readonly string[] {
@@ -64,7 +64,7 @@ describe('the tools', () => {
         required: ['to', 'amount'],
         additionalProperties: false,
       }),
-      metadata: { approval: 'sometimes', egress: false, untrusted: false, retries: 0 },
+      metadata: { approval: 'sometimes', egress: false, untrusted: false, private: true, retries: 0 },
     });
     expect((await jackdaw.get('/api/tools/refund', USER.headers)).body).toEqual(
       list.find(({ name }) => name === 'refund'),

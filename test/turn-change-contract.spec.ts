@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { insert } from '../src/persistence/index.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { TurnChangeStore } from '../src/session/projection/turn-change.store.js';
+import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
@@ -37,7 +37,7 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
   const open = async () => {
     const one = await openDatabase({ DATABASE_URL: database().url, REDIS_URL: 'redis://127.0.0.1:1' });
     opened.push(one);
-    return { ...one, changes: new TurnChangeStore(one.database) };
+    return { ...one, changes: new TurnOutbox(one.database) };
   };
 
   if (kind !== 'sqlite') {
@@ -51,7 +51,10 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
       const first = journal.commit([...change(1), slow]);
       while ((await database().sleeping()) === 0) await setImmediate();
       await journal.commit(change(2));
-      expect((await changes.waiting(key)).map((one) => one.change)).toMatchObject([{ through: 1 }, { through: 2 }]);
+      expect((await changes.pending(ownerOf(key))).map((one) => one.change)).toMatchObject([
+        { through: 1 },
+        { through: 2 },
+      ]);
       await first;
     });
   }
@@ -59,7 +62,7 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
   it('are migrated in their order, and counted on from there', async () => {
     const { dataSource, database: journal, changes } = await open();
     const waiting = async (key = KEY) =>
-      (await changes.waiting(key)).map(({ change }) => ('through' in change ? change.through : 0));
+      (await changes.pending(ownerOf(key))).map(({ change }) => ('through' in change ? change.through : 0));
     const began = Date.now();
 
     await undo(dataSource);
@@ -74,11 +77,11 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
     await journal.commit([changes.add(KEY, { kind: 'remove', through: 5 })]);
     expect([await waiting(), await waiting(OTHER)]).toEqual([[1, 2, 3, 4, 5], [9]]);
 
-    const all = await changes.waiting(KEY);
+    const all = await changes.pending(ownerOf(KEY));
     expect(all.every(({ seq }) => Number.isSafeInteger(seq) && seq >= began * 1000)).toBe(true);
-    await changes.done(KEY, all.at(-1)!.seq);
+    await changes.done(all.map(({ seq }) => seq));
     await journal.commit([changes.add(KEY, { kind: 'remove', through: 6 })]);
-    const [next] = await changes.waiting(KEY);
+    const [next] = await changes.pending(ownerOf(KEY));
     expect(next!.seq).toBeGreaterThan(all.at(-1)!.seq);
 
     await undo(dataSource);
@@ -92,12 +95,15 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
       const key = { tenant: 't', id: 'half' };
       await undo(dataSource);
       await journal.commit([old(key, 10, 'a', 1), old(key, 20, 'b', 2)]);
-      await dataSource.query('CREATE TABLE kept AS SELECT * FROM session_change');
+      await dataSource.query('CREATE TABLE retained AS SELECT * FROM session_change');
       await dataSource.runMigrations();
-      await dataSource.query('RENAME TABLE kept TO session_change');
+      await dataSource.query('RENAME TABLE retained TO session_change');
       await dataSource.query('DELETE FROM migrations WHERE name = ?', [MIGRATION]);
       await dataSource.runMigrations();
-      expect((await changes.waiting(key)).map(({ change }) => change)).toMatchObject([{ through: 1 }, { through: 2 }]);
+      expect((await changes.pending(ownerOf(key))).map(({ change }) => change)).toMatchObject([
+        { through: 1 },
+        { through: 2 },
+      ]);
     });
   }
 });

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { PINNED } from '../src/session/index.js';
 import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
 import { RedisTurnArchive } from '../src/session/projection/redis-turn-archive.js';
-import { TurnChangeStore } from '../src/session/projection/turn-change.store.js';
+import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
 import type { TurnArchive, TurnChange } from '../src/session/projection/turn-archive.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
@@ -127,13 +127,13 @@ for (const place of places.filter(({ isShared }) => isShared)) {
 
     it('continue when the journal was restored to an earlier state', async () => {
       const key = fresh();
-      const changes = new TurnChangeStore(journal.database);
+      const changes = new TurnOutbox(journal.database);
       const store = new ProjectedTurnStore(changes, archive);
       for (const n of [1, 2]) await archive.apply(key, ALL - 3 + n, append(n, `later ${n}`));
       await journal.database.commit([...store.append(key, turn(1)), ...store.append(key, turn(2))]);
       const turns = await store.read(key, { through: 2, newest: 9 });
       expect(turns.map(({ runId }) => runId)).toEqual(['run-1', 'run-2']);
-      expect(await changes.waiting(key)).toEqual([]);
+      expect(await changes.pending(ownerOf(key))).toEqual([]);
     });
   });
 }

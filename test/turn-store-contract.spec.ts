@@ -4,7 +4,7 @@ import { array, assert, asyncProperty, integer } from 'fast-check';
 import { Redis } from 'ioredis';
 import { PINNED, type StoredTurn } from '../src/session/index.js';
 import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
-import { TurnChangeStore } from '../src/session/projection/turn-change.store.js';
+import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
 import type { TurnArchive } from '../src/session/projection/turn-archive.js';
 import { JournalTurnStore } from '../src/session/turns/journal-turn-store.js';
 import type { TurnQuery, TurnStore } from '../src/session/turns/turn-store.js';
@@ -36,7 +36,7 @@ for (const kind of kinds) {
       journal = await openDatabase();
       archive = await kind.open();
       store = archive
-        ? new ProjectedTurnStore(new TurnChangeStore(journal.database), archive)
+        ? new ProjectedTurnStore(new TurnOutbox(journal.database), archive)
         : new JournalTurnStore(journal.database);
     });
     afterAll(async () => {
@@ -164,7 +164,7 @@ for (const kind of kinds) {
       await assert(
         asyncProperty(array(integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 6 }), async (fails) => {
           const key = fresh();
-          const changes = new TurnChangeStore(journal.database);
+          const changes = new TurnOutbox(journal.database);
           const left = [...fails];
           const moody = new Proxy(archive!, {
             get: (target, name) => {
@@ -186,7 +186,7 @@ for (const kind of kinds) {
           }
           await commit(...restless.mark(key, 3, PINNED), ...restless.remove(key, 1));
           for (let i = 0; i <= fails.length; i++) await settle();
-          expect(await changes.waiting(key)).toEqual([]);
+          expect(await changes.pending(ownerOf(key))).toEqual([]);
           expect(await store.read(key, { through: ALL, newest: 9 })).toEqual([
             turn(2),
             turn(3, { mark: PINNED }),

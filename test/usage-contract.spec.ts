@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { Principal } from '../src/kernel/index.js';
 import { RunEraseStore } from '../src/run/erase/run-erase.store.js';
 import type { RunUsage } from '../src/run/run-event.types.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
@@ -17,6 +18,9 @@ const took = (prompt_tokens: number, more: Partial<RunUsage> = {}): RunUsage => 
   ...more,
 });
 
+/** Sees all calls of its tenant. */
+const seer = (tenant: string): Principal => ({ id: 'seer', tenant, roles: ['admin'] });
+
 describeDatabases('usage of models', servers, (created) => {
   let opened: OpenDatabase;
   let usages: RunUsageStore;
@@ -29,10 +33,16 @@ describeDatabases('usage of models', servers, (created) => {
   beforeEach(() => void (tenant = `t${++tenants}`));
   afterAll(() => opened.close());
 
-  const tell = (n: number, usage: RunUsage, { session = 's', model = 'm', at = NOON, of = tenant } = {}) =>
+  const report = (n: number, usage: RunUsage, { session = 's', model = 'm', at = NOON, of = tenant } = {}) =>
     opened.database.commit([
       insertUsage(
-        { id: `run-of-${of}`, tenant: of, sessionId: session === '' ? null : session, lineage: null },
+        {
+          id: `run-of-${of}`,
+          tenant: of,
+          principal: seer(of),
+          sessionId: session === '' ? null : session,
+          lineage: null,
+        },
         { type: 'usage', iteration: n, model, ...usage },
         n,
         at,
@@ -40,25 +50,25 @@ describeDatabases('usage of models', servers, (created) => {
     ]);
 
   it('is summed exactly, and contains known values only', async () => {
-    await tell(2, took(10, { cached_tokens: 4, cost: 0.1 }));
-    await tell(3, took(20, { cost: 0.2 }));
-    await tell(4, took(30));
-    expect(await usages.total({ tenant })).toEqual({
+    await report(2, took(10, { cached_tokens: 4, cost: 0.1 }));
+    await report(3, took(20, { cost: 0.2 }));
+    await report(4, took(30));
+    expect(await usages.total({ principal: seer(tenant) })).toEqual({
       calls: 3,
       usage: { prompt_tokens: 60, completion_tokens: 3, total_tokens: 63, cached_tokens: 4, cost: 0.3 },
     });
-    expect(await usages.total({ tenant: 'nobody' })).toEqual({
+    expect(await usages.total({ principal: seer('unknown') })).toEqual({
       calls: 0,
       usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
     });
   });
 
   it('is grouped by day, session, model and tenant, and filtered by days and session', async () => {
-    await tell(2, took(1), { session: 'a', model: 'x' });
-    await tell(3, took(2), { session: 'b', model: 'x', at: NOON + DAY_MS });
-    await tell(4, took(4), { session: '', model: 'y', at: NOON + 2 * DAY_MS });
+    await report(2, took(1), { session: 'a', model: 'x' });
+    await report(3, took(2), { session: 'b', model: 'x', at: NOON + DAY_MS });
+    await report(4, took(4), { session: '', model: 'y', at: NOON + 2 * DAY_MS });
     const by = async (kind: 'day' | 'session' | 'model' | 'tenant', filter = {}) => {
-      const { entries } = await usages.page({ tenant, ...filter }, kind, 10);
+      const { entries } = await usages.page({ principal: seer(tenant), ...filter }, kind, 10);
       return entries.map(({ key, usage }) => [key, usage.prompt_tokens]);
     };
     expect(await by('day')).toEqual([
@@ -80,10 +90,10 @@ describeDatabases('usage of models', servers, (created) => {
   });
 
   it('is listed page by page', async () => {
-    for (const [n, session] of ['e', 'a', 'd', 'c', 'b'].entries()) await tell(n + 2, took(n), { session });
+    for (const [n, session] of ['e', 'a', 'd', 'c', 'b'].entries()) await report(n + 2, took(n), { session });
     const seen: string[] = [];
     for (let after: string | null = ''; after !== null;) {
-      const page = await usages.page({ tenant }, 'session', 2, after === '' ? undefined : after);
+      const page = await usages.page({ principal: seer(tenant) }, 'session', 2, after === '' ? undefined : after);
       seen.push(page.entries.map(({ key }) => key).join(''));
       after = page.next;
     }
@@ -91,35 +101,35 @@ describeDatabases('usage of models', servers, (created) => {
   });
 
   it('is limited to the highest plausible value', async () => {
-    await tell(2, { prompt_tokens: 1e300, completion_tokens: 0.4, total_tokens: 1e300, cost: 1e300 });
-    const { usage } = await usages.total({ tenant });
+    await report(2, { prompt_tokens: 1e300, completion_tokens: 0.4, total_tokens: 1e300, cost: 1e300 });
+    const { usage } = await usages.total({ principal: seer(tenant) });
     expect(usage).toEqual({ prompt_tokens: 1e12, completion_tokens: 0, total_tokens: 1e12, cost: 1e6 });
   });
 
   it('is written in the batch with its event, or not at all', async () => {
     const host = new RunHost(opened.database);
-    host.scripts.set('told', async (context) => {
+    host.scripts.set('published', async (context) => {
       context.emit({ type: 'usage', iteration: 1, model: 'm', ...took(7) });
     });
-    const { done } = await host.runs.start({ ...aRun('told', 'its-session') });
+    const { done } = await host.runs.start({ ...aRun('published', 'its-session') });
     await done;
-    const { entries } = await usages.page({ tenant: 'nest' }, 'session', 10);
+    const { entries } = await usages.page({ principal: seer('nest') }, 'session', 10);
     expect(entries).toMatchObject([{ key: 'its-session', calls: 1, usage: { prompt_tokens: 7 } }]);
-    const told = await host.journal.events('told', 0);
-    expect(told.filter(({ event }) => event.type === 'usage')).toHaveLength(1);
+    const published = await host.journal.events('published', 0);
+    expect(published.filter(({ event }) => event.type === 'usage')).toHaveLength(1);
   });
 
   it('outlives an erased run, without a session', async () => {
-    await new RunEraseStore(opened.database, PLAIN_CIPHER).erase('nest', ['told'], new Set());
-    const { entries } = await usages.page({ tenant: 'nest' }, 'session', 10);
+    await new RunEraseStore(opened.database, PLAIN_CIPHER).erase('nest', ['published'], new Set());
+    const { entries } = await usages.page({ principal: seer('nest') }, 'session', 10);
     expect(entries).toMatchObject([{ key: '', usage: { prompt_tokens: 7 } }]);
   });
 
   it('is deleted in small batches once it is too old', async () => {
-    for (const n of [2, 3, 4]) await tell(n, took(n), { at: NOON - 100 * DAY_MS });
-    await tell(5, took(5));
+    for (const n of [2, 3, 4]) await report(n, took(n), { at: NOON - 100 * DAY_MS });
+    await report(5, took(5));
     const before = NOON - 99 * DAY_MS;
     expect([await usages.drop(before, 2), await usages.drop(before, 2)]).toEqual([true, false]);
-    expect((await usages.total({ tenant })).calls).toBe(1);
+    expect((await usages.total({ principal: seer(tenant) })).calls).toBe(1);
   });
 });

@@ -76,7 +76,7 @@ describe('the usage of models', () => {
     expect([status, body['code']]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it('of all tenants is shown to operators only, who see nothing else', async () => {
+  it('is shown for all tenants to operators only, who see nothing else', async () => {
     const { body } = await jackdaw.get('/api/usage/tenants', OPS.headers);
     expect(body).toMatchObject({
       total: { calls: 4 },
@@ -95,7 +95,7 @@ describe('the usage of models', () => {
     expect([status, body['code']]).toEqual([400, 'REQUEST_REFUSED']);
   });
 
-  it('of a fork includes only the fork’s own calls', async () => {
+  it('includes only the own calls of a fork', async () => {
     const { body } = await jackdaw.get('/api/runs?sessionId=first', ANN.headers);
     const [run] = body['runs'] as unknown as { run_id: string }[];
     llm.reply({ text: 'two again', usage: [1000, 0] });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, rmSync } from 'node:fs';
-import { tableCells } from './support/config-docs.js';
+import { tableCells } from './support/markdown-table.js';
 import type { SseEvent } from './support/event-stream.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
@@ -106,10 +106,10 @@ describe('docs/run-outcomes.md, for a run that waits', () => {
 
   /** Every event of the run to its end. An unanswered request expires by itself, after the 202. */
   async function follow(run: WaitingRun, answering: (typeof ANSWERS)[string] | undefined): Promise<SseEvent[]> {
-    const told = [...(await run.events())];
-    if (answering) told.push(...(await run.after(...answering)));
-    while (told.at(-1)?.event === 'run.waiting') told.push(...(await run.events()));
-    return told;
+    const published = [...(await run.events())];
+    if (answering) published.push(...(await run.after(...answering)));
+    while (published.at(-1)?.event === 'run.waiting') published.push(...(await run.events()));
+    return published;
   }
 
   it('has a row for every answer to every kind of request', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
-import type { AppError } from '../src/common/index.js';
+import type { AppError } from '../src/errors/index.js';
 import { RunDecisionService, type RunContext, type Verdict, type WaitingRequest } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
@@ -165,11 +165,11 @@ async function expectTrue({ world, id, lives }: Awaited<ReturnType<typeof live>>
 
   const events = (await journal.events(id, 0)).map(({ n, event }) => ({ n, event }));
   expect(events.map(({ n }) => n)).toEqual(events.map((_, i) => i + 1));
-  const told = events.flatMap(({ event }) =>
+  const published = events.flatMap(({ event }) =>
     event.type === 'tool.completed' ? [`${event.iteration} ${event.call_id}`] : [],
   );
-  expect(new Set(told).size).toBe(told.length);
-  expect(told).toHaveLength(world.messages.filter(({ role }) => role === 'tool').length);
+  expect(new Set(published).size).toBe(published.length);
+  expect(published).toHaveLength(world.messages.filter(({ role }) => role === 'tool').length);
   const decided = events.flatMap(({ event }) =>
     event.type === 'policy.decided' && 'request_id' in event ? [`answer:${event.request_id}`] : [],
   );

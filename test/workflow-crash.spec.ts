@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
-import { questionIn } from './support/family.js';
+import { questionIn } from './support/run-tree.js';
 import { ProcessWorld } from './support/process-world.js';
 
 const world = ProcessWorld.prepare();
@@ -73,9 +73,9 @@ describe('kill -9 while a workflow is executed', () => {
     expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { output: { response: expect.any(String) } } });
     expect(world.effects().toSorted()).toEqual([...STEPS, 'read_step 4', 'once_step 9'].toSorted());
     expect(asked()).toEqual(['ask it', 'sum up', 'word did step 9']);
-    const told = events.flatMap(({ event, data }) => (event === 'node.completed' ? [data['node']] : []));
+    const published = events.flatMap(({ event, data }) => (event === 'node.completed' ? [data['node']] : []));
     const nodes = ['ask', 'one', 'two', 'each/1', 'each/2', 'each/3', 'each', 'agent', 'pay', 'word'];
-    expect([told.length, new Set(told)]).toEqual([nodes.length, new Set(nodes)]);
+    expect([published.length, new Set(published)]).toEqual([nodes.length, new Set(nodes)]);
     const ids = events.flatMap(({ id }) => (id === null ? [] : [id]));
     expect(ids).toEqual(ids.map((_, i) => i + 1));
   });

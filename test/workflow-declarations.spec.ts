@@ -36,7 +36,7 @@ describe('workflows at the start', () => {
     file('a.json', '{ "name": ');
     file('b.json', { name: 'b', nodes: [{ id: 'x', type: 'lm' }] });
     file('c.json', { ...greet('c'), colour: 'red' });
-    file('d.json', JSON.stringify({ ...greet('d'), output: '{{nobody.response}}' }, null, 1));
+    file('d.json', JSON.stringify({ ...greet('d'), output: '{{unknown.response}}' }, null, 1));
     file(
       'e.json',
       '{"name": "e", "nodes": [\n {"id": "x", "type": "llm"},\n {"id": "y", "type": "llm", "after": ["z"]}]}',
@@ -51,7 +51,7 @@ describe('workflows at the start', () => {
       'a.json:1:11: expected a value: {, [, a text in double quotes, a number, true, false or null',
       expect.stringMatching(/^b\.json:1:\d+: nodes\.0\.type: .*llm/),
       expect.stringMatching(/^c\.json:1:\d+: colour: there is no such field/),
-      'd.json:1:1: output names "nobody": there is no such node',
+      'd.json:1:1: output names "unknown": there is no such node',
       'e.json:3:2: node "y": after[0]: there is no node "z"; did you mean "x" or "y"?',
       'f.json:1:1: expected an object: { "name": "…", "nodes": […] }',
       'g.json:1:15: "name" is there twice',
@@ -71,7 +71,7 @@ describe('workflows at the start', () => {
     const nodes: WorkflowInput['nodes'] = [
       { id: 'tool', type: 'tool', tool: 'refnd' },
       { id: 'code', type: 'code', code: 'load_ordr' },
-      { id: 'agent', type: 'agent', agent: 'nobody' },
+      { id: 'agent', type: 'agent', agent: 'unknown' },
       { id: 'own', type: 'agent', agent: { tools: ['nothing'] } },
       { id: 'all', type: 'map', over: '{{input.list}}', node: { type: 'tool', tool: 'no_such_tool' } },
     ];
@@ -80,7 +80,7 @@ describe('workflows at the start', () => {
     expect(message.split('\n')).toEqual([
       'Workflow "w", node "tool": There is no tool "refnd". Did you mean "refund"?',
       'Workflow "w", node "code": no method bears @WorkflowCode({ name: "load_ordr" }). Did you mean "load_order"?',
-      expect.stringContaining('Workflow "w", node "agent": There is no agent "nobody"'),
+      expect.stringContaining('Workflow "w", node "agent": There is no agent "unknown"'),
       expect.stringContaining('Workflow "w", node "own": Agent "w_node4": There is no tool "nothing"'),
       'Workflow "w", node "all": There is no tool "no_such_tool".',
     ]);

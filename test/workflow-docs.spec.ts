@@ -7,24 +7,25 @@ import { SnippetFolder, snippetsOf } from './support/snippets.js';
 import { WorkflowWorld } from './support/workflow-world.js';
 
 const DOCUMENT = 'docs/workflows.md';
-const [, JSON_TEXT = ''] = /^```json\n(.*?)^```$/ms.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
-const TRIAGE = JSON.parse(JSON_TEXT) as WorkflowInput;
+const [TRIAGE, BILL] = [...readFileSync(DOCUMENT, 'utf8').matchAll(/^```json\n(.*?)^```$/gms)].map(
+  ([, json = '']) => JSON.parse(json) as WorkflowInput,
+) as [WorkflowInput, WorkflowInput];
 
-describe('the workflow of docs/workflows.md', () => {
+describe('the workflows of docs/workflows.md', () => {
   let folder: SnippetFolder;
   let world: WorkflowWorld;
   beforeAll(async () => {
     buildIfStale();
     folder = new SnippetFolder();
     const support = { name: 'support', instructions: 'I am the desk.', model: { provider: 'openai' } };
-    world = await WorkflowWorld.begin([TRIAGE], { options: { agents: [support] } });
+    world = await WorkflowWorld.begin([TRIAGE, BILL], { options: { agents: [support] } });
   });
   afterAll(async () => {
     await world.stop();
     folder.remove();
   });
 
-  it('is the same in code', async () => {
+  it('have the same form in code', async () => {
     const [code = ''] = snippetsOf(DOCUMENT);
     const file = await folder.compile(`${code}\nconsole.log(JSON.stringify(triage));`);
     const built = JSON.parse(execFileSync(process.execPath, [file], { encoding: 'utf8' })) as WorkflowInput;
@@ -32,7 +33,7 @@ describe('the workflow of docs/workflows.md', () => {
     expect(shape(built)).toEqual(shape(TRIAGE));
   });
 
-  it('answers a question, and refunds after approval', async () => {
+  it('answer a question, and refund after approval', async () => {
     world.say({ 'Is this': 'question', 'When?': 'Tomorrow.' });
     expect((await world.run('triage', { text: 'When?' })).body).toMatchObject({ output: { response: 'Tomorrow.' } });
     world.say({ 'Is this': 'Refund.' });
@@ -41,5 +42,16 @@ describe('the workflow of docs/workflows.md', () => {
     await world.jackdaw.post(`/api/runs/${String(body['run_id'])}/approve`, {});
     await world.jackdaw.events(String(body['run_id']));
     expect(world.steps.refunded).toEqual(['o-1']);
+  });
+
+  it('calculate a bill without a model, after approval', async () => {
+    const { body } = await world.run('bill', { items: '12 + 30' });
+    expect(body).toMatchObject({ status: 'waiting', waiting: [{ reason: 'Pay 42?' }] });
+    await world.jackdaw.post(`/api/runs/${String(body['run_id'])}/approve`, {});
+    await world.jackdaw.events(String(body['run_id']));
+    expect((await world.jackdaw.get(`/api/runs/${String(body['run_id'])}`)).body).toMatchObject({
+      status: 'completed',
+      output: { result: '21' },
+    });
   });
 });

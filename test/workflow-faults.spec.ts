@@ -98,8 +98,8 @@ describe('a node that fails', () => {
     });
     expect(world.steps.loaded).toEqual(['a']);
     world.steps.failures = 1;
-    const kept = await world.run('keeping', { orders: ['a', 'b'] });
-    expect(kept.body['output']).toMatchObject({
+    const retained = await world.run('keeping', { orders: ['a', 'b'] });
+    expect(retained.body['output']).toMatchObject({
       results: [{ error: { code: 'TOOL_FAILED' } }, { result: { id: 'b' } }],
     });
     const none = await world.run('strict', { orders: 'a' });
@@ -140,7 +140,7 @@ describe('a node that fails', () => {
       await world.jackdaw.post('/api/workflows/side/runs', { input: [] }),
       await world.jackdaw.post('/api/workflows/side/runs', { wait: 'yes' }),
       await world.jackdaw.post('/api/workflows/side/runs', { more: 1 }),
-      await world.jackdaw.get('/api/workflows/nobody'),
+      await world.jackdaw.get('/api/workflows/unknown'),
     ];
     expect(wrong.map(({ status, body }) => [status, body['code']])).toEqual([
       [404, 'WORKFLOW_NOT_FOUND'],

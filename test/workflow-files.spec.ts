@@ -4,7 +4,7 @@ import { gate } from './support/jackdaw.js';
 import { WorkflowWorld } from './support/workflow-world.js';
 
 const say = (name: string, prompt: string, more: object = {}) => ({
-  $schema: '../docs/workflow.schema.json',
+  $schema: '../docs/schemas/workflow.schema.json',
   name,
   nodes: [{ id: 'say', type: 'llm', prompt }],
   output: '{{say.response}}',

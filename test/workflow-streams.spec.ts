@@ -115,9 +115,11 @@ describe('a workflow that is followed, or stopped', () => {
     const secret = `sk-proj-${'a1B2'.repeat(12)}`;
     const { body } = await world.run('shaped', { text: secret });
     expect(body).toMatchObject({ output: 'secret' });
-    const told = await world.jackdaw.events(String(body['run_id']));
-    expect(told.filter(({ event }) => event === 'policy.decided')).toMatchObject([{ data: { decision: 'masked' } }]);
-    expect(JSON.stringify([world.llm.requests, told])).not.toContain(secret);
+    const published = await world.jackdaw.events(String(body['run_id']));
+    expect(published.filter(({ event }) => event === 'policy.decided')).toMatchObject([
+      { data: { decision: 'masked' } },
+    ]);
+    expect(JSON.stringify([world.llm.requests, published])).not.toContain(secret);
   });
 
   it('resumes after a shutdown in the middle of a node', async () => {

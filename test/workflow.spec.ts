@@ -113,8 +113,8 @@ describe('a workflow', () => {
     const started = await world.jackdaw.post('/api/workflows/triage/runs', { input: { text: 'lovely' } });
     expect([started.status, started.headers.get('location')]).toEqual([202, `/api/runs/${started.body['run_id']}`]);
     const events = await world.jackdaw.events(String(started.body['run_id']));
-    const told = events.filter(({ event, data }) => event.startsWith('node.') && data['status'] !== 'skipped');
-    expect(told.map(({ event, data }) => `${event} ${String(data['node'])}`)).toEqual([
+    const published = events.filter(({ event, data }) => event.startsWith('node.') && data['status'] !== 'skipped');
+    expect(published.map(({ event, data }) => `${event} ${String(data['node'])}`)).toEqual([
       'node.started classify',
       'node.completed classify',
       'node.started route',

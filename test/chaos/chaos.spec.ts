@@ -22,20 +22,20 @@ jest.setTimeout(IS_WHOLE ? 12 * 3_600_000 : 420_000);
 beforeAll(() => buildIfStale());
 afterEach(() => killAll());
 afterAll(() => {
-  if (IS_WHOLE) tell(`seed ${SEED}\n${toTable(seen)}`);
+  if (IS_WHOLE) print(`seed ${SEED}\n${toTable(seen)}`);
 });
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
 /** Prints the progress at intervals. */
 function progressOf(name: string, all: number) {
-  let told = 0;
+  let printed = 0;
   return (totals: Totals) => {
-    if (!IS_WHOLE || (totals.points - told < PROGRESS_EVERY && totals.points < all)) return;
-    told = totals.points;
-    tell(`${new Date().toISOString()} ${name}: ${totals.points} of ${all} points, ${JSON.stringify(totals)}`);
+    if (!IS_WHOLE || (totals.points - printed < PROGRESS_EVERY && totals.points < all)) return;
+    printed = totals.points;
+    print(`${new Date().toISOString()} ${name}: ${totals.points} of ${all} points, ${JSON.stringify(totals)}`);
   };
 }
 
@@ -56,7 +56,7 @@ async function endureAll(
  * Expects all invariants: no acknowledged message lost, no `once` effect repeated, each gap visible, each run ended,
  * history complete.
  */
-function expectKept({ verdicts }: Outcome): void {
+function expectRulesHeld({ verdicts }: Outcome): void {
   expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
 }
 
@@ -72,7 +72,7 @@ for (const [at, store] of stores.entries()) {
       const points = IS_WHOLE ? POINTS : SOME_POINTS;
       it(`keep every promise at ${points.length} named points`, async () => {
         const outcome = await endureAll(store, 'named', namedKills(points, SEED), IS_WHOLE ? 2 : 8);
-        expectKept(outcome);
+        expectRulesHeld(outcome);
         expect(outcome.missed).toEqual([]);
       });
       if (!IS_WHOLE) return;
@@ -82,7 +82,7 @@ for (const [at, store] of stores.entries()) {
     const count = Number(RANDOM_POINTS ?? store.nodes);
     const seed = IS_WHOLE ? SEED : SEED + at;
     it(`keep every promise at ${count} random points`, async () => {
-      expectKept(await endureAll(store, 'random', randomKills(count, seed), 10));
+      expectRulesHeld(await endureAll(store, 'random', randomKills(count, seed), 10));
     });
   });
 }

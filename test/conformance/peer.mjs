@@ -6,7 +6,8 @@ import { parseMcpConfig } from '../../dist/mcp/declaration/mcp-declaration.schem
 import { McpRegistry } from '../../dist/mcp/index.js';
 import { MemoryToolPinStore } from '../../dist/mcp/stores/memory-tool-pin-store.js';
 import { ToolTrust } from '../../dist/mcp/trust/tool-trust.service.js';
-import { ToolExecutor, ToolRegistry, ToolStates } from '../../dist/tool/index.js';
+import { ToolExecutor, ToolRegistry } from '../../dist/tool/index.js';
+import { ToolStates } from '../../dist/tool-state/index.js';
 
 /** `OUTGOING_ALLOW`: the suite's authorization servers listen on other local ports. */
 const { config } = loadConfig({
@@ -22,9 +23,17 @@ function declare(url, auth) {
 
 /** A connected server of the suite, with its tools in a registry. */
 export class Peer {
+  #states = ToolStates.inMemory();
   #tools = new ToolRegistry();
-  #executor = new ToolExecutor();
-  #registry = new McpRegistry(config, this.#tools, new ToolTrust(new MemoryToolPinStore()), ToolStates.inMemory());
+  #executor = new ToolExecutor(undefined, undefined, this.#states);
+  #registry = new McpRegistry(
+    config.mcp,
+    config.security,
+    config.database,
+    this.#tools,
+    new ToolTrust(new MemoryToolPinStore()),
+    this.#states,
+  );
 
   /** @throws Error if the first connection attempt fails */
   static async connect(url, auth) {
@@ -47,7 +56,7 @@ export class Peer {
     return this.#tools.get(`${NAME}__${tool}`).definition;
   }
 
-  /** Calls a tool. @returns its result, or `{ asked }` for a request for input, which `answer` answers */
+  /** Calls a tool. @returns its result, or `{ request }` for a request for input, which `answer` answers */
   async call(tool, args = {}, answer) {
     const requested = { name: `${NAME}__${tool}`, arguments: JSON.stringify(args) };
     const named = new Map(this.#tools.list().map((each) => [each.definition.name, each]));
@@ -55,14 +64,14 @@ export class Peer {
     const planned = await this.#executor.plan(requested, named, site);
     if (planned.kind !== 'run') throw new Error(planned.result?.error ?? planned.kind);
     const done = await this.#executor.invoke(planned, site);
-    if (done.kind === 'suspended') return { asked: done.asked };
+    if (done.kind === 'suspended') return { request: done.suspension };
     if (!done.result.success) throw new Error(done.result.error);
     return done.result;
   }
 
   /** Repeats a call with the answer to its request for input. */
-  async answer(tool, { asked }, value) {
-    return this.call(tool, {}, { value, by: 'local', memo: asked.memo });
+  async answer(tool, { request }, value) {
+    return this.call(tool, {}, { value, by: 'local', memo: request.memo });
   }
 
   /** Executes a function with the connection. */

@@ -58,13 +58,13 @@ async function runLeg(leg, revision, args) {
     print(`  ${scenario.padEnd(48)} ${String(passed).padStart(3)} passed ${failed} failed ${warned} warned\n`);
   }
   for (const { scenario, faults = ['it was not run'] } of bad) print(`  ✗ ${scenario}: ${faults.join('; ')}\n`);
-  tellOthers([...results].filter(([scenario]) => !required.includes(scenario)));
+  printOthers([...results].filter(([scenario]) => !required.includes(scenario)));
   if (rows.length === 0) print(text);
   if (rows.length === 0 || bad.length > 0) isGood = false;
 }
 
 /** Prints the results of scenarios that the revision does not require; they do not affect the exit code. */
-function tellOthers(others) {
+function printOthers(others) {
   const lacking = others.filter(([, result]) => isBad(result)).map(([scenario]) => scenario);
   const names = lacking.length > 0 ? `, not ${lacking.join(', ')}` : '';
   print(`  not required: ${others.length - lacking.length} of ${others.length} passed${names}\n`);
@@ -97,8 +97,11 @@ function resultsIn(out) {
       const checks = JSON.parse(readFileSync(join(out, path), 'utf8'));
       const count = (status) => checks.filter((check) => check.status === status).length;
       const faults = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
-      const told = faults.map(({ id, errorMessage = '' }) => `${id}: ${errorMessage}`);
-      return [scenario, { passed: count('SUCCESS'), failed: count('FAILURE'), warned: count('WARNING'), faults: told }];
+      const lines = faults.map(({ id, errorMessage = '' }) => `${id}: ${errorMessage}`);
+      return [
+        scenario,
+        { passed: count('SUCCESS'), failed: count('FAILURE'), warned: count('WARNING'), faults: lines },
+      ];
     }),
   );
 }

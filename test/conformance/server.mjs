@@ -1,6 +1,6 @@
 // Starts the compiled application for the server scenarios of the conformance suite; prints `ready <url>` to standard
 // output.
-import { createApp } from '../../dist/bootstrap.js';
+import { createApp } from '../../dist/server/bootstrap.js';
 import { McpClients, McpPrompts, McpResources, ToolRegistry } from '../../dist/index.js';
 import { PROMPTS } from './prompts.mjs';
 import { RESOURCES } from './resources.mjs';

@@ -46,7 +46,7 @@ export class ConformanceTools {
     return 'Logged three lines.';
   }
   test_logging_tool(_input, context) {
-    this.services.clients.of(context).log('info', 'Only for whoever asked for it.');
+    this.services.clients.of(context).log('info', 'Only for subscribers of this level.');
     return 'Logged a line.';
   }
   async test_tool_with_progress(_input, context) {
@@ -54,7 +54,7 @@ export class ConformanceTools {
       context.progress(progress, 100);
       await passes(STEP_MS);
     }
-    return 'Went on to the end.';
+    return 'Reported progress to the end.';
   }
 
   test_sampling({ prompt }, { answer }) {
@@ -98,7 +98,7 @@ export class ConformanceTools {
 
   test_input_required_result_elicitation(_input, { answer }) {
     if (!answer) return askClient({ user_name: form('What is your name?', NAME) });
-    return `Hello, ${answer.value.user_name.content?.name ?? 'stranger'}!`;
+    return `Hello, ${answer.value.user_name.content?.name ?? 'guest'}!`;
   }
   test_input_required_result_sampling(_input, { answer }) {
     const question = sample('What is the capital of France?');

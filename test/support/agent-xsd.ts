@@ -1,4 +1,8 @@
-import { AGENT_ELEMENT, type ElementRule, type ValueRule } from '../../src/dpml/definition/agent-element.schema.js';
+import {
+  AGENT_ELEMENT,
+  type ElementRule,
+  type ValueRule,
+} from '../../src/definition-files/definition/agent-element.schema.js';
 
 /** A value may also be a declared variable of any type. */
 const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
@@ -12,7 +16,7 @@ const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
   <xs:simpleType name="boolean"><xs:union memberTypes="xs:boolean variable"/></xs:simpleType>
 `;
 
-/** The schema in docs/agent.xsd. */
+/** The schema in docs/schemas/agent.xsd. */
 export function renderAgentXsd(): string {
   return `${HEAD}${element('agent', AGENT_ELEMENT, '  ', '')}</xs:schema>\n`;
 }

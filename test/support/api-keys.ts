@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
+import type { Visibility } from '../../src/kernel/index.js';
 import type { Jackdaw } from './jackdaw.js';
 
 type Headings = Readonly<Record<string, string>>;
@@ -12,10 +13,12 @@ export interface KeyHolder {
   readonly entry: string;
 }
 
-export function keyHolder(id: string, tenant: string, role: string): KeyHolder {
+/** @param visibility by default as its role says */
+export function keyHolder(id: string, tenant: string, role: string, visibility?: Visibility): KeyHolder {
   const key = `key-of-${id}-of-${tenant}`;
   const hash = createHash('sha256').update(key).digest('hex');
-  return { key, headers: bearer(key), entry: `${id}:${tenant}:${role}:${hash}` };
+  const sees = visibility === undefined ? '' : `:${visibility}`;
+  return { key, headers: bearer(key), entry: `${id}:${tenant}:${role}:${hash}${sees}` };
 }
 
 export function bearer(key: string): Headings {

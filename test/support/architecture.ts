@@ -26,7 +26,7 @@ export async function cruiseProject(baseDir: string): Promise<Cruised> {
 }
 
 const MODULES =
-  'api mcp-server health console extension dpml workflow agent reasoning session mcp tool run llm telemetry cache security persistence config common'.split(
+  'api mcp-server health extension database-extension definition-files workflow agent reasoning session mcp rest-tool builtin-tool tool-policy tool-state tool run llm cache security persistence config errors kernel'.split(
     ' ',
   );
 
@@ -44,11 +44,11 @@ function faultyFiles(): Record<string, string> {
   ]);
   return {
     ...Object.fromEntries([...faces, ...ups]),
-    'src/api/down.ts': imports(['../agent/index.js', '../common/index.js', 'zod']),
-    'src/composition.ts': `${imports(['./common/hidden.js'])}\nimport '@nestjs/swagger';`,
-    'src/common/hidden.ts': 'export {};',
+    'src/api/down.ts': imports(['../agent/index.js', '../kernel/index.js', 'zod']),
+    'src/composition.ts': `${imports(['./kernel/hidden.js'])}\nimport '@nestjs/swagger';`,
+    'src/kernel/hidden.ts': 'export {};',
     'src/agent/faults.ts': [
-      imports(['./index.js', '../common/hidden.js', './faults.spec.js', './nowhere.js', 'jest', './round.js']),
+      imports(['./index.js', '../kernel/hidden.js', './faults.spec.js', './nowhere.js', 'jest', './round.js']),
       imports([
         'openai',
         '@anthropic-ai/sdk',
@@ -65,8 +65,11 @@ function faultyFiles(): Record<string, string> {
         'undici',
         'ipaddr.js',
         'js-yaml',
+        '@scalar/openapi-upgrader',
+        'html-to-text',
         'tough-cookie',
         '@nestjs/swagger',
+        '@nestjs/config',
         '@nestjs/terminus',
         '@modelcontextprotocol/server',
         '@nestjs/event-emitter',
@@ -77,8 +80,8 @@ function faultyFiles(): Record<string, string> {
     'src/mcp-server/eager.ts': "import './protocol/handler.js';\nimport '@modelcontextprotocol/server';",
     'src/agent/round.ts': imports(['./faults.js']),
     'src/agent/faults.spec.ts': 'export {};',
-    'examples/shop/src/main.ts': imports(['../../../src/common/hidden.js', 'jackdaw']),
-    'src/stray/thing.service.ts': imports(['../common/index.js']),
+    'examples/shop/src/main.ts': imports(['../../../src/kernel/hidden.js', 'jackdaw']),
+    'src/stray/thing.service.ts': imports(['../kernel/index.js']),
   };
 }
 

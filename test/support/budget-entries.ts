@@ -15,5 +15,5 @@ export function entry(id: string, tokens: number, scopes = ['session:s'], holder
 
 /** Starts enough runs that the store evicts idle totals in the next turn of the event loop. */
 export function beginMany(store: BudgetStore): void {
-  for (let n = 0; n < 1001; n++) store.begun([scope(`run:${n}`)], NOW);
+  for (let n = 0; n < 1001; n++) store.onStarted([scope(`run:${n}`)], NOW);
 }

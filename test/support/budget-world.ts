@@ -31,17 +31,17 @@ export class BudgetWorld {
   }
 
   /** A model call of a step, with its usage. */
-  async take(id: string, tokens: number, isTold = true, keys?: string[]): Promise<void> {
+  async take(id: string, tokens: number, isReported = true, keys?: string[]): Promise<void> {
     const held = await this.reserved(entry(id, 100, keys), await this.store.find(id));
-    await this.store.settle(held, { tokens, cost: tokens }, Date.now(), { isTold });
+    await this.store.settle(held, { tokens, cost: tokens }, Date.now(), { isReported });
   }
 
   /** Journals the usage of calls, and optionally the end of their run. */
-  async tell(runId: string, tokens: number | readonly number[], isOver = false): Promise<void> {
+  async reportUsage(runId: string, tokens: number | readonly number[], isOver = false): Promise<void> {
     const took = [tokens].flat().map((one) => ({ tokens: one, cost: one }));
-    const told = this.store.journaled(runId, took, isOver)!;
-    await this.opened.database.commit(told.statements);
-    told.committed();
+    const reported = this.store.journaled(runId, took, isOver)!;
+    await this.opened.database.commit(reported.statements);
+    reported.committed();
   }
 
   /** Starts a new process with a copy of the current files. */

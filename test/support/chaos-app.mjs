@@ -2,7 +2,7 @@
 // src/ has no code for it. CHAOS_POINT="intent.before:3" is the third time that the process reaches this point;
 // CHAOS_SABOTAGE breaks a guarantee on purpose, to verify that the checks detect it.
 import { flushCompileCache } from 'node:module';
-import { createApp } from '../../dist/bootstrap.js';
+import { createApp } from '../../dist/server/bootstrap.js';
 import { Database } from '../../dist/persistence/index.js';
 import { placesOf } from './chaos-places.mjs';
 import { reach } from './chaos-point.mjs';

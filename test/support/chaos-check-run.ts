@@ -61,7 +61,7 @@ export function isEnded(status: JournalRun['status']): boolean {
  * The only faults are crashes: a run answers, unless it was cancelled, or poisoned by repeated deaths of its process.
  */
 function endFaults(run: JournalRun, outdatedFrom: number): string[] {
-  if (!isEnded(run.status)) return [`it is ${run.status} after everybody was waited for`];
+  if (!isEnded(run.status)) return [`it is ${run.status} after all waits of the check`];
   const end = run.events.at(-1);
   const isRelinquished = isPoisoned(run) || (isOutdated(run) && run.finishedAt! >= outdatedFrom);
   if (isRelinquished || isAnswered(run) || isCancelled(run)) return [];
@@ -101,7 +101,7 @@ function claimFaults(run: JournalRun): string[] {
     const ordered = all.toSorted((a, b) => timeOf(a) - timeOf(b));
     return ordered.flatMap((claim, i) => {
       const isClosed = i === ordered.length - 1 ? isLastClosed(run, place, claim) : isExplained(run, claim);
-      return isClosed || canFindOut(run, place) ? [] : [`nobody said what became of ${claim.name}`];
+      return isClosed || canFindOut(run, place) ? [] : [`no event has the outcome of ${claim.name}`];
     });
   });
 }
@@ -163,7 +163,7 @@ function effectFaults(run: JournalRun, effects: readonly Effect[]): string[] {
 function decisionFaults(run: JournalRun, effects: readonly Effect[]): string[] {
   return effects.flatMap(({ key, tool }) => {
     const place = key.slice(`${run.id}:tool:`.length);
-    const hasLeave = run.steps.get(`answer:approval:${place}`)?.subject === 'approve';
-    return tool === 'approved' && !hasLeave ? [`${key} happened without approval`] : [];
+    const isApproved = run.steps.get(`answer:approval:${place}`)?.subject === 'approve';
+    return tool === 'approved' && !isApproved ? [`${key} happened without approval`] : [];
   });
 }

@@ -35,7 +35,7 @@ function lost({ runs }: ChaosJournal, ledger: ChaosLedger): Violation[] {
   return [
     ...ledger.contradictions.map(say(null)),
     ...[...ledger.accepted].flatMap(([runId, accepted]) => messageFaults(runs.get(runId), accepted).map(say(runId))),
-    ...[...ledger.events].flatMap(([runId, told]) => toldFaults(runs.get(runId), told).map(say(runId))),
+    ...[...ledger.events].flatMap(([runId, published]) => publishedFaults(runs.get(runId), published).map(say(runId))),
     ...ledger.decisions.flatMap((one) => decisionFaults(runs.get(one.runId), one).map(say(one.runId))),
     ...cancelled.map((runId) => say(runId)('its cancel was accepted, and is not there')),
   ];
@@ -53,10 +53,10 @@ function messageFaults(run: JournalRun | undefined, { query, result }: AcceptedR
   return [`it answered "${result}", and has ended with ${JSON.stringify(end)}`];
 }
 
-function toldFaults(run: JournalRun | undefined, told: ReadonlyMap<number, string>): string[] {
+function publishedFaults(run: JournalRun | undefined, published: ReadonlyMap<number, string>): string[] {
   const recorded = new Map(run?.events.map((event, i) => [run.numbers[i], JSON.stringify(event)]));
-  const wrong = [...told].filter(([n, text]) => recorded.get(n) !== text);
-  return wrong.map(([n, text]) => `its event ${n} was told as ${text}, and is ${recorded.get(n)}`);
+  const wrong = [...published].filter(([n, text]) => recorded.get(n) !== text);
+  return wrong.map(([n, text]) => `its event ${n} was published as ${text}, and is stored as ${recorded.get(n)}`);
 }
 
 function decisionFaults(run: JournalRun | undefined, { requestId, kind }: AcceptedDecision): string[] {

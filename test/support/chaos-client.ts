@@ -129,7 +129,7 @@ export class ChaosClient {
     if (stream.status !== 200) throw new Error(`Run ${runId} cannot be followed: ${stream.status}`);
     this.check(stream.headers['x-chaos-world']);
     const events = await stream.all();
-    this.ledger.tell(runId, events);
+    this.ledger.record(runId, events);
     const last = events.at(-1)?.data as RunEvent | undefined;
     return last?.type === 'run.waiting' ? last.requests : [];
   }

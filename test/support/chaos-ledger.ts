@@ -54,15 +54,15 @@ export class ChaosLedger {
     this.accepted.set(runId, { ...this.accepted.get(runId), ...chat, ...(result !== undefined && { result }) });
   }
 
-  tell(runId: string, events: readonly SseEvent[]): void {
-    const told = this.events.get(runId) ?? new Map<number, string>();
-    this.events.set(runId, told);
+  record(runId: string, events: readonly SseEvent[]): void {
+    const published = this.events.get(runId) ?? new Map<number, string>();
+    this.events.set(runId, published);
     for (const { id, data } of events) {
       if (id === null || !Number.isInteger(id)) continue;
       const text = JSON.stringify(data);
-      if ((told.get(id) ?? text) !== text)
-        this.contradictions.push(`${runId} event ${id}: ${told.get(id)} and ${text}`);
-      told.set(id, text);
+      if ((published.get(id) ?? text) !== text)
+        this.contradictions.push(`${runId} event ${id}: ${published.get(id)} and ${text}`);
+      published.set(id, text);
     }
   }
 
@@ -79,7 +79,7 @@ export class ChaosLedger {
 
   /** Number of acknowledged items. */
   get size(): number {
-    const events = [...this.events.values()].reduce((sum, told) => sum + told.size, 0);
+    const events = [...this.events.values()].reduce((sum, published) => sum + published.size, 0);
     return this.accepted.size + this.decisions.length + this.cancels.size + this.turns.size + events;
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as passes } from 'node:timers/promises';
-import { judge, keep, type Verdict } from './chaos-totals.js';
+import { judge, storeReport, type Verdict } from './chaos-totals.js';
 import { CLUSTER, readFrom, type ChaosStore } from './chaos-stores.js';
 import { ChaosWorld } from './chaos-world.js';
 import type { TestServer } from './test-databases.js';
@@ -36,16 +36,16 @@ export async function suffer(
   seed: number,
 ): Promise<Verdict> {
   const world = await ChaosWorld.open(store, seed);
-  world.tell(`${store.name}, seed ${seed}`);
+  world.log(`${store.name}, seed ${seed}`);
   const nodes = [await world.serve(env), await world.serve(env)];
   const peace = new AbortController();
   const end = new Promise((resolve) => peace.signal.addEventListener('abort', resolve));
   const loads = nodes.map((node) => world.load(node, end));
   for (const disaster of disasters) {
     await passes(PEACE_MS);
-    world.tell('a disaster begins');
+    world.log('a disaster begins');
     await disaster(world);
-    world.tell('it is over');
+    world.log('it is over');
   }
   await passes(PEACE_MS);
   peace.abort();
@@ -61,7 +61,7 @@ export async function suffer(
  */
 export async function deploy(store: ChaosStore, replayed: readonly number[], seed: number): Promise<Verdict> {
   const world = await ChaosWorld.open(store, seed);
-  world.tell(`${store.name}, seed ${seed}, a new release replays ${replayed.join()}`);
+  world.log(`${store.name}, seed ${seed}, a new release replays ${replayed.join()}`);
   const before = { CHAOS_LOOP: '1', CHAOS_LOOPS: '1' };
   const old = [await world.serve(before), await world.serve(before)];
   const peace = new AbortController();
@@ -74,7 +74,7 @@ export async function deploy(store: ChaosStore, replayed: readonly number[], see
     loads.push(world.load(next, end));
     await passes(PEACE_MS);
     await node.kill();
-    world.tell('a process of the old release died');
+    world.log('a process of the old release died');
     await passes(PEACE_MS);
   }
   if (!replayed.includes(1)) world.outdatedFrom = Date.now() - PEACE_MS;
@@ -88,6 +88,6 @@ export async function deploy(store: ChaosStore, replayed: readonly number[], see
 async function conclude(world: ChaosWorld, store: ChaosStore, points: number): Promise<Verdict> {
   const verdict = await judge(world, points);
   await world.close();
-  keep(verdict, `${store.name}-${world.name}`);
+  storeReport(verdict, `${store.name}-${world.name}`);
   return verdict;
 }

@@ -6,11 +6,11 @@ import type { ChaosLedger, ReadSession } from './chaos-ledger.js';
 /** Turns per page: few, so that reads use several pages. */
 const PAGE = 1;
 
-interface ToldSession {
+interface ShownSession {
   readonly turn_count: number;
   readonly message_count: number;
 }
-interface ToldMessage {
+interface ShownMessage {
   readonly turn: number;
   readonly run_id: string;
   readonly role: Message['role'];
@@ -18,17 +18,17 @@ interface ToldMessage {
   readonly tool_calls?: unknown;
   readonly tool_call_id?: string;
 }
-interface ToldPage {
-  readonly messages: readonly ToldMessage[];
+interface ShownPage {
+  readonly messages: readonly ShownMessage[];
   readonly next: number | null;
 }
 
 /** Reads a session over REST, page by page. @param get takes a path under `sessions/` */
 export async function readSession(get: <T>(path: string) => Promise<T>, id: string): Promise<ReadSession> {
-  const { turn_count, message_count } = await get<ToldSession>(id);
-  const messages: ToldMessage[] = [];
+  const { turn_count, message_count } = await get<ShownSession>(id);
+  const messages: ShownMessage[] = [];
   for (let after: number | null = 0; after !== null;) {
-    const page: ToldPage = await get<ToldPage>(`${id}/messages?limit=${PAGE}&after=${after}`);
+    const page: ShownPage = await get<ShownPage>(`${id}/messages?limit=${PAGE}&after=${after}`);
     messages.push(...page.messages);
     after = page.next;
   }
@@ -62,19 +62,19 @@ export function readingViolations({ sessions }: ChaosJournal, ledger: ChaosLedge
 }
 
 function countFaults({ lastTurn, messageCount, turns }: JournalSession, read: ReadSession | undefined): string[] {
-  if (!read) return ['nobody could read it'];
-  const told = `${read.turnCount} turns, ${read.messageCount} messages: ${read.turns.map(({ turn }) => turn).join(' ')}`;
+  if (!read) return ['no request could read it'];
+  const shown = `${read.turnCount} turns, ${read.messageCount} messages: ${read.turns.map(({ turn }) => turn).join(' ')}`;
   const there = `${lastTurn} turns, ${messageCount} messages: ${turns.map(({ turn }) => turn).join(' ')}`;
-  return told === there ? [] : [`it is told as ${told}, and has ${there}`];
+  return shown === there ? [] : [`the API shows ${shown}, and the database has ${there}`];
 }
 
 /** The content of messages in a common form, for both of their formats. */
-function toText(messages: readonly (Message | ToldMessage)[]): string {
+function toText(messages: readonly (Message | ShownMessage)[]): string {
   return JSON.stringify(
     messages.map((message) => {
       const { role, content } = message;
       const { toolCalls, toolCallId } = message as { toolCalls?: unknown; toolCallId?: string };
-      const { tool_calls = toolCalls, tool_call_id = toolCallId } = message as Partial<ToldMessage>;
+      const { tool_calls = toolCalls, tool_call_id = toolCallId } = message as Partial<ShownMessage>;
       return { role, content, tool_calls, tool_call_id };
     }),
   );

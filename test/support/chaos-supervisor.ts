@@ -1,6 +1,6 @@
 import { describeKill, type Kill } from './chaos-points.js';
 import type { ChaosStore } from './chaos-stores.js';
-import { add, judge, keep, NOTHING, type Totals, type Verdict } from './chaos-totals.js';
+import { add, judge, storeReport, NOTHING, type Totals, type Verdict } from './chaos-totals.js';
 import { ChaosWorld } from './chaos-world.js';
 
 export interface Ordeal {
@@ -55,7 +55,7 @@ async function endureOne(
   await world.calm();
   const verdict = await judge(world, kills.length);
   await world.close();
-  if (!env?.['CHAOS_SABOTAGE']) keep(verdict, `${store.name}-${world.name}`);
+  if (!env?.['CHAOS_SABOTAGE']) storeReport(verdict, `${store.name}-${world.name}`);
   return verdict;
 }
 

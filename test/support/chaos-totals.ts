@@ -56,7 +56,7 @@ export async function judge(world: ChaosWorld, points: number): Promise<Verdict>
   const journal = await world.journal();
   const violations = violationsOf(journal, world.ledger, world.outdatedFrom);
   for (const runId of world.unheard)
-    violations.push({ kind: 'stuck', runId, text: 'a follower was never told that it ended' });
+    violations.push({ kind: 'stuck', runId, text: 'a follower never received its end' });
   for (const text of world.refusals())
     violations.push({ kind: 'history', runId: null, text: `a model was asked: ${text}` });
   const of = (...kinds: Violation['kind'][]) => violations.filter(({ kind }) => kinds.includes(kind)).length;
@@ -85,7 +85,7 @@ export async function judge(world: ChaosWorld, points: number): Promise<Verdict>
 }
 
 /** Writes the full report of violations, if any, to a file. */
-export function keep({ report }: Verdict, name: string): void {
+export function storeReport({ report }: Verdict, name: string): void {
   if (report.length === 0) return;
   const folder = join(tmpdir(), 'jackdaw-chaos-violations');
   mkdirSync(folder, { recursive: true });

@@ -26,7 +26,7 @@ const CALM_MS = 60_000;
 const PLANS = 400;
 
 /** Runs that must continue without a person: runs queued behind a waiting run of their session are excluded. */
-const GOING_ON = `SELECT r.id FROM run r WHERE r.status IN ('queued', 'running') AND NOT EXISTS (
+const UNFINISHED = `SELECT r.id FROM run r WHERE r.status IN ('queued', 'running') AND NOT EXISTS (
   SELECT 1 FROM run h WHERE h.session_id = r.session_id AND h.session_slot IS NOT NULL AND h.status = 'waiting')`;
 
 /** A node of a world, and its own variables. */
@@ -42,7 +42,7 @@ export class ChaosWorld {
   readonly effectsFile: string;
   /** Epoch ms from which runs of an old loop may end because no process can replay them. */
   outdatedFrom = Infinity;
-  private readonly begun = Date.now();
+  private readonly startedAt = Date.now();
   private readonly plans: readonly Conversation[];
   /** Ended runs whose end no follower received. */
   readonly unheard = new Set<string>();
@@ -88,7 +88,7 @@ export class ChaosWorld {
 
   /** Starts a process under load and kills it. @returns whether it died at its point */
   async live(kill: Kill, env: Env = {}): Promise<boolean> {
-    this.tell(`a process starts, to die at ${describeKill(kill)}`);
+    this.log(`a process starts, to die at ${describeKill(kill)}`);
     const node = this.start({ ...env, ...toEnv(kill) });
     const isReady = await this.untilReady(node, kill);
     const bombs = new AbortController();
@@ -100,13 +100,13 @@ export class ChaosWorld {
       await load;
     }
     const isReached = !('point' in kill) || node.lines.includes(`died at ${kill.point}`);
-    this.tell(`it died${isReached ? '' : ', but not there'}`);
+    this.log(`it died${isReached ? '' : ', but not there'}`);
     return isReached;
   }
 
   /** Runs a process that is not killed: all runs end, and people settle the calls that a crash left open. */
   async calm(env: Env = {}): Promise<void> {
-    this.tell('nobody dies any more');
+    this.log('the supervisor kills no more processes');
     const node = await this.serve(env);
     await this.settle(node);
     await node.kill();
@@ -117,7 +117,7 @@ export class ChaosWorld {
     const client = new ChaosClient(node.url, this.name, this.ledger);
     do await this.quiesce(client);
     while (await this.decideAll(client));
-    this.tell('all is quiet');
+    this.log('all is quiet');
     const sessions = await this.open.query<{ id: string }>('SELECT id FROM session');
     for (const { id } of sessions) this.ledger.sessions.set(id, await client.read(id));
   }
@@ -156,7 +156,7 @@ export class ChaosWorld {
     const followed = new Map<string, Promise<unknown>>();
     let clock = startClock();
     for (let fewest = Infinity; ;) {
-      const open = await this.goingOn();
+      const open = await this.unfinished();
       if (open.length < fewest) {
         fewest = open.length;
         clock.stop();
@@ -168,23 +168,23 @@ export class ChaosWorld {
         following.catch(() => undefined);
       }
       const next = open.length === 0 ? 'none' : await Promise.race([clock.late, ...open.map((id) => followed.get(id))]);
-      if (next === 'late') await this.giveUp(followed.keys());
+      if (next === 'late') await this.abandon(followed.keys());
       if (next === 'none' || next === 'late') break;
     }
     clock.stop();
   }
 
-  private async goingOn(): Promise<string[]> {
-    const rows = await this.open.query<{ id: string }>(GOING_ON);
+  private async unfinished(): Promise<string[]> {
+    const rows = await this.open.query<{ id: string }>(UNFINISHED);
     return rows.map(({ id }) => id).filter((id) => !this.stuck.has(id));
   }
 
   /** Also records runs that have ended meanwhile, but whose followers received no end. */
-  private async giveUp(followed: Iterable<string>): Promise<void> {
-    const rest = new Set(await this.goingOn());
+  private async abandon(followed: Iterable<string>): Promise<void> {
+    const rest = new Set(await this.unfinished());
     for (const id of rest) this.stuck.add(id);
     for (const id of followed) if (!rest.has(id)) this.unheard.add(id);
-    this.tell(`no end in time of ${[...this.stuck].join(' ')}; no word of the end of ${[...this.unheard].join(' ')}`);
+    this.log(`no end in time of ${[...this.stuck].join(' ')}; no word of the end of ${[...this.unheard].join(' ')}`);
   }
 
   /** The output of the processes, the oldest first. */
@@ -262,8 +262,8 @@ export class ChaosWorld {
     };
   }
 
-  tell(text: string): void {
-    this.story.push(`${String(Date.now() - this.begun).padStart(7)} ms  ${text}`);
+  log(text: string): void {
+    this.story.push(`${String(Date.now() - this.startedAt).padStart(7)} ms  ${text}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Tool, ToolRegistry, ToolState, type ToolContext } from '../../src/tool/index.js';
+import { Tool, type ToolContext, ToolRegistry, ToolState } from '../../src/tool/index.js';
 
 export interface Counted {
   readonly count: number;
@@ -21,7 +21,7 @@ export class CounterTools {
     return state.data.count;
   }
 
-  @Tool({ description: 'Counts by what it returns.', stateful: { initial: INITIAL }, input: BY })
+  @Tool({ description: 'Adds the step and returns the count.', stateful: { initial: INITIAL }, input: BY })
   async tally({ by = 1 }: z.infer<typeof BY>, { state }: ToolContext): Promise<unknown> {
     const { count } = state!.data as unknown as Counted;
     return { was: count, state: { count: count + by } };
@@ -65,7 +65,7 @@ export class CounterTools {
 
   @Tool({ description: 'Keeps none.', effect: 'read', input: z.object({}) })
   stateless(_input: object, context: ToolContext): unknown {
-    return { state: { kept: false }, has: context.state !== undefined };
+    return { state: { stored: false }, has: context.state !== undefined };
   }
 }
 

@@ -6,7 +6,7 @@ import { appendFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
-import { createApp } from '../../dist/bootstrap.js';
+import { createApp } from '../../dist/server/bootstrap.js';
 import { Tool, withImages } from '../../dist/index.js';
 import { changeLoop } from './release.mjs';
 
@@ -42,6 +42,9 @@ class StepTools {
   approved_step(input) {
     return perform('approved_step', input);
   }
+  async filed_step(input) {
+    return { did: await perform('filed_step', input), data: Buffer.alloc(900, 0xff), picture: PICTURE };
+  }
   async pictured_step(input) {
     return withImages(await perform('pictured_step', input), [PICTURE]);
   }
@@ -66,7 +69,8 @@ UseGuards(TenantGuard)(
   Object.getOwnPropertyDescriptor(StepTools.prototype, 'guarded_step'),
 );
 
-const HANDLING = { approved: { approval: 'always' }, guarded: { effect: 'read' }, pictured: { effect: 'read' } };
+const READING = { effect: 'read' };
+const HANDLING = { approved: { approval: 'always' }, guarded: READING, pictured: READING, filed: READING };
 const input = {
   type: 'object',
   properties: { step: { type: 'integer' } },
@@ -74,7 +78,7 @@ const input = {
   additionalProperties: false,
 };
 // Plain JavaScript: the decorator is called as a function, so that no build step is needed.
-for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved', 'pictured']) {
+for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved', 'pictured', 'filed']) {
   const name = `${kind}_step`;
   const descriptor = Object.getOwnPropertyDescriptor(StepTools.prototype, name);
   const handling = HANDLING[kind] ?? { effect: kind };

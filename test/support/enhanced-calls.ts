@@ -2,8 +2,8 @@ import type { CallOptions, ChatModel, ChatRequest, ChatResult, ChatStreamPart } 
 import type { ModelRegistry } from '../../src/llm/index.js';
 import type { FakeLlm } from './fake-llm.js';
 
-export const WAYS = ['generate', 'stream'] as const;
-export type Way = (typeof WAYS)[number];
+export const CALL_METHODS = ['generate', 'stream'] as const;
+export type CallMethod = (typeof CALL_METHODS)[number];
 
 export interface Asked {
   readonly result: ChatResult;
@@ -20,12 +20,12 @@ export function modelOf(registry: ModelRegistry, llm: FakeLlm, functionCalling =
 /** Calls the model by either verb. Throws when a stream does not end with exactly one `finish`. */
 export async function ask(
   model: ChatModel,
-  way: Way,
+  method: CallMethod,
   request: string | ChatRequest,
   options?: CallOptions,
 ): Promise<Asked> {
   const asked = typeof request === 'string' ? toRequest(request) : request;
-  if (way === 'generate') return { result: await model.generate(asked, options), parts: [] };
+  if (method === 'generate') return { result: await model.generate(asked, options), parts: [] };
   const parts: ChatStreamPart[] = [];
   for await (const part of model.stream(asked, options)) parts.push(part);
   const last = parts.pop();

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FakeReply } from './fake-llm.types.js';
+import type { FakeEnvelope, FakeReply } from './fake-llm.types.js';
 
 /** The body of an embedding request, as received. */
 export interface FakeEmbeddingRequest {
@@ -17,6 +17,8 @@ const DIMENSIONS = 64;
 export class FakeEmbeddings {
   /** The received bodies, in order. */
   readonly requests: FakeEmbeddingRequest[] = [];
+  /** Path and headers of each request. */
+  readonly envelopes: FakeEnvelope[] = [];
   private readonly meanings = new Map<string, string>();
   private readonly script: FakeEmbeddingScript[] = [];
   private fallback: FakeEmbeddingScript = null;
@@ -41,7 +43,7 @@ export class FakeEmbeddings {
   }
 
   reset(): void {
-    this.requests.length = this.script.length = 0;
+    this.requests.length = this.envelopes.length = this.script.length = 0;
     this.meanings.clear();
     this.fallback = null;
     this.came = Promise.withResolvers();
@@ -52,8 +54,9 @@ export class FakeEmbeddings {
     await this.came.promise;
   }
 
-  answer(request: FakeEmbeddingRequest): FakeReply {
+  answer(request: FakeEmbeddingRequest, envelope: FakeEnvelope): FakeReply {
     this.requests.push(request);
+    this.envelopes.push(envelope);
     this.came.resolve();
     const script = this.script.shift() ?? this.fallback;
     const reply = typeof script === 'function' ? script(request) : script;

@@ -34,6 +34,7 @@ export class FakeLlmHandler {
     if ('hang' in reply) return;
     if ('reset' in reply) this.breakOff();
     else if ('status' in reply) this.sendBody(reply.status, reply.body, reply.headers);
+    else if ('chunks' in reply) this.sendChunks(reply.chunks, reply.type);
     else if ('events' in reply) this.sendEvents(reply.events, reply);
     else if (this.request.stream) this.sendEvents(this.wire.toEvents(reply, this.request), reply);
     else this.sendWhole(this.wire.toBody(reply, this.request), reply);
@@ -44,6 +45,12 @@ export class FakeLlmHandler {
     const type = isText ? 'text/html; charset=utf-8' : 'application/json';
     this.outgoing.writeHead(status, { 'content-type': type, ...headers });
     this.outgoing.end(isText ? body : JSON.stringify(body));
+  }
+
+  private sendChunks(chunks: readonly Uint8Array[], type: string): void {
+    this.outgoing.writeHead(200, { 'content-type': type });
+    for (const chunk of chunks) this.outgoing.write(chunk);
+    this.outgoing.end();
   }
 
   private sendWhole(body: unknown, faults: FakeFaults): void {

@@ -45,6 +45,7 @@ function toCall(call: FakeCall, index: number) {
     id: call.id ?? `call_fake_${index}`,
     type: 'function',
     function: { name: call.name, arguments: argumentsOf(call) },
+    ...(call.signature && { extra_content: { google: { thought_signature: call.signature } } }),
   };
 }
 
@@ -55,7 +56,7 @@ function toFragments(call: FakeCall, index: number) {
   const middle = Math.ceil(text.length / 2);
   const halves = [text.slice(0, middle), text.slice(middle)].filter((half) => half !== '');
   return [
-    { index, id: whole.id, type: 'function', function: { name: call.name, arguments: '' } },
+    { index, ...whole, function: { name: call.name, arguments: '' } },
     ...halves.map((half) => ({ index, function: { arguments: half } })),
   ];
 }

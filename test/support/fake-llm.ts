@@ -4,6 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { FakeEmbeddings, type FakeEmbeddingRequest } from './fake-embeddings.js';
 import { FakeLlmHandler } from './fake-llm.handler.js';
 import type { FakeEnvelope, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
+import { brokenRules, type BrokenRule, type ProviderName } from './providers/index.js';
+
+/** Makes the fake enforce the rules of a provider. */
+export interface StrictOptions {
+  /** The provider, or its choice by the request. */
+  readonly strict?: ProviderName | ((request: FakeRequest) => ProviderName);
+}
 
 const UNSCRIPTED: FakeReply = {
   status: 500,
@@ -19,6 +26,9 @@ const UNSCRIPTED: FakeReply = {
  *     …                       // point the application at llm.url
  *     llm.requests[1].messages
  *     await llm.close();
+ *
+ * With `FakeLlm.start({ strict: 'mistral' })` it first checks each request by the provider's rules (`providers/`), and
+ * answers a broken rule with the provider's status and error body; the script waits for the next request.
  */
 export class FakeLlm {
   /** The received bodies, in order. */
@@ -27,6 +37,8 @@ export class FakeLlm {
   readonly embeddings = new FakeEmbeddings();
   /** Path and headers of each request. */
   readonly envelopes: FakeEnvelope[] = [];
+  /** The rules that requests to a strict fake broke. */
+  readonly broken: BrokenRule[] = [];
   /** Requests whose caller disconnected before the reply was complete. */
   abortedRequests = 0;
   openConnections = 0;
@@ -34,7 +46,10 @@ export class FakeLlm {
   private fallback: FakeScript = UNSCRIPTED;
   private readonly waiters = new Set<() => void>();
 
-  private constructor(private readonly server: Server) {
+  private constructor(
+    private readonly server: Server,
+    private readonly options: StrictOptions,
+  ) {
     server.on('connection', (socket) => {
       this.openConnections++;
       socket.on('close', () => this.change(() => this.openConnections--));
@@ -45,9 +60,9 @@ export class FakeLlm {
     });
   }
 
-  static async start(): Promise<FakeLlm> {
+  static async start(options: StrictOptions = {}): Promise<FakeLlm> {
     const server = createServer({ keepAliveTimeout: 60_000 });
-    const llm = new FakeLlm(server);
+    const llm = new FakeLlm(server, options);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return llm;
@@ -88,7 +103,7 @@ export class FakeLlm {
   /** Clears the script and the requests, so that one fake serves several tests. */
   reset(): void {
     this.embeddings.reset();
-    this.script.length = this.requests.length = this.envelopes.length = 0;
+    this.script.length = this.requests.length = this.envelopes.length = this.broken.length = 0;
     this.fallback = UNSCRIPTED;
     this.abortedRequests = 0;
   }
@@ -128,17 +143,28 @@ export class FakeLlm {
     outgoing.on('close', () => {
       if (!outgoing.writableFinished && !handler.brokeOff) this.change(() => this.abortedRequests++);
     });
+    const envelope = { path: incoming.url ?? '', headers: incoming.headers };
     if (path.endsWith('/embeddings')) {
       const request = body as unknown as FakeEmbeddingRequest;
-      await handler.send(this.embeddings.answer(request));
+      await handler.send(this.embeddings.answer(request, envelope));
       return;
     }
     this.change(() => {
       this.requests.push(body);
-      this.envelopes.push({ path: incoming.url ?? '', headers: incoming.headers });
+      this.envelopes.push(envelope);
     });
-    const script = this.script.shift() ?? this.fallback;
+    const script = this.rejection(body) ?? this.script.shift() ?? this.fallback;
     await handler.send(script);
+  }
+
+  /** The provider's answer to a request that breaks a rule. */
+  private rejection(request: FakeRequest): FakeReply | undefined {
+    const { strict } = this.options;
+    if (strict === undefined) return undefined;
+    const broken = brokenRules(typeof strict === 'function' ? strict(request) : strict, request);
+    this.broken.push(...broken);
+    const [first] = broken;
+    return first && { status: first.status, body: first.body };
   }
 
   private change(happen: () => void): void {

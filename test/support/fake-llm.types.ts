@@ -5,6 +5,8 @@ export interface FakeCall {
   readonly name?: string;
   readonly arguments?: Readonly<Record<string, unknown>> | string;
   readonly id?: string;
+  /** Gemini's thought signature. */
+  readonly signature?: string;
 }
 
 /** Faults of an exchange, independent of the reply. */
@@ -42,6 +44,8 @@ export type FakeReply =
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     })
+  /** The exact bytes of a body or stream with status 200; every chunk arrives separately. */
+  | (FakeFaults & { readonly chunks: readonly Uint8Array[]; readonly type: string })
   /** The exact events of a stream, independent of the request. */
   | (FakeFaults & { readonly events: readonly unknown[] })
   /** Never answers. */
@@ -53,6 +57,7 @@ export interface FakeRequestMessage {
   readonly role: string;
   readonly content: unknown;
   readonly tool_call_id?: string;
+  readonly name?: string;
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly { id: string; type: string; function: { name: string; arguments: string } }[];
 }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../src/common/index.js';
+import { AppError, type ErrorCode } from '../../src/errors/index.js';
 import type { CallOptions, ChatModel, ChatResult, ChatStreamPart } from '../../src/llm/index.js';
 import { says, ScriptedChatModel } from './scripted-chat-model.js';
 

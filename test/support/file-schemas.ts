@@ -39,7 +39,7 @@ const OWN: Fields = {
   },
 };
 
-/** The schema in docs/agent.schema.json: an agent file may inherit the required fields of a definition. */
+/** The schema in docs/schemas/agent.schema.json: an agent file may inherit the required fields of a definition. */
 export function agentFileSchema(): Schema {
   const { $schema, properties, ...rest } = schemaOf(agentDefinitionSchema);
   const fields = properties as Fields;
@@ -63,7 +63,7 @@ export function agentFileSchema(): Schema {
   };
 }
 
-/** The schema in docs/workflow.schema.json. */
+/** The schema in docs/schemas/workflow.schema.json. */
 export function workflowFileSchema(): Schema {
   const { $schema, properties, ...rest } = schemaOf(workflowSchema);
   const title = 'A workflow file of Jackdaw: docs/workflows.md';

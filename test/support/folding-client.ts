@@ -9,7 +9,7 @@ export class FoldingClient {
   lastEventId: string | null = null;
   readonly journaled: { readonly n: number; readonly event: RunEvent }[] = [];
   /** Each completed message, with the text that was streamed before. */
-  readonly messages: { readonly text: string; readonly told: string }[] = [];
+  readonly messages: { readonly text: string; readonly received: string }[] = [];
   /** The text of the current message. */
   text = '';
   restarts = 0;
@@ -29,7 +29,7 @@ export class FoldingClient {
   }
 
   private complete(text: string): void {
-    this.messages.push({ text, told: this.text });
+    this.messages.push({ text, received: this.text });
     this.text = '';
   }
 }

@@ -24,7 +24,7 @@ const cases = {
   workflow: { mcpServers: [silent], workflows: [{ name: 'w', nodes: [{ id: 'x', type: 'tool', tool: 'nothing' }] }] },
   extension: { mcpServers: [silent], extensions: [Late] },
   object: { mcpServers: [silent], extensions: [{ name: 'late', version: '1.0.0', boot: () => undefined }] },
-  server: { mcp: { enabled: true, name: 'nobody' } },
+  server: { mcp: { enabled: true, name: 'unnamed' } },
   none: {},
 };
 
@@ -38,11 +38,11 @@ async function relayTo(url) {
     inner.pipe(outer).pipe(inner);
   });
   await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  const leave = () => {
+  const disconnect = () => {
     relay.close();
     for (const socket of sockets) socket.destroy();
   };
-  return { url: `redis://127.0.0.1:${relay.address().port}`, leave };
+  return { url: `redis://127.0.0.1:${relay.address().port}`, disconnect };
 }
 
 const relay = which === 'lost' ? await relayTo(env.REDIS_URL) : undefined;
@@ -50,7 +50,7 @@ if (relay) env.REDIS_URL = relay.url;
 try {
   const agent = await createAgent({ env, logger: false, ...cases[which] });
   if (relay) await agent.chat('6*7');
-  relay?.leave();
+  relay?.disconnect();
   await agent.close();
   process.stdout.write('closed\n');
 } catch (error) {

@@ -39,7 +39,7 @@ function callFaults({ role, content, tool_calls }: FakeRequestMessage, ids: read
     ...when(tool_calls?.length === 0, 'an empty list of calls'),
     ...when(new Set(ids).size < ids.length, `the same id twice in ${ids.join()}`),
     ...when(ids.includes(''), 'an id that is empty'),
-    ...when(names.length > 0, `names that are none: ${names.join()}`),
+    ...when(names.length > 0, `malformed names: ${names.join()}`),
     ...when(tooLong.length > 0, `ids that are too long: ${tooLong.join()}`),
   ];
 }

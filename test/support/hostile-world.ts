@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { contextIdOf } from '../../src/tool/index.js';
+import { contextIdOf } from '../../src/tool-state/index.js';
 import { keyHolder, makeKey } from './api-keys.js';
 import { callTool } from './direct-calls.js';
 import { FakeLlm } from './fake-llm.js';
@@ -28,7 +28,7 @@ const IMPORT = 'POST /api/sessions/import';
 const ADD_SERVER = 'POST /api/mcp/servers';
 /** Routes that consume data which other requests need. */
 const SPENDING: readonly string[] = [...Object.keys(ASKING), 'POST /api/sessions/prune'];
-const TWINS = /^\/api\/tools\/(guarded|ask|unsure|count)\/call$/;
+const SAME_HANDLER = /^\/api\/tools\/(guarded|ask|unsure|count)\/call$/;
 const NOTHING: Things = { ended: 'x', flow: 'x', waiting: 'x', session: 'x', key: 'x', user: 'x', state: 'x' };
 
 /** The fields beside a tested field, where they differ from `CASES`. */
@@ -117,7 +117,7 @@ export class HostileWorld {
   /** The OpenAPI document, without pages of tools of this world that equal the one of `echo`. */
   async document(): Promise<OpenAPIObject> {
     const document = (await this.jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
-    const paths = Object.entries(document.paths).filter(([path]) => !TWINS.test(path));
+    const paths = Object.entries(document.paths).filter(([path]) => !SAME_HANDLER.test(path));
     return { ...document, paths: Object.fromEntries(paths) };
   }
 

@@ -1,11 +1,11 @@
-import { suspend, Tool, ToolState, UnknownOutcome, type Suspension, type ToolContext } from '../../src/tool/index.js';
+import { suspend, type Suspension, Tool, type ToolContext, ToolState, UnknownOutcome } from '../../src/tool/index.js';
 
 const ANYTHING = { type: 'object', properties: { value: {} } };
 
 /** Tools that accept and return any JSON; some of them wait for people. */
 export class HostileTools {
   @Tool({
-    description: 'Gives back what it is given.',
+    description: 'Returns its input.',
     effect: 'read',
     input: { ...ANYTHING, required: ['value'] },
     output: ANYTHING,
@@ -14,12 +14,12 @@ export class HostileTools {
     return input;
   }
 
-  @Tool({ description: 'Gives it back with leave.', approval: 'always', input: ANYTHING, output: ANYTHING })
+  @Tool({ description: 'Returns its input after approval.', approval: 'always', input: ANYTHING, output: ANYTHING })
   guarded(input: { value?: unknown }): unknown {
     return input;
   }
 
-  @Tool({ description: 'Gives back what it is answered.', effect: 'read', input: ANYTHING })
+  @Tool({ description: 'Returns the answer of the user.', effect: 'read', input: ANYTHING })
   ask(_input: object, { answer }: ToolContext): Suspension | { value: unknown } {
     return answer ? { value: answer.value } : suspend({ question: 'What?' });
   }
@@ -30,7 +30,7 @@ export class HostileTools {
     return state.data.count;
   }
 
-  @Tool({ description: 'Never knows what became of it.', input: ANYTHING })
+  @Tool({ description: 'Never knows its outcome.', input: ANYTHING })
   unsure(): UnknownOutcome {
     return new UnknownOutcome('the line went dead');
   }

@@ -52,7 +52,7 @@ export async function openItems(url: string): Promise<OpenPersistence> {
 /** Like `openItems`, but retains their rows. */
 export function openAgain(url: string): Promise<OpenPersistence> {
   const { config } = loadConfig({ env: { DATABASE_URL: url } });
-  return openPersistence(config, { entities: [], migrations: [CreateItem1764000009000] });
+  return openPersistence(config.database, { entities: [], migrations: [CreateItem1764000009000] });
 }
 
 export function add(id: number, body: SqlValue = null): Statement {

@@ -55,8 +55,8 @@ export abstract class JackdawClient {
   }
 
   /** All events of a run, to the end of its stream. */
-  async events(runId: string): Promise<SseEvent[]> {
-    return (await this.follow(runId)).all();
+  async events(runId: string, headers: Headings = {}): Promise<SseEvent[]> {
+    return (await this.follow(runId, undefined, headers)).all();
   }
 
   /** The messages of a session, without values that differ from run to run. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppOptions } from '../../src/app.module.js';
-import { createApp } from '../../src/bootstrap.js';
+import { createApp } from '../../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../../src/config/index.js';
 import type { FakeLlm } from './fake-llm.js';
 import { JackdawClient } from './jackdaw-client.js';
@@ -60,7 +60,7 @@ export async function startJackdaw({ llm, env, tools, options, dataDir }: StartO
     logStream: { write: (line) => void log.push(JSON.parse(line) as Record<string, unknown>) },
     ...options,
   });
-  await app.listen(config.http.port, config.http.host);
+  await app.listen(config.server.port, config.server.host);
   return new Jackdaw(app, await app.getUrl(), folder, log, dataDir === undefined);
 }
 

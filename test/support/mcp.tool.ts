@@ -41,7 +41,7 @@ export class McpTestTools {
     return mcpContent([{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }]);
   }
 
-  @Tool({ description: 'Paints, and tells of it.', effect: 'read' })
+  @Tool({ description: 'Paints, and reports it.', effect: 'read' })
   paint(): unknown {
     return withImages({ title: 'A tree' }, ['data:image/png;base64,iVBORw0KGgo=', 'https://example.com/tree.png']);
   }
@@ -62,7 +62,7 @@ export class McpTestTools {
     signal.addEventListener('abort', () => this.aborted.open());
     this.held.open();
     await this.aborted.opened;
-    return 'let go';
+    return 'released';
   }
 
   @Tool({ description: 'Asks the client’s model and its user.', effect: 'read' })

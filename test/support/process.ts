@@ -57,10 +57,10 @@ export class ServerProcess extends JackdawClient {
   }
 
   /** Starts a script with these variables and no other of ours. */
-  static start(script: string, env: Env): ServerProcess {
+  static start(script: string, env: Env, args: readonly string[] = []): ServerProcess {
     const { PATH = '', HOME = '' } = process.env;
     return new ServerProcess(
-      spawn(process.execPath, [script], {
+      spawn(process.execPath, [script, ...args], {
         env: { PATH, HOME, NODE_COMPILE_CACHE: CODE_CACHE, LOG_LEVEL: 'silent', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),

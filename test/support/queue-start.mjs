@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../../dist/config/index.js';
-import { BullRunQueue } from '../../dist/run/bull/bull-run-queue.js';
+import { BullRunQueue } from '../../dist/run/distributed/bull-run-queue.js';
 
 Logger.overrideLogger(false);
 const target = new URL(process.argv[2]);
@@ -19,7 +19,8 @@ relay.listen(0, '127.0.0.1');
 await once(relay, 'listening');
 const url = new URL(target);
 url.host = `127.0.0.1:${relay.address().port}`;
-const queue = new BullRunQueue(loadConfig({ env: { DATABASE_URL: url.href } }).config);
+const { config } = loadConfig({ env: { DATABASE_URL: url.href } });
+const queue = new BullRunQueue(config.run, config.database);
 const start = () =>
   queue
     .start(['queue-start'], async () => 'done')

@@ -1,11 +1,12 @@
 import type { ChatResult, Message } from '../../src/llm/index.js';
-import { ProcessorRegistry } from '../../src/reasoning/pipeline/processor.registry.js';
+import { ProcessorRegistry } from '../../src/reasoning/loop/processor.registry.js';
 import { PromptBuilder } from '../../src/reasoning/prompt.builder.js';
 import { ProtocolRegistry } from '../../src/reasoning/protocols/protocol.registry.js';
 import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
 import type { ReasoningOutcome, ReasoningRequest } from '../../src/reasoning/reasoning.types.js';
 import type { RunContext } from '../../src/run/index.js';
-import { ToolExecutor, type CallRates, type SecurityPolicies } from '../../src/tool/index.js';
+import { ToolExecutor } from '../../src/tool/index.js';
+import type { CallRates, SecurityPolicies } from '../../src/tool-policy/index.js';
 import type { MortalDatabase } from './mortal-database.js';
 import { ScriptedChatModel } from './scripted-chat-model.js';
 

@@ -35,7 +35,7 @@ export class RelayedRunBus extends RunBus {
       this.wire = this.carry(item, (arrived) => isSubscribed && listener(arrived));
     };
     const unsubscribe = this.owner.subscribe(runId, relay);
-    void this.tellSoFar(runId, relay);
+    void this.publishPast(runId, relay);
     return () => {
       isSubscribed = false;
       unsubscribe();
@@ -43,11 +43,11 @@ export class RelayedRunBus extends RunBus {
   }
 
   wake(): void {
-    throw new Error('This bus only carries what is told.');
+    throw new Error('This bus only carries published events.');
   }
 
   onWake(): void {
-    throw new Error('This bus only carries what is told.');
+    throw new Error('This bus only carries published events.');
   }
 
   private async carry({ n, at, data, place }: RunItem, deliver: (item: RunItem) => void): Promise<void> {
@@ -57,10 +57,10 @@ export class RelayedRunBus extends RunBus {
     deliver(new RunItem(n, at, JSON.parse(data) as RunEvent, data, place));
   }
 
-  private async tellSoFar(runId: string, tell: RunListener): Promise<void> {
+  private async publishPast(runId: string, listen: RunListener): Promise<void> {
     await turns(this.delays[0] ?? 0);
     const text = this.owner.live.find(runId)?.soFar();
-    if (text) tell(text);
+    if (text) listen(text);
   }
 
   private isLost(item: RunItem): boolean {

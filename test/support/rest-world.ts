@@ -2,20 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/index.js';
 import { OutgoingClient } from '../../src/security/index.js';
-import { ContextConnections } from '../../src/tool/rest/connection/context-connections.registry.js';
-import { RestToolRegistry } from '../../src/tool/rest/rest-tool.registry.js';
-import type { RestToolDeclaration } from '../../src/tool/rest/rest-tool.types.js';
-import { ContextClosings } from '../../src/tool/state/context-closing.registry.js';
-import { StateBackendRegistry } from '../../src/tool/state/state-backend.registry.js';
-import { ToolStates } from '../../src/tool/state/tool-states.service.js';
+import { ContextConnections } from '../../src/rest-tool/connection/context-connections.registry.js';
+import { RestToolRegistry } from '../../src/rest-tool/rest-tool.registry.js';
+import type { RestToolDeclaration } from '../../src/rest-tool/rest-tool.types.js';
+import { ContextClosings } from '../../src/tool-state/context-closings.js';
+import { StateBackendRegistry } from '../../src/tool-state/state-backend.registry.js';
+import { ToolStates } from '../../src/tool-state/tool-states.js';
 import { ToolExecutor } from '../../src/tool/tool.executor.js';
 import { ToolRegistry } from '../../src/tool/tool.registry.js';
+import { FileLedger } from '../../src/run/files/file-ledger.js';
+import type { RunFile } from '../../src/run/files/run-file.types.js';
 import type { CallSite, ToolResult } from '../../src/tool/tool.types.js';
 import { callSite } from './call-site.js';
 import { WebServer } from './web-server.js';
 
 /** A secret with characters that URLs, JSON and headers escape. */
 export const CANARY = 'canary/secret+1"x';
+
+/** The files of a run. */
+export function fileLedger(...files: readonly RunFile[]): FileLedger {
+  return new FileLedger(async (n) => files.find((file) => file.n === n));
+}
 
 /** Declared tools of one web server, called as runs call them. */
 export class RestWorld {
@@ -60,7 +67,7 @@ export class RestWorld {
         OTHER_SECRET: 'not for tools',
       },
     }).config;
-    this.client = new OutgoingClient(this.config.outgoing);
+    this.client = new OutgoingClient(this.config.security.outgoing);
   }
 
   /** Removes tools, requests and answers. */
@@ -68,9 +75,11 @@ export class RestWorld {
     this.server.reset();
     this.tools = new ToolRegistry();
     this.closings = new ContextClosings();
-    this.states = new ToolStates(new StateBackendRegistry(this.config, undefined, undefined, this.closings));
+    this.states = new ToolStates(
+      new StateBackendRegistry(this.config.toolState, this.config.database, undefined, undefined, this.closings),
+    );
     this.connections = new ContextConnections(this.client!, this.closings);
-    this.registry = new RestToolRegistry(this.config, this.client!, this.tools, this.connections);
+    this.registry = new RestToolRegistry(this.config.tool, this.client!, this.tools, this.connections);
   }
 
   private async stop(): Promise<void> {
@@ -91,7 +100,7 @@ export class RestWorld {
     if (planned.kind === 'rejected') return planned.result;
     const invoked = await executor.invoke(planned, callSite(site));
     if (invoked.kind !== 'result') throw new Error('It asks.');
-    await invoked.kept?.companion.alone();
+    await invoked.storedState?.companion.alone();
     return invoked.result;
   }
 

@@ -49,6 +49,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/runs/{id}/node': { scope: 'runs:read', id: 'flow', query: () => '?name=give' },
   'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/journal': { scope: 'runs:read', id: 'ended' },
+  'GET /api/runs/{id}/files/{n}': { scope: 'runs:read', id: 'ended' },
   'POST /api/runs/{id}/fork': { scope: 'runs:write', id: 'ended', body: () => ({ fromStep: 'model:1' }) },
   'POST /api/runs/{id}/cancel': { scope: 'runs:write', id: 'waiting' },
   'POST /api/runs/{id}/approve': { scope: 'runs:write', id: 'waiting' },
@@ -88,6 +89,12 @@ export const CASES: Readonly<Record<string, Case>> = {
     tool: 'mcp',
     body: () => ({ tool: 'sly', digest: SLY_DIGEST }),
   },
+  'POST /api/mcp/servers/{name}/accept': {
+    scope: 'tools:write',
+    or: 'operate',
+    tool: 'mcp',
+    body: () => ({ dryRun: true }),
+  },
   'GET /api/mcp/servers/{name}/resources': { scope: 'tools:read', tool: 'mcp' },
   'GET /api/mcp/servers/{name}/resource-templates': { scope: 'tools:read', tool: 'mcp' },
   'GET /api/mcp/servers/{name}/resource': { scope: 'tools:read', tool: 'mcp', query: () => '?uri=a:b' },
@@ -109,6 +116,6 @@ export const CASES: Readonly<Record<string, Case>> = {
 
 /** The request of a route, with the ids of these items. */
 export function toCall({ route, id, tool, body, query }: Case & { route: string }, its: Things): RouteCall {
-  const ids = { ...(id && { id: its[id], turn: '1' }), ...(tool !== undefined && { name: tool }) };
+  const ids = { ...(id && { id: its[id], turn: '1', n: '1' }), ...(tool !== undefined && { name: tool }) };
   return { route, ids, body: body?.(its), query: query?.(its) ?? '' };
 }

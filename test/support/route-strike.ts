@@ -1,4 +1,4 @@
-import { messageOf } from '../../src/common/index.js';
+import { messageOf } from '../../src/errors/index.js';
 import type { Answer } from './jackdaw.js';
 import type { HostileWorld } from './hostile-world.js';
 import type { FilledCall, RouteField } from './route-fields.js';
@@ -50,11 +50,11 @@ export async function strike(
       const answer = await answerOf(world, wanted);
       sent++;
       if ('failure' in answer) {
-        faults.push(told(field, value, answer.failure, wanted));
+        faults.push(outcomeText(field, value, answer.failure, wanted));
         continue;
       }
       const fault = faultOf(field, answer);
-      if (fault !== undefined) faults.push(told(field, value, fault, wanted));
+      if (fault !== undefined) faults.push(outcomeText(field, value, fault, wanted));
       if (answer.status >= 400) continue;
       taken++;
       if (await world.settle(field, answer)) given = await world.given(field);
@@ -82,7 +82,7 @@ export function shown({ faults }: Strike): readonly string[] {
   return more > 0 ? [...faults.slice(0, SHOWN), `… and ${more} more of this field`] : faults;
 }
 
-function told({ route, name }: RouteField, value: unknown, fault: string, { body }: FilledCall): string {
+function outcomeText({ route, name }: RouteField, value: unknown, fault: string, { body }: FilledCall): string {
   const whole = JSON.stringify(body)?.slice(0, 200) ?? 'no body';
   return `${route} ${name} with ${JSON.stringify(value)?.slice(0, 200)}: ${fault} (${whole})`;
 }
@@ -105,8 +105,8 @@ function refusalFault({ name }: RouteField, { status, body, headers }: Answer): 
   if (!/\w+ \w+/.test(String(body['detail']))) return 'says nothing';
   if (!ABOUT_FIELDS.includes(code)) return undefined;
   const mistakes = (body['errors'] ?? []) as readonly Mistake[];
-  const isTold = mistakes.length > 0 && mistakes.every((one) => isWhole(one, name));
-  return isTold ? undefined : 'does not say what is wrong where';
+  const isDescribed = mistakes.length > 0 && mistakes.every((one) => isWhole(one, name));
+  return isDescribed ? undefined : 'does not name the fault and its place';
 }
 
 function isProblem(headers: Headers): boolean {
@@ -114,8 +114,8 @@ function isProblem(headers: Headers): boolean {
 }
 
 function isWhole({ field, message, rule, got }: Mistake, name: string): boolean {
-  const isTold = [message, rule, got].every((text) => typeof text === 'string' && /\w/.test(text));
-  return isTold && typeof field === 'string' && isUnder(field, name);
+  const isDescribed = [message, rule, got].every((text) => typeof text === 'string' && /\w/.test(text));
+  return isDescribed && typeof field === 'string' && isUnder(field, name);
 }
 
 /** Whether a field is the tested one, or inside it. */

@@ -29,6 +29,37 @@ export async function documentedRoutes(jackdaw: Jackdaw): Promise<string[]> {
     .toSorted();
 }
 
+/** The documented routes whose query or body has the id of a session. */
+export function sessionTakers({ paths, components }: OpenAPIObject): string[] {
+  const isSession = (name: string) => /^(session|conversation|thread|context)_?id$/i.test(name);
+  const schemas = components?.schemas ?? {};
+  const propertiesOf = (schema: unknown): string[] => {
+    const {
+      $ref,
+      properties = {},
+      allOf = [],
+    } = (schema ?? {}) as {
+      $ref?: string;
+      properties?: Record<string, unknown>;
+      allOf?: unknown[];
+    };
+    const named = $ref === undefined ? [] : propertiesOf(schemas[$ref.split('/').at(-1)!]);
+    return [...named, ...Object.keys(properties), ...allOf.flatMap(propertiesOf)];
+  };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    (['get', 'post', 'put', 'patch', 'delete'] as const).flatMap((method) => {
+      const operation = item[method];
+      if (!operation || 'x-tool' in operation) return [];
+      const given = (operation.parameters ?? []).flatMap((each) =>
+        'name' in each && each.in === 'query' ? [each.name] : [],
+      );
+      const body = operation.requestBody && 'content' in operation.requestBody ? operation.requestBody.content : {};
+      const names = [...given, ...Object.values(body).flatMap(({ schema }) => propertiesOf(schema))];
+      return names.some(isSession) ? [`${method.toUpperCase()} ${path}`] : [];
+    }),
+  );
+}
+
 /** A method of a controller that serves a route. */
 export interface RouteHandler {
   readonly name: string;

@@ -8,7 +8,7 @@ export interface RunExecution {
   readonly run: RunRecord;
   readonly context: JournaledRunContext;
   /** The events that followers received, in order. */
-  readonly told: string[];
+  readonly published: string[];
 }
 
 export async function newExecution(host: RunHost, id: string): Promise<RunExecution> {
@@ -30,7 +30,7 @@ export async function storedEvents(host: RunHost, runId: string): Promise<string
 async function executionOf(host: RunHost, run: RunRecord): Promise<RunExecution> {
   const steps = new Map((await host.journal.steps(run.id)).map((step) => [step.name, step]));
   const outbox = new RunOutbox(run, host.bus, await host.journal.lastEvent(run.id), host.journal.cipher);
-  const told: string[] = [];
-  host.bus.subscribe(run.id, ({ n, event }) => told.push(`${n ?? '-'} ${event.type}`));
-  return { run, told, context: new JournaledRunContext(run, host.journal, outbox, steps, new AbortController()) };
+  const published: string[] = [];
+  host.bus.subscribe(run.id, ({ n, event }) => published.push(`${n ?? '-'} ${event.type}`));
+  return { run, published, context: new JournaledRunContext(run, host.journal, outbox, steps, new AbortController()) };
 }

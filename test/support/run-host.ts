@@ -1,15 +1,15 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import type { Principal } from '../../src/common/index.js';
+import type { Principal } from '../../src/kernel/index.js';
 import { loadConfig, type EnvRecord } from '../../src/config/index.js';
 import type { Database, Statement } from '../../src/persistence/index.js';
 import { openPersistence } from '../../src/persistence/persistence.factory.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
-import { ChildAnswerService } from '../../src/run/child/child-answer.service.js';
-import { ChildJoinService } from '../../src/run/child/child-join.service.js';
-import { ChildStartService } from '../../src/run/child/child-start.service.js';
-import { RunTreeService } from '../../src/run/child/run-tree.service.js';
-import { ChildRunStore } from '../../src/run/child/child-run.store.js';
+import { ChildAnswerService } from '../../src/run/tree/child-answer.service.js';
+import { ChildJoinService } from '../../src/run/tree/child-join.service.js';
+import { ChildStartService } from '../../src/run/tree/child-start.service.js';
+import { RunTreeService } from '../../src/run/tree/run-tree.service.js';
+import { ChildRunStore } from '../../src/run/tree/child-run.store.js';
 import { RunDecisionService } from '../../src/run/decision/run-decision.service.js';
 import { WaitingRunStore } from '../../src/run/decision/waiting-run.store.js';
 import { RunCancelService } from '../../src/run/run-cancel.service.js';
@@ -17,10 +17,10 @@ import { LocalRunBus } from '../../src/run/local/local-run-bus.js';
 import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js';
 import { isTerminal } from '../../src/run/run-event.types.js';
 import type { RunItem } from '../../src/run/run-item.factory.js';
-import { IdempotencyStore } from '../../src/run/intake/idempotency.store.js';
-import { RunCapacityRegistry } from '../../src/run/intake/run-capacity.registry.js';
-import { RunIntakeService } from '../../src/run/intake/run-intake.service.js';
-import { RunLoadStore } from '../../src/run/intake/run-load.store.js';
+import { IdempotencyStore } from '../../src/run/admission/idempotency.store.js';
+import { RunCapacityRegistry } from '../../src/run/admission/run-capacity.registry.js';
+import { RunIntakeService } from '../../src/run/admission/run-intake.service.js';
+import { RunLoadStore } from '../../src/run/admission/run-load.store.js';
 import { RunStartService } from '../../src/run/run-start.service.js';
 import { RunAdmissionService } from '../../src/run/run-admission.service.js';
 import { RunExecutor } from '../../src/run/run.executor.js';
@@ -32,7 +32,8 @@ import type { StartRun } from '../../src/run/run.types.js';
 import { LLM_ENTITIES, LLM_MIGRATIONS } from '../../src/llm/index.js';
 import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from '../../src/security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
-import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../src/tool/index.js';
+import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../../src/tool-policy/index.js';
+import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../../src/tool-state/index.js';
 
 export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
 
@@ -47,14 +48,22 @@ export interface OpenDatabase {
 
 /** The whole schema: in memory, in the `DATA_DIR` of the variables, or on the server of their `DATABASE_URL`. */
 export function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
-  return openPersistence(loadConfig({ env }).config, {
-    entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
+  return openPersistence(loadConfig({ env }).config.database, {
+    entities: [
+      ...RUN_ENTITIES,
+      ...SESSION_ENTITIES,
+      ...SECURITY_ENTITIES,
+      ...LLM_ENTITIES,
+      ...TOOL_POLICY_ENTITIES,
+      ...TOOL_STATE_ENTITIES,
+    ],
     migrations: [
       ...RUN_MIGRATIONS,
       ...SESSION_MIGRATIONS,
       ...SECURITY_MIGRATIONS,
       ...LLM_MIGRATIONS,
-      ...TOOL_MIGRATIONS,
+      ...TOOL_POLICY_MIGRATIONS,
+      ...TOOL_STATE_MIGRATIONS,
     ],
   });
 }
@@ -104,9 +113,16 @@ export class RunHost {
     const { config } = loadConfig({ env: { SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs) } });
     this.admission = new RunAdmissionService();
     const load = new RunLoadStore(database);
-    const capacity = new RunCapacityRegistry(load, config);
-    this.dispatcher = new LocalRunDispatcher(this.journal, this.executor, this.bus, this.admission, capacity, config);
-    const intake = new RunIntakeService(load, config);
+    const capacity = new RunCapacityRegistry(load, config.run, config.database);
+    this.dispatcher = new LocalRunDispatcher(
+      this.journal,
+      this.executor,
+      this.bus,
+      this.admission,
+      capacity,
+      config.run,
+    );
+    const intake = new RunIntakeService(load, config.run);
     const keys = new IdempotencyStore(database);
     const starter = new RunStartService(this.journal, this.bus, this.dispatcher, capacity, intake, keys);
     this.cancels = new RunCancelService(this.journal, this.bus);
@@ -117,8 +133,8 @@ export class RunHost {
     const begins = new ChildStartService(this.journal, this.bus, this.dispatcher, handlers);
     const joins = new ChildJoinService(this.journal, this.bus, this.dispatcher, begins, waiting, cancels);
     this.answers = new ChildAnswerService(this.journal, store, waiting, this.decisions, cancels);
-    const family = new RunTreeService(this.executor, this.journal, store, joins, this.answers, cancels);
-    this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower, family);
+    const runTree = new RunTreeService(this.executor, this.journal, store, joins, this.answers, cancels);
+    this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower, runTree);
   }
 
   /** All events of a run from now on. */

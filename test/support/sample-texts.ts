@@ -48,7 +48,7 @@ const TYPESCRIPT = `export async function readAll<T>(source: AsyncIterable<T>, {
 `;
 const PYTHON = `class HttpRetry(Exception):
     def __init__(self, attempts: int, *, delay_ms=250):
-        super().__init__(f"gave up after {attempts} attempts")
+        super().__init__(f"abandoned after {attempts} attempts")
         self.delay_ms = delay_ms
 
     @property

@@ -1,10 +1,10 @@
 import { insert, type Database, type Statement } from '../../src/persistence/index.js';
 import type { Cipher } from '../../src/security/index.js';
-import { ContextDraft } from '../../src/tool/state/context-draft.builder.js';
-import { DatabaseStateStore } from '../../src/tool/state/stores/database-state-store.js';
-import { StateCodec } from '../../src/tool/state/stores/state-codec.mapper.js';
-import { changePlace } from '../../src/tool/state/stores/state-place.factory.js';
-import type { ContextKey } from '../../src/tool/state/tool-state.types.js';
+import { ContextDraft } from '../../src/tool-state/context-draft.js';
+import { DatabaseStateStore } from '../../src/tool-state/backend/database-state-store.js';
+import { StateCodec } from '../../src/tool-state/backend/state-codec.js';
+import { changePlace } from '../../src/tool-state/backend/state-place.factory.js';
+import type { ContextKey } from '../../src/tool-state/tool-state.types.js';
 import { POLICY } from './state-stores.js';
 
 const SAME = { same: 'same' };

@@ -2,6 +2,7 @@ import { loadConfig } from '../../src/config/index.js';
 import { TokenCounterRegistry } from '../../src/llm/index.js';
 import { VocabularyLoader } from '../../src/llm/tokens/vocabulary.loader.js';
 import type { Database } from '../../src/persistence/index.js';
+import { RunFileStore } from '../../src/run/index.js';
 import { PLAIN_CIPHER, type Cipher } from '../../src/security/index.js';
 import {
   MemoryFactory,
@@ -11,8 +12,9 @@ import {
   WholeTurnMemory,
   type MemoryRules,
 } from '../../src/session/index.js';
+import { SessionFiles } from '../../src/session/files/session-files.service.js';
 import { ConversationStore } from '../../src/session/memory/conversation.store.js';
-import { SummaryExtension } from '../../src/session/memory/summary-extension.service.js';
+import { SummaryExtension } from '../../src/session/memory/summary-extension.js';
 import { SummaryStore } from '../../src/session/memory/summary.store.js';
 import { SessionStore } from '../../src/session/session-store.js';
 import { JournalTurnStore } from '../../src/session/turns/journal-turn-store.js';
@@ -26,12 +28,13 @@ export function sessionsOn(database: Database, cipher: Cipher = PLAIN_CIPHER) {
   const extension = new SummaryExtension(turns);
   const policies = new MemoryPolicyRegistry();
   const { config } = loadConfig({ env: {} });
-  const counters = new TokenCounterRegistry(config, new VocabularyLoader());
+  const files = new SessionFiles(new RunFileStore(database, cipher), config.agent);
+  const counters = new TokenCounterRegistry(config.llm, new VocabularyLoader());
   return {
-    sessions: new SessionService(store, turns, summaries),
+    sessions: new SessionService(store, turns, summaries, files),
     memory: new SessionMemory(store, turns, summaries, extension, policies),
     wholeTurns: new WholeTurnMemory(store, turns, summaries, extension, policies),
-    memories: new MemoryFactory(new ConversationStore(database, store, turns), policies, counters, config),
+    memories: new MemoryFactory(new ConversationStore(database, store, turns), policies, counters, config.agent),
     turns,
   };
 }

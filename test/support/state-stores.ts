@@ -5,17 +5,16 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/index.js';
-import type { Database } from '../../src/persistence/index.js';
+import { KeyedQueue, type Database } from '../../src/persistence/index.js';
 import { AesGcmCipher } from '../../src/security/encryption/aes-gcm-cipher.js';
-import { ContextQueue } from '../../src/tool/state/context-queue.policy.js';
-import { DatabaseStateStore } from '../../src/tool/state/stores/database-state-store.js';
-import { FileStateStore } from '../../src/tool/state/stores/file-state-store.js';
-import { MemoryStateStore } from '../../src/tool/state/stores/memory-state-store.js';
-import { StateCodec, type StateCodecOptions } from '../../src/tool/state/stores/state-codec.mapper.js';
-import { openRedisStateStore, openSqliteStateStore } from '../../src/tool/state/stores/state-store.factory.js';
-import type { StateStore } from '../../src/tool/state/stores/state-store.js';
-import { StoredStateManager } from '../../src/tool/state/stored-state-manager.js';
-import type { StatePolicy } from '../../src/tool/state/tool-state.types.js';
+import { DatabaseStateStore } from '../../src/tool-state/backend/database-state-store.js';
+import { FileStateStore } from '../../src/tool-state/backend/file-state-store.js';
+import { MemoryStateStore } from '../../src/tool-state/backend/memory-state-store.js';
+import { StateCodec, type StateCodecOptions } from '../../src/tool-state/backend/state-codec.js';
+import { openRedisStateStore, openSqliteStateStore } from '../../src/tool-state/backend/durable-backend.factory.js';
+import type { StateStore } from '../../src/tool-state/backend/state-store.js';
+import { StoredStateManager } from '../../src/tool-state/stored-state-manager.js';
+import type { StatePolicy } from '../../src/tool-state/tool-state.types.js';
 import { openDatabase } from './run-host.js';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
 
@@ -84,7 +83,7 @@ async function createFiles(options: StateCodecOptions): Promise<StatePlace> {
 async function createOwnSqlite(options: StateCodecOptions): Promise<StatePlace> {
   const { folder, remove } = newFolder();
   const file = join(folder, 'states.db');
-  const store = await openSqliteStateStore(loadConfig({ env: {} }).config, file, options);
+  const store = await openSqliteStateStore(loadConfig({ env: {} }).config.database, file, options);
   const { database } = store as unknown as { database: Database };
   return one(store, (id) => tracesIn(database, id), remove);
 }
@@ -171,7 +170,7 @@ export async function stateKinds(): Promise<readonly StateKind[]> {
 
 /** The manager of a process that uses the location alone, unless another manager is created. */
 export function managerOf(store: StateStore, policy: Partial<StatePolicy> = {}): StoredStateManager {
-  return new StoredStateManager('test', store, { ...POLICY, ...policy }, new ContextQueue());
+  return new StoredStateManager('test', store, { ...POLICY, ...policy }, new KeyedQueue());
 }
 
 /** Runs the same tests on each kind; a kind without a reachable server is skipped by name, and fails in CI. */

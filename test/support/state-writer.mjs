@@ -3,25 +3,28 @@
 // change.
 import { loadConfig } from '../../dist/config/index.js';
 import { openPersistence } from '../../dist/persistence/persistence.factory.js';
-import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../dist/tool/index.js';
-import { ContextQueue } from '../../dist/tool/state/context-queue.policy.js';
-import { DatabaseStateStore } from '../../dist/tool/state/stores/database-state-store.js';
-import { FileStateStore } from '../../dist/tool/state/stores/file-state-store.js';
-import { StateCodec } from '../../dist/tool/state/stores/state-codec.mapper.js';
-import { openSqliteStateStore } from '../../dist/tool/state/stores/state-store.factory.js';
-import { StoredStateManager } from '../../dist/tool/state/stored-state-manager.js';
+import { KeyedQueue } from '../../dist/persistence/keyed-queue.js';
+import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../../dist/tool-state/index.js';
+import { DatabaseStateStore } from '../../dist/tool-state/backend/database-state-store.js';
+import { FileStateStore } from '../../dist/tool-state/backend/file-state-store.js';
+import { StateCodec } from '../../dist/tool-state/backend/state-codec.js';
+import { openSqliteStateStore } from '../../dist/tool-state/backend/durable-backend.factory.js';
+import { StoredStateManager } from '../../dist/tool-state/stored-state-manager.js';
 
 const { PLACE, WHERE } = process.env;
 
 async function openPostgres() {
   const { config } = loadConfig({ env: { DATABASE_URL: WHERE } });
-  const { database } = await openPersistence(config, { entities: TOOL_ENTITIES, migrations: TOOL_MIGRATIONS });
+  const { database } = await openPersistence(config.database, {
+    entities: TOOL_STATE_ENTITIES,
+    migrations: TOOL_STATE_MIGRATIONS,
+  });
   return new DatabaseStateStore(database, new StateCodec());
 }
 
 function open() {
   if (PLACE === 'json') return FileStateStore.open(WHERE);
-  return PLACE === 'sqlite' ? openSqliteStateStore(loadConfig({ env: {} }).config, WHERE) : openPostgres();
+  return PLACE === 'sqlite' ? openSqliteStateStore(loadConfig({ env: {} }).config.database, WHERE) : openPostgres();
 }
 
 /** Every fifth text is large, so that it takes several disk writes. */
@@ -36,7 +39,7 @@ const policy = {
   maxContextsPerSession: null,
   conflict: 'error',
 };
-const states = new StoredStateManager('test', await open(), policy, new ContextQueue());
+const states = new StoredStateManager('test', await open(), policy, new KeyedQueue());
 const id = await states.createContext({ tenant: 't', session: 's', tool: 'writer' });
 let n = Number((await states.getState(id, 'business'))?.data.n ?? 0);
 process.stdout.write(`ready ${n}\n`);

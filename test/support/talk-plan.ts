@@ -13,8 +13,11 @@ export interface PlannedCall {
 
 /** The model's reply to one further request. */
 export interface PlannedReply {
-  /** `cut` reaches the length limit; `stop` gives no answer: the run is cancelled, or reaches its deadline. */
-  readonly kind: 'calls' | 'answer' | 'cut' | 'blank' | 'error' | 'stop';
+  /**
+   * `cut` reaches the length limit, `filtered` is withheld; `stop` gives no answer: the run is cancelled, or reaches its
+   * deadline.
+   */
+  readonly kind: 'calls' | 'answer' | 'cut' | 'filtered' | 'blank' | 'error' | 'stop';
   readonly text: string;
   readonly calls: readonly PlannedCall[];
 }
@@ -44,7 +47,7 @@ export interface Talk {
 }
 
 /** The agent of a turn, by its distinguishing settings. */
-interface TalkAgent {
+export interface TalkAgent {
   readonly protocol: keyof typeof WRITERS;
   readonly policy: string;
   readonly includeToolCalls: boolean;
@@ -113,7 +116,7 @@ const toolName = fc.constantFrom(
   'bad',
   'bad',
   'pay',
-  'nobody',
+  'unknown',
   'multi_tool_use.parallel',
   'a b'.repeat(40),
 );
@@ -126,7 +129,7 @@ const calls = fc.oneof(
 );
 
 const reply = fc.record<PlannedReply>({
-  kind: fc.constantFrom('calls', 'calls', 'calls', 'calls', 'answer', 'cut', 'blank', 'error', 'stop'),
+  kind: fc.constantFrom('calls', 'calls', 'calls', 'calls', 'answer', 'cut', 'filtered', 'blank', 'error', 'stop'),
   text: anything,
   calls,
 });

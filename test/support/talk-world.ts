@@ -1,47 +1,18 @@
 import { AgentForkService, AgentService } from '../../src/agent/index.js';
-import { AppError, newId } from '../../src/common/index.js';
+import { AppError } from '../../src/errors/index.js';
+import { newId } from '../../src/kernel/index.js';
 import { RunService } from '../../src/run/index.js';
 import { SessionAdminService, SessionService, type StoredTurn } from '../../src/session/index.js';
 import { repairTurn } from '../../src/session/memory/history-repair.policy.js';
-import { Tool, type ToolContext } from '../../src/tool/index.js';
 import { FakeLlm } from './fake-llm.js';
 import type { FakeReply, FakeRequest } from './fake-llm.types.js';
 import { anthropicFaults, openAiFaults } from './history-rules.js';
 import { newFolder, startJackdaw, type Jackdaw } from './jackdaw.js';
-import { WRITERS } from './protocol-writer.js';
 import { nameOf, talkAgents, type PlannedReply, type PlannedTurn, type Talk, type TalkEvent } from './talk-plan.js';
-import { z } from 'zod';
+import { toFakeReply } from './talk-reply.js';
+import { TalkTools } from './talk.tool.js';
 
 const WHO = { id: 'local', tenant: 'default', roles: ['admin'] };
-const TEXT = { input: z.object({ text: z.string() }), effect: 'read' as const };
-
-class TalkTools {
-  onHang: () => void = () => undefined;
-
-  @Tool({ description: 'Works.', ...TEXT })
-  good({ text }: { text: string }): string {
-    return text;
-  }
-
-  @Tool({ description: 'Fails.', ...TEXT })
-  bad({ text }: { text: string }): never {
-    throw new Error(text);
-  }
-
-  @Tool({ description: 'Needs leave, which it never gets.', ...TEXT, approval: 'always' })
-  pay(): string {
-    return 'paid';
-  }
-
-  @Tool({ description: 'Has no end.', ...TEXT })
-  hang(_input: { text: string }, { signal }: ToolContext): Promise<never> {
-    this.onHang();
-    return new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error));
-    });
-  }
-}
-
 /** A server with planned conversations and restarts in between; its model follows the plan. */
 export class TalkWorld {
   /** Number of checked model requests. */
@@ -132,13 +103,13 @@ export class TalkWorld {
     const request = { query, sessionId, references, agent: nameOf(turn.agent) };
     const answer = await this.get(AgentService).chat(WHO, request, ({ id }) => this.runId.resolve(id));
     this.outcomes.add(answer.error?.code ?? answer.finish_reason ?? answer.status);
-    if (answer.status === 'waiting') await this.giveUp(answer.run_id);
+    if (answer.status === 'waiting') await this.abandon(answer.run_id);
   }
 
-  private async giveUp(runId: string): Promise<void> {
-    const told = await this.jackdaw.events(runId);
+  private async abandon(runId: string): Promise<void> {
+    const published = await this.jackdaw.events(runId);
     await this.get(RunService).cancel(WHO, runId);
-    await (await this.jackdaw.follow(runId, told.at(-1)!.id!)).all();
+    await (await this.jackdaw.follow(runId, published.at(-1)!.id!)).all();
   }
 
   /** Forks the last run of the session with another question. */
@@ -150,9 +121,9 @@ export class TalkWorld {
     const edit = { message: turn.query, agent: nameOf(turn.agent) };
     const id = await this.get(AgentForkService).fork(WHO, last.runId, { fromStep: 'model:1', sessionId, edit });
     this.runId.resolve(id);
-    const told = await this.jackdaw.events(id);
+    const published = await this.jackdaw.events(id);
     this.outcomes.add('fork');
-    if (told.at(-1)?.event === 'run.waiting') await this.giveUp(id);
+    if (published.at(-1)?.event === 'run.waiting') await this.abandon(id);
     return sessionId;
   }
 
@@ -172,26 +143,9 @@ export class TalkWorld {
     const turn = this.turn!;
     const isSummary = String(request.messages[0]?.content).startsWith('You keep the memory');
     if (isSummary) return turn.summary === null ? { status: 400 } : { text: turn.summary };
-    const writer = WRITERS[turn.agent.protocol];
-    const next = this.replies.shift();
-    switch (next?.kind) {
-      case undefined:
-      case 'answer':
-        return writer.answer(next?.text.trim() || 'done');
-      case 'calls': {
-        const calls = next.calls.map(({ name, id, text }) => ({ name, id, arguments: { text } }));
-        return { ...(turn.agent.protocol === 'native' && { text: next.text }), ...writer.calls(...calls) };
-      }
-      case 'cut':
-        return { text: next.text, finishReason: 'length' };
-      case 'blank':
-        return { text: ' ' };
-      case 'error':
-        return { status: 400, body: { error: { message: 'no' } } };
-      case 'stop':
-        await this.stop();
-        return { hang: true };
-    }
+    const reply = toFakeReply(this.replies.shift(), turn.agent.protocol);
+    if ('hang' in reply) await this.stop();
+    return reply;
   }
 
   /** The run of a hasty agent ends by itself. */

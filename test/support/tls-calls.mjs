@@ -4,12 +4,12 @@ import { OutgoingClient } from '../../dist/security/index.js';
 
 const lookup = (_name, _options, callback) => setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
 const { CALLS, OUTGOING_ALLOW } = process.env;
-const client = new OutgoingClient(loadConfig({ env: { OUTGOING_ALLOW } }).config.outgoing, { lookup });
+const client = new OutgoingClient(loadConfig({ env: { OUTGOING_ALLOW } }).config.security.outgoing, { lookup });
 for (const url of CALLS.split(' ')) {
-  const told = await client.send({ url, method: 'GET' }).then(
+  const outcome = await client.send({ url, method: 'GET' }).then(
     ({ body }) => body.toString(),
     ({ message }) => message,
   );
-  process.stdout.write(`${told}\n`);
+  process.stdout.write(`${outcome}\n`);
 }
 await client.close();

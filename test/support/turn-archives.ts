@@ -47,7 +47,7 @@ export async function turnPlaces(): Promise<{ places: readonly TurnPlace[]; clea
         created.push(database);
         const { config } = loadConfig({ env: { SESSION_STORE: database.url } });
         // Archives in files and in memory do not use the journal's database.
-        return (await openTurnArchive(config, {} as Database))!;
+        return (await openTurnArchive(config.session, config.database, {} as Database))!;
       },
     })),
   ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suspend, Tool, type Suspension, type ToolContext } from '../../src/tool/index.js';
+import { suspend, type Suspension, Tool, type ToolContext } from '../../src/tool/index.js';
 
 const TEXT = z.object({ text: z.string().min(1) });
 const AMOUNT = z.object({ to: z.string(), amount: z.number().positive() });
@@ -62,12 +62,12 @@ export class WaitingTools {
 
   @Tool({ description: 'Sends, once.', input: TEXT })
   send({ text }: { text: string }): Promise<string> | string {
-    return this.leave('send', text);
+    return this.finish('send', text);
   }
 
   @Tool({ description: 'Sends, once, and can find out.', reconcile: 'findOut', input: TEXT })
   post({ text }: { text: string }): Promise<string> | string {
-    return this.leave('post', text);
+    return this.finish('post', text);
   }
 
   @Tool({ description: 'Reads.', effect: 'read', input: TEXT })
@@ -87,7 +87,7 @@ export class WaitingTools {
     return new Promise((resolve) => this.arrivals.push(resolve));
   }
 
-  private leave(tool: string, text: string): Promise<string> | string {
+  private finish(tool: string, text: string): Promise<string> | string {
     this.done.push(`${tool} ${text}`);
     if (!this.isHolding) return `sent ${text}`;
     for (const arrive of this.arrivals.splice(0)) arrive();

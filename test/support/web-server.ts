@@ -10,6 +10,8 @@ export interface SeenRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** The body as received. */
+  readonly bytes: Buffer;
   /** Over TLS, the requested server name (SNI). */
   readonly servername?: string | undefined;
 }
@@ -24,6 +26,7 @@ export class WebServer {
   /** Number of open connections. */
   open = 0;
   private readonly answers = new Map<string, WebAnswer>();
+  private any: WebAnswer | undefined;
   private readonly closings: Promise<void>[] = [];
   private readonly waiters = new Set<() => void>();
 
@@ -60,6 +63,12 @@ export class WebServer {
     return this;
   }
 
+  /** Sets the answer of all other paths. */
+  onAny(answer: WebAnswer): this {
+    this.any = answer;
+    return this;
+  }
+
   /** Sets a JSON answer of a path. */
   json(path: string, body: unknown, status = 200): this {
     return this.on(path, (_request, reply) => {
@@ -86,6 +95,7 @@ export class WebServer {
   reset(): void {
     this.requests.length = 0;
     this.answers.clear();
+    this.any = undefined;
   }
 
   async close(): Promise<void> {
@@ -95,17 +105,17 @@ export class WebServer {
   }
 
   private async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const chunk of incoming.setEncoding('utf8')) body += chunk;
+    const bytes = Buffer.concat(await incoming.toArray());
+    const body = bytes.toString();
     const { method = '', url: path = '', headers } = incoming;
     const { servername } = incoming.socket as { servername?: string };
-    const request = { method, path, headers, body, servername };
+    const request = { method, path, headers, body, bytes, servername };
     this.requests.push(request);
     for (const wake of this.waiters) wake();
     this.waiters.clear();
     const plain = path.split('?')[0]!;
-    const answer = this.answers.get(plain);
-    if (answer) answer(request, outgoing, this.at(plain).length);
+    const answer = this.answers.get(plain) ?? this.any;
+    if (answer) answer(request, outgoing, answer === this.any ? this.requests.length : this.at(plain).length);
     else outgoing.writeHead(404).end();
   }
 }

@@ -14,7 +14,7 @@ interface Message {
  */
 export class CountingServer {
   /** Total number of started sessions. */
-  begun = 0;
+  started = 0;
   /** Whether it refuses new sessions. */
   isRefusing = false;
   /** The description of its tool. */
@@ -76,7 +76,7 @@ export class CountingServer {
   private begin(message: Message, reply: ServerResponse): void {
     if (this.isRefusing) return void reply.writeHead(503).end('not now');
     const session = randomUUID();
-    this.begun++;
+    this.started++;
     this.change(() => this.calls.set(session, 0));
     reply.setHeader('mcp-session-id', session);
     const { protocolVersion = '2025-11-25' } = message.params ?? {};

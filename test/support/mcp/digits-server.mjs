@@ -8,17 +8,17 @@ const TOOL = `{"name":"look","description":"Looks.","inputSchema":{"type":"objec
 export function answerTo(line) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return undefined;
-  const told = (result) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  const replyText = (result) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
   switch (method) {
     case 'initialize':
-      return told(
+      return replyText(
         `{"protocolVersion":${JSON.stringify(params.protocolVersion)},"capabilities":{"tools":{}},"serverInfo":{"name":"digits","version":"1"}}`,
       );
     case 'tools/list':
-      return told(`{"tools":[${TOOL}]}`);
+      return replyText(`{"tools":[${TOOL}]}`);
     case 'tools/call': {
       const args = /"arguments":(\{.*?\})/.exec(line)?.[1] ?? '{}';
-      return told(
+      return replyText(
         `{"content":[{"type":"text","text":${JSON.stringify(args)}}],"structuredContent":{"got":${args},"list":[-9123456789012345678],"text":"9123456789012345677"}}`,
       );
     }

@@ -66,19 +66,20 @@ export class GuardedServer {
 
   /** Number of tool calls with an accepted token. */
   get calls(): number {
-    return this.mcp.at('/mcp').filter((request) => request.body.includes('tools/call') && this.isLetIn(request)).length;
+    return this.mcp.at('/mcp').filter((request) => request.body.includes('tools/call') && this.isAdmitted(request))
+      .length;
   }
 
   async close(): Promise<void> {
     await Promise.all([this.mcp.close(), this.authority.close()]);
   }
 
-  private isLetIn({ headers }: SeenRequest): boolean {
+  private isAdmitted({ headers }: SeenRequest): boolean {
     return this.tokens.has((headers.authorization ?? '').replace('Bearer ', ''));
   }
 
   private answer(request: SeenRequest, reply: ServerResponse): void {
-    if (!this.isLetIn(request)) {
+    if (!this.isAdmitted(request)) {
       const where = `${this.mcp.url}/.well-known/oauth-protected-resource/mcp`;
       const challenge = { 'www-authenticate': `Bearer resource_metadata="${where}"` };
       reply.writeHead(401, challenge).end(`Not taken: ${request.headers.authorization}`);
@@ -97,7 +98,7 @@ export class GuardedServer {
     if (isKnown) this.tokens.add(token);
     const said = isKnown
       ? { access_token: token, token_type: 'Bearer', expires_in: 60 }
-      : { error: 'invalid_client', error_description: `Nobody is known by ${secretIn(headers.authorization)}` };
+      : { error: 'invalid_client', error_description: `No client has the secret ${secretIn(headers.authorization)}` };
     reply.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(said));
   }
 }

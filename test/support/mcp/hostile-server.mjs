@@ -39,7 +39,9 @@ const STRIKES = {
   },
   'wrong-ids': ({ id }) => {
     for (const wrong of [id + 1000, `${id}x`, -1, 1e300]) say({ id: wrong, result: text('not yours') });
-    process.stdout.write(line({ id: null, result: text('nobody') }) + line({ id: [id], result: text('nobody') }));
+    process.stdout.write(
+      line({ id: null, result: text('no request') }) + line({ id: [id], result: text('no request') }),
+    );
   },
   duplicates: (request) => {
     for (let n = 0; n < 5; n++) say(answer(era, request));
@@ -63,6 +65,7 @@ const STRIKES = {
   },
   freeze: () => process.kill(process.pid, 'SIGSTOP'),
   dense: ({ id }) => say({ id, result: denseResult(era) }),
+  'no-object': ({ id }) => say({ id, result: 'done' }),
   nonsense: ({ id }) => say({ id, result: { content: 'no list', structuredContent: [] } }),
   deep: ({ id }) =>
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`),

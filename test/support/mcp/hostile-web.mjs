@@ -89,6 +89,7 @@ const STRIKES = {
   },
   'huge-headers': (_request, response) => json(response, '{}', { 'x-huge': 'x'.repeat(200_000) }),
   dense: ({ id }, response, era) => json(response, { id, result: denseResult(era) }),
+  'no-object': ({ id }, response) => json(response, { id, result: 'done' }),
   nonsense: ({ id }, response) => json(response, { id, result: { content: 'no list' } }),
   garbage: (_request, response) => response.socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
 };

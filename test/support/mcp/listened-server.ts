@@ -11,6 +11,8 @@ const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 /** An MCP server of 2026 over HTTP whose tools change; a test controls its notification streams. */
 export class ListenedServer {
   tools: readonly object[] = [];
+  /** Called when the tools are listed, with a function that sends the answer; by default it is sent at once. */
+  listing: (send: () => void) => void = (send) => send();
   /** The open notification streams, in order. */
   readonly streams: ServerResponse[] = [];
   private readonly ids: unknown[] = [];
@@ -31,7 +33,7 @@ export class ListenedServer {
   }
 
   /** Notifies the client of the last stream that the tools have changed. */
-  tellChanged(): void {
+  notifyChanged(): void {
     this.say('notifications/tools/list_changed', {});
   }
 
@@ -46,7 +48,10 @@ export class ListenedServer {
     const said = result
       ? { result: { ...COMPLETE, ...result } }
       : { error: { code: -32_601, message: `no ${method}` } };
-    reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+    const text = JSON.stringify({ jsonrpc: '2.0', id, ...said });
+    const send = () => void reply.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    if (method === 'tools/list') this.listing(send);
+    else send();
   }
 
   private resultOf(method: string): object | undefined {

@@ -36,7 +36,7 @@ export class PersonProvider implements McpOAuthProvider {
   }
 
   /** The same provider without a way to receive the response. */
-  withoutWayBack(): McpOAuthProvider {
+  withoutRedirect(): McpOAuthProvider {
     return Object.assign(this, { authorizationResponse: undefined });
   }
 

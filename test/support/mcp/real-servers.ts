@@ -34,26 +34,37 @@ export interface RealHttpServer {
   stop(): Promise<void>;
 }
 
-/** Starts `server-everything` over Streamable HTTP. */
-export async function everythingOverHttp(given?: number): Promise<RealHttpServer> {
+/** How `server-everything` is started over HTTP: its argument, its first line and its path. */
+const HTTP_MODES = {
+  streamable: { argument: 'streamableHttp', line: 'MCP Streamable HTTP Server listening', path: '/mcp' },
+  sse: { argument: 'sse', line: 'Server is running on port', path: '/sse' },
+} as const;
+
+/** Starts `server-everything` over HTTP. @param program by default of the root's installation */
+export async function everythingOverHttp(
+  given?: number,
+  mode: keyof typeof HTTP_MODES = 'streamable',
+  program = programOf('everything'),
+): Promise<RealHttpServer> {
   const port = given ?? (await freePort());
-  const child = spawn(process.execPath, [programOf('everything'), 'streamableHttp'], {
+  const { argument, line: first, path } = HTTP_MODES[mode];
+  const child = spawn(process.execPath, [program, argument], {
     env: { PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
   const watchers = new Set<() => void>();
-  const tell = () => {
+  const report = () => {
     for (const watcher of watchers) watcher();
   };
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line);
-      tell();
+      report();
     });
   }
   const exited = once(child, 'exit');
-  void exited.then(tell);
+  void exited.then(report);
   const waitForLine = async (start: string) => {
     for (;;) {
       const found = lines.find((line) => line.startsWith(start));
@@ -62,12 +73,12 @@ export async function everythingOverHttp(given?: number): Promise<RealHttpServer
       await new Promise<void>((wake) => watchers.add(wake));
     }
   };
-  await waitForLine('MCP Streamable HTTP Server listening');
+  await waitForLine(first);
   const stop = async () => {
     child.kill('SIGKILL');
     await exited;
   };
-  return { url: `http://127.0.0.1:${port}/mcp`, waitForLine, stop };
+  return { url: `http://127.0.0.1:${port}${path}`, waitForLine, stop };
 }
 
 /** Waits until a tool exists, or no longer exists. */
@@ -77,9 +88,9 @@ export async function untilTool({ app }: Jackdaw, name: string, isThere = true):
   const check = () => {
     if (tools.has(name) === isThere) done();
   };
-  const leave = tools.changes.add(check);
+  const unsubscribe = tools.changes.add(check);
   check();
-  await promise.finally(leave);
+  await promise.finally(unsubscribe);
 }
 
 async function freePort(): Promise<number> {

@@ -1,10 +1,17 @@
 // A minimal MCP server of before 2026 that can be scripted to misbehave: messages are lines on stdio.
-// Its script is one argument of JSON: { tools?, lists? (number of tool lists before it hangs), … }.
+// Its script is one argument of JSON: { tools?, lists? (number of tool lists before it hangs), replies? (results by
+// method), results? (of calls, by tool), … }.
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
 
 const script = JSON.parse(process.argv[2] ?? '{}');
-const tools = () => (script.toolsFile ? JSON.parse(readFileSync(script.toolsFile, 'utf8')) : (script.tools ?? []));
+/** The file has a list of tools, or a script that replaces parts of this one. */
+const fromFile = () => {
+  const content = JSON.parse(readFileSync(script.toolsFile, 'utf8'));
+  return Array.isArray(content) ? { tools: content } : content;
+};
+const tools = () => (script.toolsFile ? fromFile().tools : (script.tools ?? []));
+const serverVersion = () => (script.toolsFile && fromFile().serverVersion) || '1';
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const waiting = new Map();
 let asked = 0;
@@ -18,6 +25,8 @@ async function ask(method, params) {
 
 const TOOLS = {
   echo: ({ text }) => ({ content: [{ type: 'text', text: String(text) }] }),
+  /** Its arguments. */
+  repeat: (args) => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
   fail: () => ({ content: [{ type: 'text', text: 'It broke.' }], isError: true }),
   structured: () => ({ content: [{ type: 'text', text: '{"n":1}' }], structuredContent: { n: 1 } }),
   crooked: () => ({ content: [], structuredContent: { n: 'one' } }),
@@ -71,8 +80,8 @@ const METHODS = {
     if (!script.modern) throw new Error('no server/discover');
     return {
       supportedVersions: ['2026-07-28'],
-      capabilities: { tools: { listChanged: true } },
-      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'scripted', version: '1' } },
+      capabilities: { tools: { listChanged: true }, ...(script.content && { resources: {}, prompts: {} }) },
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'scripted', version: serverVersion() } },
     };
   },
   initialize: ({ protocolVersion }) => ({
@@ -81,7 +90,7 @@ const METHODS = {
       ...((script.tools ?? script.toolsFile) && { tools: { listChanged: true } }),
       ...(script.content && { resources: {}, prompts: {} }),
     },
-    serverInfo: { name: 'scripted', version: '1' },
+    serverInfo: { name: 'scripted', version: serverVersion() },
   }),
   'tools/list': () => {
     if (script.lists === 0) return TOOLS.hang();
@@ -111,6 +120,8 @@ const METHODS = {
 };
 
 async function reply({ method, params }) {
+  if (script.replies?.[method]) return script.replies[method];
+  if (method === 'tools/call' && script.results?.[params.name]) return script.results[params.name];
   const isContent = /^(resources|prompts)\//.test(method);
   if (!METHODS[method] || (isContent && !script.content)) throw new Error(`no ${method}`);
   return METHODS[method](params ?? {});

@@ -1,0 +1,2 @@
+export function binary(length: number, start?: string): Buffer<ArrayBuffer>;
+export const PNG: Buffer<ArrayBuffer>;
