@@ -2,6 +2,9 @@
 export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
+  // `npm run test:integrations` runs them: they have an installation of their own.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.INTEGRATIONS ? [] : ['<rootDir>/test/integrations/'])],
+  modulePathIgnorePatterns: ['<rootDir>/test/integrations/node_modules/'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -95,7 +95,7 @@ class Roll {
       : symbol;
   }
 
-  /** The name in the output file for the declaration of an identifier; undefined if it is no declaration of a module. */
+  /** The name in the output file for the declaration of an identifier; undefined if it is not a declaration of a module. */
   #nameOf(identifier) {
     // Libraries are not read, so the checker has no symbol for their exports.
     const symbol = this.#declared(identifier);

@@ -1,0 +1,70 @@
+// Writes docs/configuration.md and config/.env.example from the namespaces of src/config (`npm run docs:configuration`).
+// With --check it writes nothing, and fails if one of them is stale.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+
+const PAGE = 'docs/configuration.md';
+const EXAMPLE = 'config/.env.example';
+
+const HEAD = `# Configuration
+
+<!-- Written by \`npm run docs:configuration\`: change the namespaces in src/config/namespaces instead. -->
+
+Set these variables in the environment, or in a file \`.env\` in the working directory (UTF-8: assignments and comments).
+The environment takes precedence. An invalid value or line stops the start; the error lists all mistakes. An empty value
+counts as not set. [config/.env.example](../config/.env.example) contains every variable.`;
+
+const cell = (text) => text.replaceAll('|', String.raw`\|`);
+/** A text that is not Markdown. */
+const plain = (text) => cell(text).replaceAll(/[*<]/g, String.raw`\$&`);
+const code = (text) => (text === undefined || text === '' ? '' : `\`${text}\``);
+
+/** docs/configuration.md: one table per namespace. */
+export function renderPage(namespaces) {
+  const tables = namespaces.map(({ title, variables }) => {
+    const rows = variables.map(
+      ({ name, default: fallback, allowed = '', description }) =>
+        `| ${code(name)} | ${code(fallback)} | ${plain(allowed)} | ${cell(description)} |`,
+    );
+    return [
+      `## ${title}`,
+      '',
+      '| variable | default | values | description |',
+      '| --- | --- | --- | --- |',
+      ...rows,
+    ].join('\n');
+  });
+  return `${[HEAD, ...tables].join('\n\n')}\n`;
+}
+
+/** config/.env.example: every variable, commented out. */
+export function renderExample(namespaces) {
+  const head = '# Copy to .env in the working directory; the process environment wins over it.';
+  const blocks = namespaces.flatMap(({ variables }) =>
+    variables.map(
+      ({ name, default: fallback = '', description }) => `# ${description.replaceAll('`', '')}\n#${name}=${fallback}`,
+    ),
+  );
+  return `${[head, ...blocks].join('\n\n')}\n`;
+}
+
+/** The text without the padding of its tables, which a formatter adds. */
+export function unpadded(text) {
+  return text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+}
+
+if (import.meta.main) {
+  const { configVariables } = await import('../dist/config/index.js');
+  const namespaces = configVariables();
+  const page = await format(renderPage(namespaces), { ...(await resolveConfig(PAGE)), parser: 'markdown' });
+  const files = [
+    [PAGE, page],
+    [EXAMPLE, renderExample(namespaces)],
+  ];
+  if (process.argv.includes('--check')) {
+    const stale = files.filter(([path, text]) => readFileSync(path, 'utf8') !== text);
+    for (const [path] of stale) console.error(`${path} is stale: run \`npm run docs:configuration\`.`);
+    process.exit(stale.length > 0 ? 1 : 0);
+  }
+  for (const [path, text] of files) writeFileSync(path, text);
+}
