@@ -4,6 +4,7 @@
 import { fork, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -27,13 +28,13 @@ function start(kind, core, ...args) {
   child.once('exit', (code) => {
     if (code) throw new Error(`The process of "${kind}" ended with ${code}: its own message is above.`);
   });
-  const told = () => new Promise((resolve) => child.once('message', resolve));
+  const message = () => new Promise((resolve) => child.once('message', resolve));
   const ask = (question) => {
-    const answer = told();
+    const answer = message();
     child.send(question);
     return answer;
   };
-  return { kind, told, ask, stop: () => child.kill() };
+  return { kind, message, ask, stop: () => child.kill() };
 }
 
 /** The lower quintile: other load on the machine only adds to the time. */
@@ -49,7 +50,7 @@ function shown(ratios) {
 /** CPU of a chat in µs, by kind. The process that starts first is slower for its whole life, so each kind starts first in turn. */
 async function generation(workload, first, url) {
   const workers = KINDS.map((_, at) => start(KINDS[(at + first) % KINDS.length], 0, url));
-  for (const worker of workers) await worker.told();
+  for (const worker of workers) await worker.message();
   for (const worker of workers) await worker.ask({ workload, inFlight: 8, cpuMs: Number(values.warm) });
   const found = new Map(KINDS.map((kind) => [kind, []]));
   for (let round = 0; round < Number(values.rounds); round++) {
@@ -64,14 +65,23 @@ async function generation(workload, first, url) {
 }
 
 const llm = start('llm', 1);
-const url = await llm.told();
+const url = await llm.message();
 console.log(`Node ${process.version}, CPU of a chat with ${IN_FLIGHT} in flight, µs, durable except the SDK's loop`);
+const rows = [];
 for (const workload of WORKLOADS) {
   const generations = [];
   for (let first = 0; first < Number(values.generations); first++)
     generations.push(await generation(workload, first, url));
   console.log(`\n${workload}                   CPU   of bare provider   of SDK loop`);
-  const of = (kind, other) => shown(generations.map((one) => one.get(kind) / one.get(other)));
+  const ratiosOf = (kind, other) => generations.map((one) => one.get(kind) / one.get(other));
+  const of = (kind, other) => shown(ratiosOf(kind, other));
+  for (const [kind, other] of [
+    ['all wrappers', KINDS[0]],
+    ['as by default', 'SDK loop'],
+    ['all wrappers', 'SDK loop'],
+  ]) {
+    rows.push({ name: `${workload}, ${kind}, CPU`, result: '', reference: other, ratio: mean(ratiosOf(kind, other)) });
+  }
   for (const kind of KINDS) {
     const cpu = mean(generations.map((one) => one.get(kind))).toFixed(0);
     console.log(
@@ -79,4 +89,5 @@ for (const workload of WORKLOADS) {
     );
   }
 }
+record('chats', rows);
 llm.stop();

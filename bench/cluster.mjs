@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({ options: { chats: { type: 'string', default: '300' } } });
 const CHATS = Number(values.chats);
@@ -131,19 +132,26 @@ async function race(path, count) {
   return times;
 }
 
+const rows = [];
 function report(title, times) {
-  console.log(title);
+  console.log(`${title}, ms:`);
   for (const [at, { name }] of contenders.entries()) {
     const p50 = percentile(times[at], 0.5);
     const added = (p50 - percentile(times[0], 0.5)).toFixed(2);
     const p99 = percentile(times[at], 0.99).toFixed(2);
+    if (at > 0) {
+      const base = percentile(times[0], 0.5);
+      const reference = `${base.toFixed(2)} ms, ${contenders[0].name}`;
+      rows.push({ name: `${title} ${name}, p50`, result: `${p50.toFixed(2)} ms`, reference, ratio: p50 / base });
+    }
     console.log(`  ${name.padEnd(36)} p50 ${p50.toFixed(2)}  p99 ${p99}  added at p50 ${added}`);
   }
 }
 
 try {
-  report('A chat, ms:', await race('chat', CHATS));
-  report(`A chat streamed in ${CHUNKS} pieces, ms:`, await race('chat/stream', Math.ceil(CHATS / 5)));
+  report('A chat', await race('chat', CHATS));
+  report(`A chat streamed in ${CHUNKS} deltas`, await race('chat/stream', Math.ceil(CHATS / 5)));
+  record('cluster', rows);
 } finally {
   for (const child of children) child.kill('SIGKILL');
   llm.close();

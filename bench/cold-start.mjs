@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -87,3 +88,7 @@ console.log(
   `cold start to the first answer: ${Math.round(median(times))} ms (median of ${times.length}, worst ${Math.round(Math.max(...times))})`,
 );
 console.log(`RSS after it: ${Math.round(median(memory))} MB (worst ${Math.round(Math.max(...memory))})`);
+record('cold-start', [
+  { name: 'process start to the first answer', result: `${Math.round(median(times))} ms` },
+  { name: 'RSS then', result: `${Math.round(median(memory))} MB` },
+]);

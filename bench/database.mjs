@@ -3,6 +3,7 @@
 // The databases are created on the servers and dropped at the end; a server that does not answer is skipped.
 import { parseArgs } from 'node:util';
 import { onEach, SERVERS } from './databases.mjs';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -77,16 +78,20 @@ async function measure(database, inFlight, windowMs) {
   return { perSecond: (1000 * commits) / wall, latency: (wall * inFlight) / commits, cpu: (cpuMs() - cpu) / commits };
 }
 
+const rows = [];
 console.log('database   in flight  commits/s  latency ms  our CPU ms');
 await onEach(values, async (kind, url) => {
   const { config } = loadConfig({ env: { DATABASE_URL: url } });
-  const opened = await openPersistence(config, { entities: RUN_ENTITIES, migrations: RUN_MIGRATIONS });
+  const opened = await openPersistence(config.database, { entities: RUN_ENTITIES, migrations: RUN_MIGRATIONS });
   await makeRuns(opened.database, Math.max(...IN_FLIGHT));
   for (const inFlight of IN_FLIGHT) {
     await measure(opened.database, inFlight, Number(values.ms) / 4);
     const { perSecond, latency, cpu } = await measure(opened.database, inFlight, Number(values.ms));
     const cells = [String(inFlight).padStart(9), perSecond.toFixed(0).padStart(10), latency.toFixed(2).padStart(11), cpu.toFixed(3).padStart(11)]; // prettier-ignore
     console.log(`${kind.padEnd(10)} ${cells.join(' ')}`);
+    const measured = `${perSecond.toFixed(0)} commits/s, ${latency.toFixed(2)} ms, ${(1000 * cpu).toFixed(0)} µs of CPU`;
+    rows.push({ name: `${kind}, ${inFlight} in flight`, result: measured });
   }
   await opened.close();
 });
+record('database', rows);

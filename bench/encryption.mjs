@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createInstantAgent, measure, micros, STEPS, TOOL_TURNS } from './instant-agent.mjs';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -25,8 +26,11 @@ const padding = ' '.repeat(Number(values.bytes));
 const ask = (turns) => `${turns}${padding}`;
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
-function tell(what, [plain, sealed]) {
+const rows = [];
+function show(what, [plain, sealed]) {
   console.log(`${what.padEnd(34)}${micros(plain)} ${micros(sealed)}   ${(sealed / plain).toFixed(2)}`);
+  const reference = `${micros(plain).trim()}, without keys`;
+  rows.push({ name: `${what}, CPU`, result: micros(sealed).trim(), reference, ratio: sealed / plain });
 }
 
 for (const agent of agents) await measure(agent, ask(TOOL_TURNS), 8, Number(values.ms));
@@ -46,8 +50,9 @@ for (const concurrency of [1, 32]) {
     }
   }
   const label = concurrency === 1 ? 'alone' : `${concurrency} in flight`;
-  tell(`a run without tools, ${label}`, runs.map(median));
-  tell(`a further step, ${label}`, steps.map(median));
+  show(`a run without tools, ${label}`, runs.map(median));
+  show(`a further step, ${label}`, steps.map(median));
 }
+record('encryption', rows);
 for (const agent of agents) await agent.close();
 for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     target: { type: 'string' },
   },
 });
+const rows = [];
 const FOLLOWERS = Number(values.followers);
 const RUNS = Number(values.runs);
 /** Longer than two heartbeats. */
@@ -180,6 +182,12 @@ function assertOpenFiles() {
   throw new Error(`${FOLLOWERS} followers need as many open files per process; the limit is ${limit}: ulimit -n 20000`);
 }
 
+/** @param result times of `health/live` in this phase */
+function show(phase, result) {
+  console.log(`health/live ${phase}: ${result}`);
+  rows.push({ name: `\`health/live\`, ${FOLLOWERS} followers, ${phase}`, result });
+}
+
 async function measure() {
   assertOpenFiles();
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-followers-'));
@@ -192,23 +200,24 @@ async function measure() {
   const health = watchHealth(port);
   await sleep(3_000);
   console.log(`Node ${process.version}, ${FOLLOWERS} followers of ${RUNS} runs`);
-  console.log(`health/live without followers: ${health.take()}`);
+  const take = (phase) => show(phase, health.take());
+  take('without followers');
   const before = residentKb(server.pid);
 
   const from = performance.now();
   const target = JSON.stringify({ port, runs });
   const followers = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--target', target]);
-  const told = (type) =>
+  const eventsOf = (type) =>
     new Promise((resolve) => followers.on('message', (message) => message.type === type && resolve(message)));
-  const ended = told('ended');
-  await told('open');
+  const ended = eventsOf('ended');
+  await eventsOf('open');
   console.log(`opened in ${((performance.now() - from) / 1000).toFixed(1)} s`);
-  console.log(`health/live while they connect: ${health.take()}`);
+  take('while they connect');
   const opened = residentKb(server.pid);
   await sleep(IDLE_S * 1_000);
   const idle = residentKb(server.pid);
   const each = (kb) => ((kb - before) / FOLLOWERS).toFixed(1);
-  console.log(`health/live while they wait: ${health.take()}`);
+  take('while they wait');
   console.log(
     `memory a follower: ${each(idle)} KB (${each(opened)} KB when all had come; RSS ${Math.round(before / 1024)} → ${Math.round(idle / 1024)} MB)`,
   );
@@ -217,7 +226,9 @@ async function measure() {
   model.finish();
   const { wrong } = await ended;
   console.log(`the end reached all of them in ${((performance.now() - endFrom) / 1000).toFixed(2)} s; wrong: ${wrong}`);
-  console.log(`health/live while they end: ${health.take()}`);
+  take('while they end');
+  rows.push({ name: 'memory of a follower', result: `${each(idle)} KB` });
+  record('followers', rows);
   await health.stop();
   server.kill();
   await new Promise((resolve) => server.once('exit', resolve));

@@ -1,7 +1,7 @@
 // How many of our files and functions one request executes: V8's precise coverage of a warm server over real HTTP, with a fake
 // OpenAI provider and SQLite.        npm run build && node bench/hops.mjs [--files chat]
 // `--files <request>` also lists the files of that request. The smallest of several samples counts, so that timers of the
-// server do not.
+// server do not. It fails above a ceiling.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
@@ -9,11 +9,14 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({ options: { files: { type: 'string' } } });
 const SAMPLES = 5;
 const WARM_UP = 20;
 const DIST = new URL('../dist/', import.meta.url);
+/** Highest number of files; a commit that raises one gives the reason. */
+const CEILINGS = { chat: 160, 'chat + tool': 194, 'chat + approval': 222 };
 
 /** Requests the tool that the question names, then answers. */
 function replyTo({ messages }) {
@@ -126,6 +129,7 @@ async function measure(request) {
 const linesOf = (file) =>
   readFileSync(new URL(`../src/${file.replace(/\.js$/, '.ts')}`, import.meta.url), 'utf8').split('\n').length - 1;
 
+const rows = [];
 console.log('| request | files executed | functions | lines in those files |');
 console.log('| --- | ---: | ---: | ---: |');
 for (const [name, request] of Object.entries(REQUESTS)) {
@@ -133,10 +137,16 @@ for (const [name, request] of Object.entries(REQUESTS)) {
   const functions = [...files.values()].reduce((sum, count) => sum + count, 0);
   const lines = [...files.keys()].reduce((sum, file) => sum + linesOf(file), 0);
   console.log(`| ${name} | ${files.size} | ${functions} | ${lines} |`);
+  rows.push({ name, result: `${files.size} files, ${functions} functions`, ceiling: `${CEILINGS[name]} files` });
+  if (files.size > CEILINGS[name]) {
+    console.error(`"${name}" executes ${files.size} files, at most ${CEILINGS[name]} are allowed: see CEILINGS`);
+    process.exitCode = 1;
+  }
   if (values.files === name)
     for (const file of [...files.keys()].toSorted((a, b) => a.localeCompare(b)))
       console.log(`    ${file} (${files.get(file)})`);
 }
+record('hops', rows);
 session.disconnect();
 await server.close();
 llm.close();

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createInstantAgent, measure, micros, STEPS, TOOL_TURNS } from './instant-agent.mjs';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -77,6 +78,8 @@ async function calls() {
   for (const kind of ['wall', 'cpu']) print(kind, found);
 }
 
+const rows = [];
+
 /** A turn is a model step and a tool step; the difference to a model step is the call. */
 function print(kind, found) {
   const of = (pick) => median(found.map(pick));
@@ -87,6 +90,23 @@ function print(kind, found) {
   const read = of(({ plain, ofRead }) => ofRead[kind] - plain[kind] / 2);
   const once = of(({ plain, ofOnce }) => ofOnce[kind] - plain[kind] / 2);
   console.log(`${kind}: a durable step${micros(step)}, the SDK's callTool${micros(bare)}`);
+  const suffix = kind === 'cpu' ? ', CPU' : '';
+  const both = `the SDK's \`callTool\` (${micros(bare).trim()}) and a durable step (${micros(step).trim()})`;
+  rows.push(
+    {
+      name: `a call of a repeatable tool${suffix}`,
+      result: micros(read).trim(),
+      reference: both,
+      ratio: ratio(1)((row) => row.ofRead),
+      ceiling: '1.50',
+    },
+    {
+      name: `a call of a \`once\` tool${suffix}`,
+      result: micros(once).trim(),
+      reference: 'the same and the step of its claim',
+      ratio: ratio(2)((row) => row.ofOnce),
+    },
+  );
   console.log(
     `  a call of a tool that may repeat ${micros(read)}: ${ratio(1)((row) => row.ofRead).toFixed(2)} of both`,
   );
@@ -142,6 +162,8 @@ async function memory() {
   console.log(
     `an idle server of stdio: ${each('rss')} of our memory, ${each('heap')} of JavaScript's (${servers} servers)`,
   );
+  const result = `${each('rss')} of RSS, ${each('heap')} of JavaScript memory`;
+  rows.push({ name: 'an idle server', result, ceiling: '2 MB' });
 }
 
 async function start(count) {
@@ -165,6 +187,8 @@ async function starts() {
   }
   const [none, some] = [without, beside].map((times) => `${median(times).toFixed(0)} ms`);
   console.log(`a start in a warm process: ${none}, beside ${dead} dead servers ${some}`);
+  const name = `a start in a warm process with ${dead} dead servers`;
+  rows.push({ name, result: some, reference: `${none} without`, ratio: median(beside) / median(without) });
 }
 
 console.log(
@@ -173,4 +197,5 @@ console.log(
 await memory();
 await calls();
 await starts();
+record('mcp', rows);
 for (const folder of folders) rmSync(folder, { recursive: true, force: true });

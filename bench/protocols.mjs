@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: { dist: { type: 'string', default: 'dist' }, all: { type: 'string', default: 'Infinity' } },
@@ -111,18 +112,23 @@ function fastest(run) {
   return Math.min(...times);
 }
 
+const rows = [];
 for (const protocol of [new ReactProtocol(), new XmlProtocol()]) {
   for (const [direction, prepare] of Object.entries(DIRECTIONS)) {
     const texts = TEXTS[protocol.name].flatMap(([start, units]) => units.split('|').map((unit) => [start, unit]));
     for (const text of texts) prepare(protocol, toText(text, BYTES / 50))();
     const measured = texts.map((text) => ({ text, ms: fastest(prepare(protocol, toText(text, BYTES))) }));
     measured.sort((a, b) => b.ms - a.ms);
+    const name = `${protocol.name}, ${direction}, slowest text`;
+    rows.push({ name, result: `${measured[0].ms.toFixed(0)} ms` });
     for (const { text, ms } of measured.filter((one, place) => place === 0 || one.ms > LISTED))
-      console.log(protocol.name.padEnd(5), direction.padEnd(16), `${ms.toFixed(1).padStart(7)} ms  ${name(text)}`);
+      console.log(protocol.name.padEnd(5), direction.padEnd(16), `${ms.toFixed(1).padStart(7)} ms  ${textName(text)}`);
   }
 }
 
-function name(text) {
+record('protocols', rows);
+
+function textName(text) {
   return text
     .filter((part) => part !== '')
     .map((part) => JSON.stringify(part.length > 60 ? `${part.slice(0, 60)}…` : part))

@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { parseArgs } from 'node:util';
 import { AgentService, ChatModel, JackdawModule } from 'jackdaw';
 import { onEach, SERVERS } from './databases.mjs';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -56,7 +57,7 @@ const agents = POLICIES.map((policy) => ({
 /** Pins two turns. */
 async function seed(context, id, messages) {
   const sessions = context.get(SessionService, { strict: false });
-  const keeper = context.get(SessionAdminService, { strict: false });
+  const admin = context.get(SessionAdminService, { strict: false });
   const database = context.get(Database, { strict: false });
   const counter = await context.get(TokenCounterRegistry, { strict: false }).of(model.name);
   const said = [
@@ -72,7 +73,7 @@ async function seed(context, id, messages) {
     );
     await database.commit(batch.flat());
   }
-  for (const pinned of [1, 5]) await keeper.pin(WHO, id, pinned, true);
+  for (const pinned of [1, 5]) await admin.pin(WHO, id, pinned, true);
 }
 
 /** Stores the summary of the first turns, which the policy `summary` would have made earlier. */
@@ -116,6 +117,7 @@ async function measure(context, policy, shorts) {
   return { long: median(times.long), short: median(times.short), sees };
 }
 
+const rows = [];
 async function onDatabase(kind, url, folder) {
   const env = { DATABASE_URL: url, DATA_DIR: folder, LLM_PROVIDER: 'offline' };
   const module = JackdawModule.forRoot({ config: env, chatModel: model, agents, builtinTools: false });
@@ -131,6 +133,9 @@ async function onDatabase(kind, url, folder) {
   for (const policy of ['summary', ...POLICIES.filter((one) => one !== 'summary')]) {
     const { long, short, sees } = await measure(context, policy, shorts);
     const ratio = (long / short).toFixed(2);
+    const reference = `${ms(short).trim()}, after ${SHORT} messages`;
+    const name = `a turn after ${LONG} messages, ${kind}, ${policy}`;
+    rows.push({ name, result: ms(long).trim(), reference, ratio: long / short });
     console.log(
       `${policy.padEnd(15)} ${ms(short)} ${ms(long)}   ${ratio}   sees ${sees.short} and ${sees.long} messages`,
     );
@@ -139,11 +144,11 @@ async function onDatabase(kind, url, folder) {
   console.log(
     `heap ${megabytes(before)} before, ${megabytes(after)} after; RSS ${megabytes(process.memoryUsage.rss())}`,
   );
-  await tellExport(context);
+  await measureExport(context);
   await context.close();
 }
 
-async function tellExport(context) {
+async function measureExport(context) {
   const before = heapUsed();
   const from = performance.now();
   const exported = await context.get(SessionAdminService, { strict: false }).export(WHO, 'long');
@@ -162,3 +167,4 @@ const wanted = values.databases.split(',');
 await onEach(values, async (kind, url, folder) => {
   if (wanted.includes(kind)) await onDatabase(kind, url, folder);
 });
+record('sessions', rows);

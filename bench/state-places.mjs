@@ -10,14 +10,14 @@ import mysql from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig } from '../dist/config/index.js';
 import { openPersistence } from '../dist/persistence/persistence.factory.js';
-import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../dist/tool/index.js';
-import { ContextQueue } from '../dist/tool/state/context-queue.policy.js';
-import { DatabaseStateStore } from '../dist/tool/state/stores/database-state-store.js';
-import { FileStateStore } from '../dist/tool/state/stores/file-state-store.js';
-import { MemoryStateStore } from '../dist/tool/state/stores/memory-state-store.js';
-import { StateCodec } from '../dist/tool/state/stores/state-codec.mapper.js';
-import { openRedisStateStore, openSqliteStateStore } from '../dist/tool/state/stores/state-store.factory.js';
-import { StoredStateManager } from '../dist/tool/state/stored-state-manager.js';
+import { KeyedQueue } from '../dist/persistence/keyed-queue.js';
+import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../dist/tool-state/index.js';
+import { DatabaseStateStore } from '../dist/tool-state/backend/database-state-store.js';
+import { FileStateStore } from '../dist/tool-state/backend/file-state-store.js';
+import { MemoryStateStore } from '../dist/tool-state/backend/memory-state-store.js';
+import { StateCodec } from '../dist/tool-state/backend/state-codec.js';
+import { openRedisStateStore, openSqliteStateStore } from '../dist/tool-state/backend/durable-backend.factory.js';
+import { StoredStateManager } from '../dist/tool-state/stored-state-manager.js';
 
 const VERSIONS = 10;
 const POLICY = {
@@ -51,7 +51,7 @@ export const AT_ONCE = 32;
 
 /** One set and one get of a manager, alone and in `AT_ONCE` contexts together. */
 async function ours(store) {
-  const states = new StoredStateManager('bench', store, POLICY, new ContextQueue());
+  const states = new StoredStateManager('bench', store, POLICY, new KeyedQueue());
   const begin = (tool) => states.createContext({ tenant: 't', session: 's', tool });
   const [id, other] = [await begin('ours'), await begin('bare')];
   let n = 0;
@@ -125,7 +125,9 @@ async function createFiles() {
 async function createSqlite() {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
   const { config } = loadConfig({ env: {} });
-  const [store, second] = await Promise.all(['a', 'b'].map((name) => openSqliteStateStore(config, join(folder, name))));
+  const [store, second] = await Promise.all(
+    ['a', 'b'].map((name) => openSqliteStateStore(config.database, join(folder, name))),
+  );
   const [{ turn, together, close }, { other, close: closeSecond }] = [await ours(store), await ours(second)];
   await closeSecond();
   const Sqlite = createRequire(import.meta.url)('better-sqlite3');
@@ -154,7 +156,10 @@ const COMMIT = 'COMMIT';
 
 async function openStore(url) {
   const { config } = loadConfig({ env: { DATABASE_URL: url, REDIS_URL: 'redis://127.0.0.1:1' } });
-  const opened = await openPersistence(config, { entities: TOOL_ENTITIES, migrations: TOOL_MIGRATIONS });
+  const opened = await openPersistence(config.database, {
+    entities: TOOL_STATE_ENTITIES,
+    migrations: TOOL_STATE_MIGRATIONS,
+  });
   return new DatabaseStateStore(opened.database, new StateCodec(), () => opened.close());
 }
 

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { onEach, onRedis, SERVERS } from './databases.mjs';
 import { AT_ONCE, STATE_PLACES, timesOf } from './state-places.mjs';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,7 @@ const { values } = parseArgs({
 const isMeant = (name) => values.only?.split(',').includes(name) ?? true;
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
+const rows = [];
 async function show(name, url) {
   if (!isMeant(name)) return;
   const { turn, together, raw, close } = await STATE_PLACES[name](url);
@@ -38,6 +40,11 @@ async function show(name, url) {
   if (!raw) cells.push('', '', '');
   cells.push(ratio, median(atOnce).toFixed(1));
   console.log(name.padEnd(10) + cells.map((cell) => cell.padStart(9)).join(''));
+  rows.push({
+    name: `set and get, ${name}`,
+    result: `${cells[0]} µs, ${cells.at(-1)} µs with ${AT_ONCE} at once`,
+    ...(raw && { reference: `${cells[3]} µs, bare driver`, ratio: Number(ratio) }),
+  });
 }
 
 console.log(`Node ${process.version}, µs for a set and a get of 200 bytes\n`);
@@ -47,3 +54,4 @@ await show('files');
 await show('sqlite');
 await onEach(values, async (kind, url) => kind !== 'sqlite' && show(kind, url));
 await onRedis(values.redis, (url) => show('redis', url));
+record('tool-state', rows);

@@ -6,6 +6,7 @@ import { NestFactory, REQUEST } from '@nestjs/core';
 import { AppConfigModule } from '../dist/config/index.js';
 import { Tool, ToolRegistry, ToolRequest } from '../dist/index.js';
 import { ToolModule } from '../dist/tool/index.js';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: { calls: { type: 'string', default: '20000' }, rounds: { type: 'string', default: '9' } },
@@ -86,9 +87,15 @@ for (let round = 0; round < Number(values.rounds); round++) {
   }
 }
 console.log(`Node ${process.version}, µs of CPU per call, the lowest of ${values.rounds} rounds\n`);
+const rows = [];
 for (const [name, taken] of Object.entries(least)) {
   console.log(
     `${name.padEnd(10)}${taken.toFixed(2).padStart(8)}   ${(taken - least.bare).toFixed(2).padStart(8)} over bare`,
   );
+  if (name !== 'bare') {
+    const result = `${(taken - least.bare).toFixed(2)} µs more`;
+    rows.push({ name: `a call of the tool "${name}", CPU`, result, reference: 'a bare method' });
+  }
 }
+record('tools', rows);
 await app.close();

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { record } from './results.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -51,7 +52,7 @@ const settings = {
 
 function stackOf(env, cache) {
   const { config } = loadConfig({ env: { ...access, ...env } });
-  return new ModelStackFactory(registry, new KeyPoolRegistry(config), config, cache);
+  return new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, cache);
 }
 const models = {
   bare: registry.create(settings),
@@ -77,14 +78,21 @@ async function measure(model, concurrency) {
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 for (const model of Object.values(models)) await measure(model, 32);
 console.log(`Node ${process.version}, CPU of a call, medians of ${values.rounds} rounds of ${values.calls} calls`);
+const rows = [];
 for (const concurrency of [1, 32]) {
   const found = Object.fromEntries(Object.keys(models).map((name) => [name, []]));
   for (let round = 0; round < Number(values.rounds); round++)
     for (const [name, model] of Object.entries(models)) found[name].push(await measure(model, concurrency));
   console.log(concurrency === 1 ? '\nalone' : `\n${concurrency} in flight`);
   const bare = median(found.bare);
-  for (const [name, cpu] of Object.entries(found))
-    console.log(`${name.padEnd(16)}${median(cpu).toFixed(0).padStart(6)} µs   ${(median(cpu) / bare).toFixed(2)}`);
+  for (const [name, cpu] of Object.entries(found)) {
+    const ratio = median(cpu) / bare;
+    console.log(`${name.padEnd(16)}${median(cpu).toFixed(0).padStart(6)} µs   ${ratio.toFixed(2)}`);
+    const label = concurrency === 1 ? 'alone' : `${concurrency} in flight`;
+    const result = `${median(cpu).toFixed(0)} µs`;
+    if (name !== 'bare') rows.push({ name: `${name}, ${label}, CPU`, result, reference: 'a bare call', ratio });
+  }
 }
+record('wrappers', rows);
 await registry.close();
 server.kill();
