@@ -23,7 +23,7 @@ const { config } = loadConfig({ env: { DATABASE_URL: url.href } });
 const queue = new BullRunQueue(config.run, config.database);
 const start = () =>
   queue
-    .start(['queue-start'], async () => 'done')
+    .start(['queue-start'], [], async () => 'done')
     .then(
       () => 'started',
       () => 'refused',

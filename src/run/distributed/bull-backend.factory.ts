@@ -5,8 +5,9 @@ import { applicationName } from '../application-name.mapper.js';
 
 /** The schema of BullMQ's own tables in the journal's PostgreSQL. */
 const SCHEMA = 'jackdaw_queue';
-/** Connections to PostgreSQL for each queue and each worker. */
-const CONNECTIONS = 2;
+/** Connections to PostgreSQL of a queue, and of a worker, which has another one that listens. */
+const QUEUE_CONNECTIONS = 1;
+const WORKER_CONNECTIONS = 2;
 
 /** Creates queues and workers on one BullMQ backend. */
 export interface BullBackend {
@@ -41,7 +42,7 @@ async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<Bu
   const connection = {
     connectionString: config.url!,
     schema: SCHEMA,
-    max: CONNECTIONS,
+    max: QUEUE_CONNECTIONS,
     // BullMQ's transactions take several round trips: a process frozen in one holds its locks for one lease at most.
     idle_in_transaction_session_timeout: leaseMs,
     Client,
@@ -62,7 +63,11 @@ async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<Bu
       return queue;
     },
     worker: async (name, processor, options) => {
-      const worker = new Worker(name, processor, { ...options, connection, autorun: false }) as unknown as Worker;
+      const worker = new Worker(name, processor, {
+        ...options,
+        connection: { ...connection, max: WORKER_CONNECTIONS },
+        autorun: false,
+      }) as unknown as Worker;
       await connected(worker as Connectable);
       worker.run().catch((error: Error) => worker.emit('error', error));
       return worker;

@@ -26,7 +26,9 @@ export class BullRunQueue {
   private readonly logger = new Logger(BullRunQueue.name);
   private readonly queues = new Map<string, Promise<Queue>>();
   /** By queue name. */
-  private readonly workers = new Map<string, Worker>();
+  private readonly workers = new Map<string, Promise<Worker>>();
+  private readonly onDemand = new Set<string>();
+  private take: TakeRun | undefined;
   private backend: Promise<BullBackend> | undefined;
   private isClosed = false;
 
@@ -37,31 +39,23 @@ export class BullRunQueue {
 
   /**
    * Starts to take jobs of these queues. If it throws, it has started no run and may be retried.
+   * @param onDemand queues whose jobs this process takes from the first one that it enqueues: they seldom have any, and
+   *   each worker holds connections
    * @param take resolves when the run has ended or another process owns it
    */
-  async start(names: readonly string[], take: TakeRun): Promise<void> {
-    const backend = await this.open();
+  async start(names: readonly string[], onDemand: readonly string[], take: TakeRun): Promise<void> {
+    this.take = take;
+    for (const name of onDemand) this.onDemand.add(name);
     await Promise.all(names.map((name) => this.queue(name)));
-    if (this.isClosed) return;
     // A retry skips the workers that were created before the failure.
-    for (const name of names.filter((one) => !this.workers.has(one))) {
-      const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
-        concurrency: this.config.concurrency,
-        lockDuration: this.config.cluster.leaseMs,
-        stalledInterval: this.config.cluster.checkMs,
-        maxStalledCount: UNLIMITED,
-      });
-      worker.on('error', (error) => this.logError(error));
-      this.workers.set(name, worker);
-      // `close` has already run: close the new worker too.
-      if (this.isClosed) return this.close();
-    }
+    for (const name of names) await this.worker(name, take);
   }
 
   /** Enqueues runs; a run already enqueued in its present epoch remains one job. */
   async add(runs: readonly RunRef[]): Promise<void> {
     for (const [name, refs] of Map.groupBy(runs, queueOf)) {
       const queue = await this.queue(name);
+      if (this.take && this.onDemand.has(name)) await this.worker(name, this.take);
       await queue.addBulk(
         refs.map(({ id, epoch, priority }) => ({
           name: 'run',
@@ -75,14 +69,14 @@ export class BullRunQueue {
 
   /** Stops taking jobs. */
   async pause(): Promise<void> {
-    await Promise.all([...this.workers.values()].map((worker) => worker.pause(true)));
+    await this.eachWorker((worker) => worker.pause(true));
   }
 
   /** Waits for the taken jobs, then disconnects; does not wait for a backend that does not answer. */
   async close(): Promise<void> {
     this.isClosed = true;
     const isUnreachable = !(await this.answers());
-    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(isUnreachable)));
+    await this.eachWorker((worker) => worker.close(isUnreachable));
     await Promise.all([...this.queues.values()].map(leave));
   }
 
@@ -109,6 +103,35 @@ export class BullRunQueue {
       this.queues.set(name, queue);
     }
     return queue;
+  }
+
+  /** Resolves with the worker of a queue, which takes jobs. A failed one is created again by the next call. */
+  private worker(name: string, take: TakeRun): Promise<Worker> {
+    let worker = this.workers.get(name);
+    if (!worker) {
+      worker = this.createWorker(name, take);
+      worker.catch(() => this.workers.delete(name));
+      this.workers.set(name, worker);
+    }
+    return worker;
+  }
+
+  private async createWorker(name: string, take: TakeRun): Promise<Worker> {
+    const backend = await this.open();
+    const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
+      concurrency: this.config.concurrency,
+      lockDuration: this.config.cluster.leaseMs,
+      stalledInterval: this.config.cluster.checkMs,
+      maxStalledCount: UNLIMITED,
+    });
+    worker.on('error', (error) => this.logError(error));
+    // `close` has already run: close the new worker too.
+    if (this.isClosed) await worker.close(true);
+    return worker;
+  }
+
+  private async eachWorker(action: (worker: Worker) => Promise<void>): Promise<void> {
+    await Promise.allSettled([...this.workers.values()].map(async (worker) => action(await worker)));
   }
 
   private async create(name: string): Promise<Queue> {

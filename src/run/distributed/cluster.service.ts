@@ -49,7 +49,7 @@ export class ClusterService {
     await this.untilDone('Joining the other processes', () => this.join());
     if (this.isLeaving) return;
     this.sweep.start(take, alsoInEverySweep);
-    await this.untilDone('Taking runs from the queue', () => this.queue.start(this.served(), take));
+    await this.untilDone('Taking runs from the queue', () => this.queue.start(...this.queues(), take));
   }
 
   /** Whether this process can replay the run. */
@@ -97,6 +97,15 @@ export class ClusterService {
 
   private get isLeaving(): boolean {
     return this.leaving.signal.aborted;
+  }
+
+  /** The queues of the current loop versions, then those of earlier ones, which only runs of an earlier deploy have. */
+  private queues(): [string[], string[]] {
+    const isCurrent = new Set(
+      this.handlers.all().map(({ kind, loopVersions }) => queueOf({ kind, loopVersion: loopVersions.at(-1)! })),
+    );
+    const served = this.served();
+    return [served.filter((name) => isCurrent.has(name)), served.filter((name) => !isCurrent.has(name))];
   }
 
   private served(): string[] {
