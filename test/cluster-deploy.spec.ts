@@ -1,4 +1,6 @@
 import { expect, it } from '@jest/globals';
+import pg from 'pg';
+import { SERVER_LIMITS } from '../src/persistence/server-limits.policy.js';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { gate } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
@@ -31,6 +33,17 @@ describeClusters('a rolling deployment of another loop version', stores, (store)
     expect((await next.get(`/api/runs/${runId}/journal`)).body['loop_version']).toBe(1);
   });
 
+  it('resumes runs of an old release that has stopped', async () => {
+    world.llm.always(stepByStep('read_step'));
+    const old = await world.start({ ...OLD, BLOCK_AT: 'read_step 3' });
+    const { runId } = await old.stream(QUESTION);
+    await old.waitForLine('performing read_step 3');
+    expect(await old.kill('SIGTERM')).toMatchObject({ code: 0 });
+    const next = await world.start(COMPATIBLE);
+    expect((await next.events(runId)).at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
+    expect(world.effects()).toEqual(ONCE_EACH);
+  });
+
   it('leaves runs to compatible processes as long as one lives, then fails them with a valid history', async () => {
     const hold = gate();
     const script = stepByStep('read_step');
@@ -57,5 +70,25 @@ describeClusters('a rolling deployment of another loop version', stores, (store)
     hold.open();
     world.llm.always({ text: 'new' });
     expect((await next.chat({ query: 'and now?', sessionId: 'old' })).body).toMatchObject({ result: 'new' });
+  });
+});
+
+describeClusters('a process of a cluster', stores, (store) => {
+  world.share(store);
+
+  // One that listens, and for each kind of run one of the queue and three of the worker.
+  it('holds at most 13 connections to PostgreSQL besides those of its pool', async () => {
+    world.llm.always({ text: 'hello' });
+    const server = await world.start();
+    const { body } = await server.post('/api/agent/runs', { query: 'from the queue' });
+    expect((await server.events(String(body['run_id']))).at(-1)).toMatchObject({ event: 'run.completed' });
+    const url = world.env()['DATABASE_URL']!;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query(
+      'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await client.end();
+    expect(rows.length).toBeLessThanOrEqual(SERVER_LIMITS.connections + 13);
   });
 });

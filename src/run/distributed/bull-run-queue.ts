@@ -27,7 +27,7 @@ export class BullRunQueue {
   private readonly queues = new Map<string, Promise<Queue>>();
   /** By queue name. */
   private readonly workers = new Map<string, Promise<Worker>>();
-  private readonly onDemand = new Set<string>();
+  private readonly earlier = new Set<string>();
   private take: TakeRun | undefined;
   private backend: Promise<BullBackend> | undefined;
   private isClosed = false;
@@ -39,23 +39,29 @@ export class BullRunQueue {
 
   /**
    * Starts to take jobs of these queues. If it throws, it has started no run and may be retried.
-   * @param onDemand queues whose jobs this process takes from the first one that it enqueues: they seldom have any, and
-   *   each worker holds connections
+   * @param earlier queues of earlier loop versions, which seldom have jobs, while each worker holds connections: this
+   *   process takes their jobs after `startEarlier`, or when it enqueues one
    * @param take resolves when the run has ended or another process owns it
    */
-  async start(names: readonly string[], onDemand: readonly string[], take: TakeRun): Promise<void> {
+  async start(names: readonly string[], earlier: readonly string[], take: TakeRun): Promise<void> {
     this.take = take;
-    for (const name of onDemand) this.onDemand.add(name);
+    for (const name of earlier) this.earlier.add(name);
     await Promise.all(names.map((name) => this.queue(name)));
     // A retry skips the workers that were created before the failure.
     for (const name of names) await this.worker(name, take);
+  }
+
+  /** Takes jobs of earlier loop versions too; nothing before `start`. */
+  async startEarlier(): Promise<void> {
+    const { take } = this;
+    if (take) await Promise.all([...this.earlier].map((name) => this.worker(name, take)));
   }
 
   /** Enqueues runs; a run already enqueued in its present epoch remains one job. */
   async add(runs: readonly RunRef[]): Promise<void> {
     for (const [name, refs] of Map.groupBy(runs, queueOf)) {
       const queue = await this.queue(name);
-      if (this.take && this.onDemand.has(name)) await this.worker(name, this.take);
+      if (this.take && this.earlier.has(name)) await this.worker(name, this.take);
       await queue.addBulk(
         refs.map(({ id, epoch, priority }) => ({
           name: 'run',

@@ -48,8 +48,12 @@ export class ClusterService {
   private async startServing(take: TakeRun, alsoInEverySweep: () => Promise<void>): Promise<void> {
     await this.untilDone('Joining the other processes', () => this.join());
     if (this.isLeaving) return;
-    this.sweep.start(take, alsoInEverySweep);
-    await this.untilDone('Taking runs from the queue', () => this.queue.start(...this.queues(), take));
+    const [current, earlier] = this.queues();
+    this.sweep.start(take, async () => {
+      await alsoInEverySweep();
+      if (this.nodes.hasOtherRelease(current)) await this.queue.startEarlier();
+    });
+    await this.untilDone('Taking runs from the queue', () => this.queue.start(current, earlier, take));
   }
 
   /** Whether this process can replay the run. */

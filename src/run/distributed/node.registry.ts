@@ -109,6 +109,14 @@ export class NodeRegistry extends RunLease {
     return this.live().some((id) => this.nodes.get(id)?.queues.includes(queue));
   }
 
+  /** Whether a live process of another release, which does not serve all these queues, is known. */
+  hasOtherRelease(queues: readonly string[]): boolean {
+    return this.live().some((id) => {
+      const served = this.nodes.get(id)?.queues;
+      return served !== undefined && queues.some((queue) => !served.includes(queue));
+    });
+  }
+
   /** Reads the registered processes. */
   async refresh(): Promise<void> {
     const rows = await this.database.query<NodeRow>('SELECT id, beat, serves FROM run_node');
