@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import pg from 'pg';
+import { Client } from 'pg';
 import { SERVER_LIMITS } from '../src/persistence/server-limits.policy.js';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { gate } from './support/jackdaw.js';
@@ -83,7 +83,7 @@ describeClusters('a process of a cluster', stores, (store) => {
     const { body } = await server.post('/api/agent/runs', { query: 'from the queue' });
     expect((await server.events(String(body['run_id']))).at(-1)).toMatchObject({ event: 'run.completed' });
     const url = world.env()['DATABASE_URL']!;
-    const client = new pg.Client({ connectionString: url });
+    const client = new Client({ connectionString: url });
     await client.connect();
     const { rows } = await client.query(
       'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
