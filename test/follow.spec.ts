@@ -106,8 +106,8 @@ describe('a client that follows a run during a message', () => {
   });
 
   // A blank reply is asked for again, and leading whitespace is sent with the text that follows it.
-  const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 });
-  const pieces = fc.array(word, { minLength: 1, maxLength: 6 }).filter((words) => words.join('').trim() !== '');
+  const fragment = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 });
+  const pieces = fc.array(fragment, { minLength: 1, maxLength: 6 }).filter((words) => words.join('').trim() !== '');
   it('gets the same events with repeated reconnects as with one connection', async () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
@@ -117,8 +117,8 @@ describe('a client that follows a run during a message', () => {
         const replies = [reply];
         for (const [i, words] of [first, second].entries()) {
           const now = (replies[i] ??= await model.next());
-          for (const [at, word] of words.entries()) {
-            now.say(word);
+          for (const [at, piece] of words.entries()) {
+            now.say(piece);
             const text = words.slice(0, at + 1).join('');
             if (text.trim() !== '') await waitForText(stream, text);
           }
