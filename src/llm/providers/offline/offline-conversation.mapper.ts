@@ -1,30 +1,49 @@
-import type { ChatRequest } from '../../chat.types.js';
+import type { ChatRequest, ToolSpec } from '../../chat.types.js';
 import type { AssistantMessage, Message, UserMessage } from '../../message.types.js';
 import type { TextDialect } from './offline-dialect.types.js';
+import type { OfflineParameter, OfflineTool } from './offline-rule.types.js';
 import { REACT_DIALECT } from './offline-react.mapper.js';
 import { XML_DIALECT } from './offline-xml.mapper.js';
 
 /** The first dialect whose marker is in the system text applies. */
 const DIALECTS = [REACT_DIALECT, XML_DIALECT];
-const LISTED_TOOL = /^- ([^\s:]+):/gm;
+/** A tool in the system text, with its description and the lines of its parameters. */
+const LISTED_TOOL = /^- ([^\s:]+): ?(.*)((?:\n  .*)*)/gm;
 
 /** A request in one form, independent of the dialect. */
 export interface OfflineConversation {
   /** Without calls or results as text. The arguments of past text calls are omitted. */
   readonly messages: readonly Message[];
-  /** Names of the available tools. */
-  readonly tools: ReadonlySet<string>;
+  /** The available tools, by name. */
+  readonly tools: ReadonlyMap<string, OfflineTool>;
   /** Dialect of the reply; absent with native function calling. */
   readonly dialect?: TextDialect;
 }
 
 export function toConversation({ messages, tools = [] }: ChatRequest): OfflineConversation {
-  if (tools.length > 0) return { messages, tools: new Set(tools.map(({ name }) => name)) };
+  if (tools.length > 0) return { messages, tools: byName(tools.map(toTool)) };
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : [])).join('\n');
   const dialect = DIALECTS.find(({ marker }) => system.includes(marker));
-  if (!dialect) return { messages, tools: new Set() };
-  const listed = Array.from(system.matchAll(LISTED_TOOL), ([, name = '']) => name);
-  return { messages: fromText(messages, dialect), tools: new Set(listed), dialect };
+  if (!dialect) return { messages, tools: new Map() };
+  const listed = Array.from(system.matchAll(LISTED_TOOL), ([, name = '', description = '', lines = '']) => ({
+    name,
+    description,
+    parameters: dialect.readParameters(lines),
+  }));
+  return { messages: fromText(messages, dialect), tools: byName(listed), dialect };
+}
+
+function byName(tools: readonly OfflineTool[]): ReadonlyMap<string, OfflineTool> {
+  return new Map(tools.map((tool) => [tool.name, tool]));
+}
+
+function toTool({ name, description, inputSchema }: ToolSpec): OfflineTool {
+  const { properties = {}, required } = inputSchema as { properties?: object; required?: readonly string[] };
+  const parameters = Object.entries(properties).map(([key, schema]): OfflineParameter => {
+    const { type } = Object(schema) as { type?: unknown };
+    return { name: key, type: typeof type === 'string' ? type : '', isRequired: required?.includes(key) ?? false };
+  });
+  return { name, description, parameters };
 }
 
 function fromText(messages: readonly Message[], dialect: TextDialect): Message[] {

@@ -1,4 +1,4 @@
-import type { OfflineCall } from './offline-rule.types.js';
+import type { OfflineCall, OfflineParameter } from './offline-rule.types.js';
 
 /** An answer, or tool calls. */
 export type OfflineReply = { readonly text: string } | { readonly calls: readonly OfflineCall[] };
@@ -7,6 +7,8 @@ export type OfflineReply = { readonly text: string } | { readonly calls: readonl
 export interface TextDialect {
   /** Text that identifies the dialect in the system text of a request. */
   readonly marker: string;
+  /** The parameters in the description of one tool in the system text. */
+  readParameters(text: string): OfflineParameter[];
   /** Names of the tools that an earlier reply called; empty for an answer. */
   readCalls(reply: string): string[];
   /** The answer in an earlier reply. */

@@ -22,9 +22,9 @@ function inParts(question: OfflineQuestion): OfflineAnswer | undefined {
   const parts = masked.split(BETWEEN).filter((part) => part.trim() !== '');
   if (parts.length < 2) return undefined;
   const calls: OfflineCall[] = [];
-  const { isChinese, previous } = question;
+  const { previous, ...context } = question;
   for (const [i, part] of parts.entries()) {
-    const answer = askRules({ isChinese, text: restore(part).trim(), ...(i === 0 && previous && { previous }) });
+    const answer = askRules({ ...context, text: restore(part).trim(), ...(i === 0 && previous && { previous }) });
     if (answer?.kind !== 'call') return undefined;
     calls.push(...answer.calls);
   }

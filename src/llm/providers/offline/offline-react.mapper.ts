@@ -2,11 +2,19 @@ import type { OfflineReply, TextDialect } from './offline-dialect.types.js';
 
 const ACTION = /^Action:[ \t]*(\S+)/gm;
 const FINAL = /^Final Answer:[ \t]*/m;
+/** A parameter of a tool in the system text. */
+const PARAMETER = /(\S+) \((\w+)?(?: \{[^\n]*?\})?, (required|optional)\)/g;
 const OBSERVATION = /^Observation(?: \([^)\n]*\))?:[ \t]?/m;
 
 /** ReAct: Thought, Action, Action Input, Observation, Final Answer. */
 export const REACT_DIALECT: TextDialect = {
   marker: 'Action Input:',
+  readParameters: (text) =>
+    Array.from(text.matchAll(PARAMETER), ([, name = '', type = '', need]) => ({
+      name,
+      type,
+      isRequired: need === 'required',
+    })),
   readCalls: (reply) => Array.from(reply.matchAll(ACTION), ([, name = '']) => name),
   readAnswer: (reply) => {
     const found = FINAL.exec(reply);

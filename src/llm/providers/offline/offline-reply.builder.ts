@@ -5,19 +5,27 @@ import { planFor } from './offline-plan.builder.js';
 import type { OfflineCall, OfflineQuestion } from './offline-rule.types.js';
 import { lacksTool, toolFailed } from './offline-text.mapper.js';
 import { maskQuotations } from './quoted-text.parser.js';
+import { findUserName } from './user-name.parser.js';
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** The first line of the result of an edited call, as the reasoning loop writes it. */
 const EDIT_NOTE = /^\[A person changed the arguments of this call [^\n]*\n/;
 
 /** The last question of a conversation. */
-export function questionOf({ messages }: OfflineConversation): OfflineQuestion {
+export function questionOf({ messages, tools }: OfflineConversation): OfflineQuestion {
   const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
   const message = messages[lastUserAt];
   const text = message?.role === 'user' ? textOf(message) : '';
   const previous = lastNumber(messages.slice(0, Math.max(lastUserAt, 0)));
   const isChinese = /\p{Script=Han}/u.test(maskQuotations(text).masked);
-  return { text, isChinese, ...(previous !== undefined && { previous }) };
+  const userName = lastUserName(messages.slice(0, Math.max(lastUserAt, 0)));
+  return {
+    text,
+    isChinese,
+    tools,
+    ...(previous !== undefined && { previous }),
+    ...(userName !== undefined && { userName }),
+  };
 }
 
 /** The reply to a question: a text or tool calls; after their results, the answer. */
@@ -35,7 +43,7 @@ export function replyTo(question: OfflineQuestion, { messages, tools }: OfflineC
 function describeAll(
   calls: readonly OfflineCall[],
   results: readonly ToolMessage[],
-  tools: ReadonlySet<string>,
+  tools: OfflineConversation['tools'],
   isChinese: boolean,
 ): string {
   const left = [...results];
@@ -71,6 +79,14 @@ function describePlanned(
   }
   if (inWords) return inWords(result);
   return isOnly ? result : `${name} = ${result}`;
+}
+
+function lastUserName(messages: readonly Message[]): string | undefined {
+  for (const message of messages.toReversed()) {
+    const name = message.role === 'user' ? findUserName(textOf(message)) : undefined;
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 /** The last number in a tool result or an answer. */

@@ -1,3 +1,17 @@
+/** A tool that the model may call. */
+export interface OfflineTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: readonly OfflineParameter[];
+}
+
+export interface OfflineParameter {
+  readonly name: string;
+  /** Its JSON type; empty for a schema with several. */
+  readonly type: string;
+  readonly isRequired: boolean;
+}
+
 /** The user's request, and its context. */
 export interface OfflineQuestion {
   readonly text: string;
@@ -5,12 +19,16 @@ export interface OfflineQuestion {
   readonly isChinese: boolean;
   /** The last numeric result of the conversation, in plain digits. */
   readonly previous?: string;
+  /** The tools, by name. */
+  readonly tools: ReadonlyMap<string, OfflineTool>;
+  /** Name by which the user introduced themselves in the conversation. */
+  readonly userName?: string;
 }
 
 /** A planned call, and how to present its result. */
 export interface OfflineCall {
   readonly tool: string;
-  readonly arguments: Readonly<Record<string, string | number>>;
+  readonly arguments: Readonly<Record<string, unknown>>;
   /** Label of this result among others. */
   readonly name: string;
   /** Text of the result; the result itself by default. */

@@ -1,6 +1,8 @@
 import { findArithmetic } from './expression.parser.js';
 import type { OfflineRule } from './offline-rule.types.js';
 import * as texts from './offline-text.mapper.js';
+import { asksUserName, findUserName } from './user-name.parser.js';
+import { findMentionedTool, findNamedCall, findUnknownCall } from './tool-request.parser.js';
 import { findTextRequest } from './text-request.parser.js';
 import { findTimeRequest } from './time-request.parser.js';
 import { describeTime } from './time-result.mapper.js';
@@ -11,6 +13,9 @@ const THANKS =
 const FAREWELL = /^\s*(?:(?:good)?bye|see you)\b|^\s*(?:再见|拜拜)/i;
 const ABOUT_SELF =
   /\b(?:who|what) are you\b|\bwhat can you do\b|\bwhat(?:'s| is) your name\b|^\W*help\b\W*$|你是谁|你是什么|你叫什么|你(?:能|会)(?:做|干)?(?:什么|些什么|啥)|^\s*帮助\s*$/i;
+
+const ASKS_TOOLS =
+  /\b(?:what|which|list|show)\b[^?]*\btools\b|(?:哪些|什么|列出|显示)(?:可用的?)?工具|工具(?:列表|有哪些)|列出.*工具/i;
 
 const workOnText: OfflineRule = ({ text }) => {
   const request = findTextRequest(text);
@@ -47,13 +52,27 @@ function says(pattern: RegExp, what: (isChinese: boolean) => string): OfflineRul
   return ({ text, isChinese }) => (pattern.test(text) ? { kind: 'say', text: what(isChinese) } : undefined);
 }
 
+const listTools: OfflineRule = ({ text, tools, isChinese }) =>
+  ASKS_TOOLS.test(text) ? { kind: 'say', text: texts.listTools([...tools.values()], isChinese) } : undefined;
+
+const userName: OfflineRule = ({ text, userName: known, isChinese }) => {
+  if (asksUserName(text)) return { kind: 'say', text: texts.userName(known, isChinese) };
+  const name = findUserName(text);
+  return name === undefined ? undefined : { kind: 'say', text: texts.welcome(name, isChinese) };
+};
+
 /** In the order of evaluation; the first match applies. */
 export const OFFLINE_RULES: readonly OfflineRule[] = [
+  findNamedCall,
+  listTools,
+  findMentionedTool,
   workOnText,
   time,
   arithmetic,
+  userName,
   says(ABOUT_SELF, texts.describeSelf),
   says(THANKS, texts.thanks),
   says(FAREWELL, texts.farewell),
   says(GREETING, texts.greeting),
+  findUnknownCall,
 ];

@@ -1,6 +1,9 @@
 import type { OfflineCall } from './offline-rule.types.js';
 import type { TextDialect } from './offline-dialect.types.js';
 
+/** A parameter of a tool in the system text. */
+const PARAMETER = /^  - (\S+) \((\w+)?.*?, (required|optional)\)/gm;
+
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&lt;': '<',
@@ -12,6 +15,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Calls in `<function_calls>`, results in `<function_results>`. */
 export const XML_DIALECT: TextDialect = {
   marker: '<function_calls>',
+  readParameters: (text) =>
+    Array.from(text.matchAll(PARAMETER), ([, name = '', type = '', need]) => ({
+      name,
+      type,
+      isRequired: need === 'required',
+    })),
   readCalls: (reply) =>
     reply.includes('<function_calls>') ? after(reply, '<invoke name="').map((part) => upTo(part, '"')) : [],
   readAnswer: (reply) => reply,
@@ -25,7 +34,8 @@ export const XML_DIALECT: TextDialect = {
 
 function toInvoke({ tool, arguments: input }: OfflineCall): string {
   const parameters = Object.entries(input).map(
-    ([name, value]) => `<parameter name="${escape(name)}">${escape(String(value))}</parameter>\n`,
+    ([name, value]) =>
+      `<parameter name="${escape(name)}">${escape(typeof value === 'string' ? value : JSON.stringify(value))}</parameter>\n`,
   );
   return `<invoke name="${escape(tool)}">\n${parameters.join('')}</invoke>`;
 }
