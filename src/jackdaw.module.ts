@@ -37,7 +37,7 @@ import {
   type Authenticator,
 } from './security/index.js';
 import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
-import { BuiltinToolModule } from './builtin-tool/index.js';
+import { BuiltinToolModule, type BuiltinToolSelection } from './builtin-tool/index.js';
 import { type OpenApiImport, type RestToolDeclaration, RestToolModule } from './rest-tool/index.js';
 import {
   type SecurityPolicy,
@@ -55,8 +55,8 @@ const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 export interface JackdawOptions extends AgentModuleOptions {
   /** A loaded configuration, or variables that override the environment. */
   readonly config?: Configuration | EnvRecord;
-  /** Whether to add `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking`; default: true. */
-  readonly builtinTools?: boolean;
+  /** Names of the built-in tools to add; `true` (default): those of `BUILTIN_TOOLS`; `false`: none. */
+  readonly builtinTools?: BuiltinToolSelection;
   /** Whether to add `remember` and `recall`; by default as `LONG_TERM_MEMORY`. */
   readonly longTermMemory?: boolean;
   /** The application's own embedding model; replaces `EMBEDDING_MODEL`. */
@@ -295,6 +295,6 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
   ];
 }
 
-function additions({ builtinTools = true, runEvents = false }: FixedOptions): Imports {
-  return [...(builtinTools ? [BuiltinToolModule] : []), ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
+function additions({ builtinTools, runEvents = false }: FixedOptions): Imports {
+  return [BuiltinToolModule.forRoot(builtinTools), ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
 }

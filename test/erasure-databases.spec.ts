@@ -27,7 +27,7 @@ describeWorlds('the erasure of a user', await testServers(), (current, kind) => 
   const env = {
     API_KEYS: `${ANN.entry},${BEN.entry}`,
     LONG_TERM_MEMORY: 'on',
-    TOOLS_BUILTIN: 'on',
+    BUILTIN_TOOLS: 'sequentialthinking',
     AGENT_MEMORY_POLICY: 'lru',
   };
 

@@ -27,7 +27,7 @@ describe('the erasure of a user with sessions and states in separate SQLite file
         TOOL_STATE_MANAGER: 'persistent',
         TOOL_STATE_FORMAT: 'sqlite',
         TOOL_STATE_PATH: join(folder, 'states'),
-        TOOLS_BUILTIN: 'on',
+        BUILTIN_TOOLS: 'sequentialthinking',
       },
     });
   });

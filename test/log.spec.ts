@@ -40,13 +40,12 @@ describe('the log', () => {
   it('lists the tools at info, and the modules and routes only at debug', () => {
     const info = jackdaw.log.filter(({ level }) => level === INFO);
     expect(info.map(({ msg }) => msg)).toEqual([
-      'Registering tools from BuiltinTools',
+      'Registering tools from CalculatorTool',
       'Registered tool: calculator',
+      'Registering tools from TimestampTool',
       'Registered tool: get_timestamp',
       'Registering tools from StringTools',
       'Registered tool: string_tools',
-      'Registering tools from SequentialThinkingTools',
-      'Registered tool: sequentialthinking',
     ]);
     const contexts = new Set(jackdaw.log.filter(({ level }) => level === DEBUG).map(({ context }) => context));
     expect(contexts).toEqual(

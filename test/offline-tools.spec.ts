@@ -17,7 +17,7 @@ const TOOLS = [
   text('echo', 'Repeats a text.'),
   text('ask_writer'),
   text('calculator'),
-  { name: 'now', description: 'Tells the time.', inputSchema: { type: 'object' } },
+  { name: 'now', description: 'Returns the time.', inputSchema: { type: 'object' } },
   {
     name: 'square',
     description: 'Squares.',
@@ -130,8 +130,8 @@ describe('the offline model remembers the name of the user', () => {
     [["Hi, I'm Ada", 'who am I?'], 'Your name is Ada.'],
     [['call me bob', 'do you remember my name?'], 'Your name is bob.'],
     [['我叫小明', '我叫什么名字？'], '你叫小明。'],
-    [['my name is Ada', 'my name is Bea', 'what is my name'], 'Your name is Bea.'],
-    [['what is my name'], 'I do not know your name yet.'],
+    [['my name is Ada', 'my name is Bea', "what's my name"], 'Your name is Bea.'],
+    [["what's my name"], 'I do not know your name yet.'],
     [['I am hungry', '我是谁'], '我还不知道你的名字'],
     [['My name is Ada'], 'Nice to meet you, Ada.'],
   ])('of %j', async (questions, answer) => {

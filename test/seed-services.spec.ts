@@ -99,7 +99,7 @@ describe('the examples of stateful tools', () => {
   const host = new AgentHost();
   let agent: Agent;
   beforeAll(async () => {
-    agent = await host.start({ tools: [Thoughts], builtinTools: true }, [says('ok')]);
+    agent = await host.start({ tools: [Thoughts], builtinTools: ['sequentialthinking'] }, [says('ok')]);
   });
   afterAll(() => host.stop());
 

@@ -15,7 +15,7 @@ let jackdaw: Jackdaw;
 
 beforeAll(async () => {
   llm = await FakeLlm.start();
-  jackdaw = await startJackdaw({ llm });
+  jackdaw = await startJackdaw({ llm, env: { BUILTIN_TOOLS: TOOL } });
 });
 beforeEach(() => llm.reset());
 afterAll(async () => {
@@ -197,7 +197,11 @@ describe('thoughts in a session', () => {
     const dataDir = newFolder();
     const session = randomUUID();
     for (const already of [0, 2]) {
-      const server = await startJackdaw({ llm, dataDir, env: { TOOL_STATE_MANAGER: 'persistent' } });
+      const server = await startJackdaw({
+        llm,
+        dataDir,
+        env: { TOOL_STATE_MANAGER: 'persistent', BUILTIN_TOOLS: TOOL },
+      });
       expect(await chat(server, session, FIRST, then(2))).toMatchObject([
         { thoughtHistoryLength: already + 1 },
         { thoughtHistoryLength: already + 2 },

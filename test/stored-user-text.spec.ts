@@ -68,7 +68,7 @@ const ENV = {
   ACCESS_LOG: 'on',
   BUDGET_SESSION: 'tokens=10000000',
   LONG_TERM_MEMORY: 'on',
-  TOOLS_BUILTIN: 'on',
+  BUILTIN_TOOLS: 'sequentialthinking',
   TOOL_STATE_BACKUP: 'true',
 };
 interface World {

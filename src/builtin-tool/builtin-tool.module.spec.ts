@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { callSite } from '../../test/support/call-site.js';
 import { AppConfigModule } from '../config/index.js';
 import { ToolExecutor, ToolModule, ToolRegistry } from '../tool/index.js';
 import { BuiltinToolModule } from './builtin-tool.module.js';
 
-@Module({ imports: [AppConfigModule.forRoot({}), ToolModule, BuiltinToolModule] })
+@Module({ imports: [AppConfigModule.forRoot({}), ToolModule, BuiltinToolModule.forRoot()] })
 class AppModule {}
 
 describe('BuiltinToolModule', () => {
@@ -31,10 +32,42 @@ describe('BuiltinToolModule', () => {
     expect(tools.map(({ definition }) => definition.name).toSorted()).toEqual([
       'calculator',
       'get_timestamp',
-      'sequentialthinking',
       'string_tools',
     ]);
     expect(app.get(ToolRegistry).get('calculator').metadata.effect).toBe('read');
+  });
+
+  it('costs at most 450 tokens of a prompt', () => {
+    const sent = app
+      .get(ToolRegistry)
+      .list()
+      .map(({ definition: { name, description, inputSchema } }) => ({
+        type: 'function',
+        function: { name, description, parameters: inputSchema },
+      }));
+    expect(sent.reduce((sum, tool) => sum + countTokens(JSON.stringify(tool)), 0)).toBeLessThanOrEqual(450);
+  });
+
+  it('refuses an unknown name', () => {
+    expect(() => BuiltinToolModule.forRoot(['calc' as 'calculator'])).toThrow(
+      'there is no built-in tool "calc"; there are calculator, get_timestamp, string_tools, sequentialthinking.',
+    );
+  });
+
+  it.each([
+    ['none', []],
+    ['sequentialthinking, calculator', ['calculator', 'sequentialthinking']],
+  ])('registers the tools of BUILTIN_TOOLS=%s', async (names, tools) => {
+    @Module({ imports: [AppConfigModule.forRoot({ BUILTIN_TOOLS: names }), ToolModule, BuiltinToolModule.forRoot()] })
+    class OtherModule {}
+    const other = await NestFactory.createApplicationContext(OtherModule, { logger: false });
+    expect(
+      other
+        .get(ToolRegistry)
+        .list()
+        .map(({ definition }) => definition.name),
+    ).toEqual(tools);
+    await other.close();
   });
 
   it.each<[string, unknown, unknown]>([

@@ -14,15 +14,11 @@ interface TimestampInput {
   readonly format?: string;
 }
 
-/** Built-in tools: an exact calculator and the current time. */
+/** Built-in tool: an exact calculator. */
 @Injectable()
-export class BuiltinTools {
-  constructor(private readonly clock: Clock) {}
-
+export class CalculatorTool {
   @Tool({
-    description:
-      'Computes an arithmetic expression exactly and gives the result. Use it for every calculation instead of ' +
-      'calculating yourself.',
+    description: 'Computes an arithmetic expression exactly. Use it for every calculation.',
     effect: 'read',
     // Only the arguments are in the result.
     private: false,
@@ -32,10 +28,8 @@ export class BuiltinTools {
         expression: {
           type: 'string',
           description:
-            'Numbers, parentheses, + - * / ^ (power) ! % (remainder between two numbers, else percent: "20%*50" is 10, ' +
-            '"200+10%" is 220), pi, e, and sqrt abs round(x, places) floor ceil min max sin cos tan asin acos atan ' +
-            '(radians) ln log (natural; log(x, base)) log10 log2 exp pow mod gcd lcm factorial. For example ' +
-            '"(100 + 200) * 3 / 4".',
+            'Numbers, () + - * / ^ ! % (10 % 3 is 1, 200+10% is 220), pi, e, sqrt abs round(x, places) floor ceil min ' +
+            'max sin cos tan asin acos atan (radians) ln log(x, base) exp mod gcd lcm. Example: "(100 + 200) * 3 / 4"',
         },
       },
       required: ['expression'],
@@ -45,29 +39,28 @@ export class BuiltinTools {
     const calculate = await createCalculator();
     return calculate(expression);
   }
+}
+
+/** Built-in tool: the current time. */
+@Injectable()
+export class TimestampTool {
+  constructor(private readonly clock: Clock) {}
 
   @Tool({
     name: 'get_timestamp',
-    description: 'Gives the current date and time. Use it whenever the present time or date matters.',
+    description: 'Returns the current date and time.',
     effect: 'read',
     // Only the arguments are in the result.
     private: false,
     input: {
       type: 'object',
       properties: {
-        timezone: {
-          type: 'string',
-          description:
-            'IANA time zone, for example "Asia/Shanghai"; default UTC. Abbreviations such as CST are ambiguous.',
-        },
+        timezone: { type: 'string', description: 'IANA time zone (default UTC), such as Asia/Shanghai' },
         format: {
           type: 'string',
           maxLength: 100,
           description:
-            'iso (default): 2026-01-31T09:05:00+08:00; epoch_s, epoch_ms: since 1970, in seconds or ms; date: ' +
-            '2026-01-31; time: 09:05:00; datetime: 2026-01-31 09:05:00; rfc2822: Sat, 31 Jan 2026 09:05:00 +0800; or ' +
-            'a pattern of YYYY YY MMMM MMM MM M DD D dddd ddd HH H hh h A mm m ss s SSS Z ZZ and [text], such as ' +
-            '"YYYY/MM/DD HH:mm".',
+            'iso (default), epoch_s, epoch_ms, date, time, datetime, rfc2822, or a pattern like "YYYY/MM/DD HH:mm:ss [UTC]Z"',
         },
       },
     },

@@ -1,2 +1,2 @@
 /** Built-in tools: calculator, time, text and sequential thinking. */
-export { BuiltinToolModule } from './builtin-tool.module.js';
+export { BuiltinToolModule, type BuiltinToolSelection } from './builtin-tool.module.js';

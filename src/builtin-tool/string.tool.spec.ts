@@ -45,6 +45,7 @@ describe('string_tools', () => {
     [{ text: 'repeat: hello' }, 'The operation "repeat" needs "count": for example'],
     [{ operation: 'replace', text: 'a' }, 'needs "search" and "replacement"'],
     [{ operation: 'replace', text: 'a', search: '', replacement: 'b' }, '"search" of replace is empty'],
+    [{ operation: 'upper', text: 'a'.repeat(100_001) }, 'more than 100000 characters'],
     [{ operation: 'repeat', text: 'ab', count: 5_001 }, 'would have 10002 characters; 10000 are allowed'],
     [
       { operation: 'replace', text: 'a'.repeat(9_999), search: 'a', replacement: 'b'.repeat(9_999) },

@@ -8,42 +8,33 @@ interface StringToolsInput extends TextInput {
 }
 
 const OPERATIONS = [...TEXT_OPERATIONS.keys()];
+/** Maximum size of a text, in UTF-16 units. */
 const MAX_TEXT = 100_000;
 const EXAMPLE = 'for example {"operation": "upper", "text": "hello"} or {"text": "upper: hello"}';
 /** `upper: hello`, `count words：…`. */
 const BARE = /^\s*([A-Za-z]+(?:[ _-][A-Za-z]+)?)\s*[:：]\s*/;
-
-const text = (description: string) => ({ type: 'string', maxLength: MAX_TEXT, description });
 
 /** Exact text operations: letter case, lengths, order. Models often get these wrong. */
 @Injectable()
 export class StringTools {
   @Tool({
     name: 'string_tools',
-    description:
-      'Works on a text exactly: changes case, reverses, counts characters or words, replaces, finds, splits, joins, ' +
-      'cuts, repeats. Characters are counted as a reader sees them. Use it instead of doing it yourself.',
+    description: 'Exact operations on a text, by visible characters.',
     effect: 'read',
     // Only the arguments are in the result.
     private: false,
     input: {
       type: 'object',
       properties: {
-        operation: {
-          type: 'string',
-          enum: OPERATIONS,
-          description:
-            'replace needs search and replacement; contains search; split separator (empty: into characters); join ' +
-            'parts; slice start and perhaps end; repeat count. May be left out when the text begins with it: "upper: hello".',
-        },
-        text: text('The text. For join the separator of the parts.'),
-        search: text('replace (every place), contains: the text to look for, as it is.'),
-        replacement: text('replace: what to put there.'),
-        separator: text('split, join: the separator of the parts.'),
-        parts: { type: 'array', items: { type: 'string' }, description: 'join: the texts to put together.' },
-        start: { type: 'integer', description: 'slice: the first character, from 0; below 0 from the end.' },
-        end: { type: 'integer', description: 'slice: the character before which it ends; below 0 from the end.' },
-        count: { type: 'integer', minimum: 0, description: 'repeat: how many times.' },
+        operation: { type: 'string', enum: OPERATIONS },
+        text: { type: 'string', description: 'The text; for join, the separator' },
+        search: { type: 'string', description: 'replace, contains' },
+        replacement: { type: 'string' },
+        separator: { type: 'string', description: 'split; empty: into characters' },
+        parts: { type: 'array', items: { type: 'string' }, description: 'join' },
+        start: { type: 'integer', description: 'slice, from 0; negative: from the end' },
+        end: { type: 'integer', description: 'exclusive' },
+        count: { type: 'integer', minimum: 0, description: 'repeat' },
       },
       required: ['text'],
     },
@@ -52,6 +43,9 @@ export class StringTools {
     const { operation, ...rest } = input.operation === undefined ? bareForm(input) : input;
     const known = TEXT_OPERATIONS.get(operation ?? '');
     if (!known) throw refusal('There is no operation');
+    if (Object.values(rest).some((value) => typeof value === 'string' && value.length > MAX_TEXT)) {
+      throw refusal(`A text has more than ${MAX_TEXT} characters`);
+    }
     const missing = known.needs.filter((name) => rest[name] === undefined);
     if (missing.length > 0) {
       const wanted = missing.map((name) => `"${name}"`).join(' and ');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BuiltinTools } from './builtin.tool.js';
+import { TimestampTool } from './builtin.tool.js';
 import { Clock } from './clock.js';
 import { toIsoInZone } from './timestamp.mapper.js';
 
@@ -31,7 +31,7 @@ describe('get_timestamp', () => {
       return NEW_YEAR + 999;
     }
   }
-  const tools = new BuiltinTools(new FixedClock());
+  const tools = new TimestampTool(new FixedClock());
 
   it('returns ISO in UTC by default, and epoch formats on request', () => {
     expect(tools.getTimestamp({})).toBe('2026-01-01T00:00:00Z');

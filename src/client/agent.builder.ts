@@ -56,7 +56,7 @@ export class AgentBuilder {
     return this.with({ tools: [...(this.options.tools ?? []), ...tools] });
   }
 
-  withBuiltinTools(builtinTools = true): AgentBuilder {
+  withBuiltinTools(builtinTools: CreateAgentOptions['builtinTools'] = true): AgentBuilder {
     return this.with({ builtinTools });
   }
 

@@ -66,8 +66,8 @@ export interface CreateAgentOptions {
   readonly workflows?: JackdawOptions['workflows'];
   /** HTTP endpoints as tools. */
   readonly restTools?: JackdawOptions['restTools'];
-  /** Whether to add `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking`; default: false. */
-  readonly builtinTools?: boolean;
+  /** Names of the built-in tools to add; `true`: those of `BUILTIN_TOOLS`; `false` (default): none. */
+  readonly builtinTools?: JackdawOptions['builtinTools'];
   readonly limits?: AgentDefinitionInput['limits'];
   /** Spending limits, each with `tokens`, `cost` or both: `{ run: { tokens: 50_000 } }`. */
   readonly budgets?: AgentDefinitionInput['budgets'];

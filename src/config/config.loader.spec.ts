@@ -34,7 +34,7 @@ describe('loadConfig', () => {
         ownership: 'principal',
       },
       definitionFiles: { variables: {} },
-      tool: { restFiles: [], secrets: {}, taintRule: 'facts' },
+      tool: { restFiles: [], secrets: {}, builtinTools: expect.any(Array), taintRule: 'facts' },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
       mcp: {
         file: { path: 'config/mcp-servers.json', servers: {} },

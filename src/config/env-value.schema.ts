@@ -152,3 +152,13 @@ export function choice<const T extends string>(served: readonly T[]) {
   const allowed = served.length === 1 ? served[0]! : `one of ${served.join(', ')}`;
   return checked((text) => served.find((name) => name === text), allowed);
 }
+
+/** Some of several words, comma-separated; `none` for an empty list. */
+export function choices<const T extends string>(served: readonly T[]) {
+  const allowed = `none, or one or more of ${served.join(', ')}, comma-separated`;
+  return checked((text): readonly T[] | undefined => {
+    const names =
+      text.trim() === 'none' ? [] : text.split(',').map((name) => served.find((one) => one === name.trim()));
+    return names.every((name) => name !== undefined) ? [...new Set(names)] : undefined;
+  }, allowed);
+}

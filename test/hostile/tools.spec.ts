@@ -12,7 +12,9 @@ const TOOLS = ['calculator', 'get_timestamp', 'recall', 'remember', 'sequentialt
 let jackdaw: Jackdaw;
 
 beforeAll(async () => {
-  jackdaw = await startJackdaw({ env: { LONG_TERM_MEMORY: 'on' } });
+  jackdaw = await startJackdaw({
+    env: { LONG_TERM_MEMORY: 'on', BUILTIN_TOOLS: 'calculator,get_timestamp,string_tools,sequentialthinking' },
+  });
 });
 afterAll(() => jackdaw.stop());
 

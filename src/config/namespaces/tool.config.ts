@@ -1,11 +1,18 @@
-import { choice, pathList, pattern, variableNames } from '../env-value.schema.js';
+import { choice, choices, pathList, pattern, variableNames } from '../env-value.schema.js';
 import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
+
+/** The built-in tools. */
+export const BUILTIN_TOOLS = ['calculator', 'get_timestamp', 'string_tools', 'sequentialthinking'] as const;
+export type BuiltinToolName = (typeof BUILTIN_TOOLS)[number];
 
 /** REST tools, their secrets, and the security policy for agents. */
 export const toolConfig = namespace(
   'jackdaw.tool',
   'Tools',
   {
+    BUILTIN_TOOLS: choices(BUILTIN_TOOLS)
+      .default(['calculator', 'get_timestamp', 'string_tools'])
+      .describe('Built-in tools of agents, comma-separated'),
     REST_TOOLS: pathList()
       .optional()
       .describe(
@@ -28,6 +35,7 @@ export const toolConfig = namespace(
       ),
   },
   (env, { toolSecrets }) => ({
+    builtinTools: env.BUILTIN_TOOLS,
     taintRule: env.TAINT_RULE,
     restFiles: env.REST_TOOLS ?? [],
     /** By variable name. */
