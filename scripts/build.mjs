@@ -1,6 +1,7 @@
 // Compiles src/ into dist/, with one declaration file for users of the package. With --if-stale it compiles only if a source
 // is newer than the last successful build.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'dist/.built';
@@ -28,16 +29,24 @@ if (!existsSync(COMPILER)) {
   );
   process.exit(1);
 }
-console.error('Building…');
 // Files deleted from src/ must not stay importable.
 rmSync('dist', { recursive: true, force: true });
+const start = Date.now();
+const seconds = () => `${Math.round((Date.now() - start) / 1000)} s`;
+const isTerminal = process.stderr.isTTY;
+process.stderr.write(isTerminal ? 'Building…' : 'Building…\n');
+const progress = isTerminal && setInterval(() => process.stderr.write(`\rBuilding… ${seconds()}`), 1000);
 // The package contains no sources, so source maps would be useless.
-const { status } = spawnSync(process.execPath, [COMPILER, '-p', 'tsconfig.build.json', '--sourceMap', 'false'], {
+const compiler = spawn(process.execPath, [COMPILER, '-p', 'tsconfig.build.json', '--sourceMap', 'false'], {
   stdio: 'inherit',
 });
+const [status] = await once(compiler, 'exit');
+clearInterval(progress);
+if (isTerminal) process.stderr.write('\n');
 if (status === 0) {
   const { writePublicTypes } = await import('./public-types.mjs');
   writePublicTypes('dist/index.d.ts', 'dist/jackdaw.d.ts');
   writeFileSync(STAMP, '');
+  console.error(`Built in ${seconds()}.`);
 }
 process.exit(status ?? 1);

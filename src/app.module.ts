@@ -5,7 +5,7 @@ import { ApiModule } from './api/index.js';
 import { ConfiguredSecrets, serverConfig, type ServerConfig } from './config/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
-import { createRedaction, createTurnLog, logOptions } from './logging/index.js';
+import { createRedaction, createTextLog, createTurnLog, logOptions } from './logging/index.js';
 import { McpServerModule } from './mcp-server/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
 import { SecurityPolicies } from './tool-policy/index.js';
@@ -23,8 +23,11 @@ export class AppModule {
       module: AppModule,
       imports: [
         LoggerModule.forRootAsync({
-          useFactory: ({ logLevel }: ServerConfig, policies: SecurityPolicies, secrets: ConfiguredSecrets) =>
-            logOptions(logLevel, logStream ?? createTurnLog(), policies, createRedaction(secrets)),
+          useFactory: async (config: ServerConfig, policies: SecurityPolicies, secrets: ConfiguredSecrets) => {
+            const lines = logStream ?? createTurnLog();
+            const stream = config.logFormat === 'text' ? await createTextLog(lines) : lines;
+            return logOptions(config.logLevel, stream, policies, createRedaction(secrets));
+          },
           inject: [serverConfig.KEY, SecurityPolicies, ConfiguredSecrets],
         }),
         JackdawModule.forRoot(options),

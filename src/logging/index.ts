@@ -3,4 +3,5 @@ export { BootLog } from './boot-log.wrapper.js';
 export { logOptions } from './log-options.factory.js';
 export { createRedaction } from './log-secret.policy.js';
 export { logRequests } from './request-log.js';
+export { createTextLog } from './text-log.js';
 export { createTurnLog } from './turn-log.js';

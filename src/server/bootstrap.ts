@@ -7,15 +7,7 @@ import { AppModule, type AppOptions } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
 import { AppError, HttpExceptionFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
-import {
-  llmConfig,
-  type LlmConfig,
-  loadGiven,
-  runConfig,
-  type RunConfig,
-  serverConfig,
-  type ServerConfig,
-} from '../config/index.js';
+import { loadGiven, serverConfig, type ServerConfig } from '../config/index.js';
 import { parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
@@ -25,6 +17,8 @@ import { logRequests } from '../logging/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
 import { addBodyHooks, BODY_LIMIT_BYTES } from './request-body-hooks.js';
 import { addCallerHooks } from './caller-hooks.js';
+import { logStart } from './start-log.js';
+import { mountStartPage } from './start-page.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
 
@@ -100,6 +94,7 @@ async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter)
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
+  mountStartPage(app);
   if (app.get<ServerConfig>(serverConfig.KEY).hasDocs) mountOpenApi(app, () => definitionsIn(app));
   // By default Nest sends itself the signal again, and the exit code is not 0.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
@@ -126,34 +121,7 @@ async function listen(app: NestFastifyApplication): Promise<void> {
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw toListenFailure(error, config);
   });
-  const logger = app.get(Logger);
-  const { provider } = app.get<LlmConfig>(llmConfig.KEY);
-  logger.log(`Jackdaw serves ${await app.getUrl()}/api/agent/chat with model provider "${provider}"`, 'Bootstrap');
-  const limits = config.isReachable ? limitsThatAreOff(app) : [];
-  if (limits.length > 0) {
-    logger.warn(
-      `Other machines can reach this server, and these limits are off: ${limits.join(', ')} (docs/configuration.md).`,
-      'Bootstrap',
-    );
-  }
-  if (provider === 'offline') {
-    logger.warn(
-      'No model is configured: the offline model answers. Set OPENAI_API_KEY=…, or LLM_PROVIDER=ollama for a local one (README).',
-      'Bootstrap',
-    );
-  }
-}
-
-/** The variables of the limits on consumption that are not set. */
-function limitsThatAreOff(app: NestFastifyApplication): string[] {
-  const run = app.get<RunConfig>(runConfig.KEY);
-  const { budget } = app.get<LlmConfig>(llmConfig.KEY);
-  const limits: readonly (readonly [variable: string, isSet: boolean])[] = [
-    ['RUN_TENANT_RATE_PER_MINUTE', run.tenantRatePerMinute > 0],
-    ['RUN_TENANT_CONCURRENCY', run.tenantConcurrency > 0],
-    ['BUDGET_TENANT_DAY', budget.tenantDay !== undefined || budget.day !== undefined],
-  ];
-  return limits.filter(([, isSet]) => !isSet).map(([variable]) => variable);
+  await logStart(app);
 }
 
 /** Logs its errors, because Fastify ignores errors of an `onListen` hook. */

@@ -31,6 +31,9 @@ export const serverConfig = namespace(
     LOG_LEVEL: choice(LOG_LEVELS)
       .default('info')
       .describe(`Lowest level that is logged: ${LOG_LEVELS.join(', ')}`),
+    LOG_FORMAT: choice(['auto', 'json', 'text'])
+      .default('auto')
+      .describe('Format of the log: `json`, one object a line; `text`, for people; `auto`: `text` on a terminal'),
     DOCS_ENABLED: flag()
       .optional()
       .describe(
@@ -47,6 +50,7 @@ export const serverConfig = namespace(
     /** Whether other machines can reach the server. */
     isReachable: !isLoopback(env.HOST) || Boolean(env.TRUST_PROXY),
     logLevel: env.LOG_LEVEL,
+    logFormat: env.LOG_FORMAT === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : env.LOG_FORMAT,
     // The OpenAPI documents are served without authentication.
     hasDocs: env.DOCS_ENABLED ?? !(env.API_KEYS || hasAuthenticator),
   }),
