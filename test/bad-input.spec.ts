@@ -216,7 +216,7 @@ describe('bad input', () => {
   );
 
   it.each([
-    ['GET', '/'],
+    ['GET', '/nothing'],
     ['GET', '/api'],
     ['GET', '/api/nothing'],
     ['GET', CHAT],

@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
-import { parseRunPlace, RunFollowService, RunService, START, type RunPlace } from '../run/index.js';
+import {
+  isOpen,
+  parseRunPlace,
+  RunFollowService,
+  type RunItem,
+  RunService,
+  START,
+  type RunPlace,
+} from '../run/index.js';
 import { AccessLogService } from '../security/index.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
@@ -17,7 +25,10 @@ export class RunStreamService {
     private readonly access: AccessLogService,
   ) {}
 
-  /** @param lastEventId header `Last-Event-ID`. @throws AppError `RUN_NOT_FOUND`, `VALIDATION_FAILED` */
+  /**
+   * Answers 204 if the run has ended and the client has all events, so that an `EventSource` does not connect again.
+   * @param lastEventId header `Last-Event-ID`. @throws AppError `RUN_NOT_FOUND`, `VALIDATION_FAILED`
+   */
   async follow(
     principal: Principal,
     runId: string,
@@ -25,11 +36,22 @@ export class RunStreamService {
     reply: FastifyReply,
   ): Promise<void> {
     const from = toPlace(lastEventId);
-    await this.runs.get(principal, runId);
+    const { status } = await this.runs.get(principal, runId);
     this.access.record(principal, 'read', 'run.events', runId);
     const signal = disconnectSignal(reply);
-    await this.streams.send(reply, runId, this.follower.open(runId).items(from, signal), signal);
+    const items = this.follower.open(runId).items(from, signal);
+    const first = isOpen(status) ? undefined : await items.next();
+    if (first?.done) await reply.status(204).send();
+    else await this.streams.send(reply, runId, startingWith(first?.value, items), signal);
   }
+}
+
+async function* startingWith(
+  first: RunItem | undefined,
+  items: AsyncGenerator<RunItem, void>,
+): AsyncGenerator<RunItem, void> {
+  if (first) yield first;
+  yield* items;
 }
 
 function toPlace(lastEventId: string | undefined): RunPlace {

@@ -69,7 +69,10 @@ const MESSAGE = {
 /** Responses of routes whose handlers write the reply themselves. */
 const RESPONSES: Readonly<Record<string, Readonly<Record<number, object>>>> = {
   streamChat: { 200: EVENT_STREAM },
-  streamRunEvents: { 200: EVENT_STREAM },
+  streamRunEvents: {
+    200: EVENT_STREAM,
+    204: { description: 'The run has ended, and `Last-Event-ID` is its last event.' },
+  },
   getRunFile: { 200: FILE },
   getAgentHealth: { 200: health('Operational'), 503: health('Not operational') },
   getReadiness: { 200: health('Ready'), 503: health('Not ready') },

@@ -31,6 +31,7 @@ export {
 export type { DataFact, WaitFact } from './data-facts.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
+export { isOpen } from './run-journal.js';
 export { isLive, NO_USAGE, isTerminal } from './run-event.types.js';
 export type {
   JournaledEvent,
