@@ -40,13 +40,22 @@ describe('the code in the README and in docs/approvals.md', () => {
     expect([SNIPPETS.length, MORE_APPROVALS.length]).toEqual([3, 1]);
   });
 
-  async function start(code = ''): Promise<{ server: ChildProcess; url: string }> {
+  async function start(code = '', env = {}): Promise<{ server: ChildProcess; url: string }> {
     const server = spawn(process.execPath, [await folder.compile(code)], {
-      env: environment(),
+      env: { ...environment(), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     return { server, url: await listening(server.stdout) };
   }
+
+  it('serves the first tool without a model', async () => {
+    const { server, url } = await start(SNIPPETS[0], { LLM_PROVIDER: 'offline' });
+    for (const query of ['What is the weather in Oslo?', '调用 weather Oslo']) {
+      expect(await post(`${url}/api/agent/chat`, { query })).toMatchObject({ result: 'Sunny in Oslo, 24 °C' });
+    }
+    server.kill('SIGTERM');
+    expect(await once(server, 'exit')).toEqual([0, null]);
+  });
 
   it('serves the first tool', async () => {
     llm.reply({ calls: [{ name: 'weather', arguments: { input: 'Oslo' } }] });
