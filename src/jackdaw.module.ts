@@ -185,7 +185,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     assertExtensions(extensions);
     const rest = RestToolModule.forRoot(of(factoryOptions, ({ restTools = [] }) => restTools));
     const mcp = McpModule.forRoot(
-      of(factoryOptions, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
+      of(factoryOptions, ({ mcpServers: servers = [], mcpOnly: only }) => ({ servers, only })),
     );
     const files = DefinitionFilesModule.forRoot(
       of(factoryOptions, ({ agentsDir }) => ({ dir: agentsDir })),
@@ -196,7 +196,9 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     return {
       module: JackdawModule,
       imports: [
-        loaded ? AppConfigModule.of(loaded) : configured(options, factoryOptions),
+        loaded
+          ? AppConfigModule.of(loaded)
+          : AppConfigModule.forRoot(configOf(factoryOptions), options.authenticator !== undefined),
         ...foundations(options, factoryOptions),
         ...SHARED,
         memory,
@@ -245,12 +247,8 @@ function of<T>(
   return factoryOptions instanceof AsyncOption ? factoryOptions.map(part) : part(factoryOptions);
 }
 
-function configured(
-  { authenticator }: FixedOptions,
-  factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>,
-): DynamicModule {
-  const configOf = ({ config = {} }: FactoryOptions) => config;
-  return AppConfigModule.forRoot(of(factoryOptions, configOf), authenticator !== undefined);
+function configOf(factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>) {
+  return of(factoryOptions, ({ config = {} }) => config);
 }
 
 function foundations(options: FixedOptions, factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>): Imports {
@@ -296,5 +294,6 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
 }
 
 function additions({ builtinTools, runEvents = false }: FixedOptions): Imports {
-  return [BuiltinToolModule.forRoot(builtinTools), ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
+  const builtin = builtinTools === false ? [] : [BuiltinToolModule.forRoot(builtinTools)];
+  return [...builtin, ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
 }

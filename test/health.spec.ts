@@ -33,7 +33,7 @@ describe('health', () => {
       details: {
         model: { status: 'up', provider: 'openai', name: 'gpt-test' },
         database: { status: 'up' },
-        tools: { status: 'up', count: 4 },
+        tools: { status: 'up', count: 3 },
       },
     });
     expect(text).not.toContain('calculator');
