@@ -40,7 +40,7 @@ export class RunStreamService {
     this.access.record(principal, 'read', 'run.events', runId);
     const signal = disconnectSignal(reply);
     const items = this.follower.open(runId).items(from, signal);
-    const first = isOpen(status) ? undefined : await items.next();
+    const first = from === START || isOpen(status) ? undefined : await items.next();
     if (first?.done) await reply.status(204).send();
     else await this.streams.send(reply, runId, startingWith(first?.value, items), signal);
   }
