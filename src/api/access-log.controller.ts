@@ -2,7 +2,8 @@ import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
-import { toAccessFilter, toAccessPage, toAccessPlace } from './access-log.mapper.js';
+import { toAccessFilter, toAccessPage } from './access-log.mapper.js';
+import { timePlaceIn } from './list-cursor.js';
 
 @Requires('audit')
 @Controller('access-log')
@@ -16,7 +17,7 @@ export class AccessLogController {
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: AccessLogQueryDto): Promise<AccessPageDto> {
     const limit = query.limit ?? 50;
-    const before = toAccessPlace(query.cursor);
+    const before = timePlaceIn(query.cursor);
     return toAccessPage(await this.access.list(principal, toAccessFilter(query), limit + 1, before), limit);
   }
 }

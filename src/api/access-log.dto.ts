@@ -1,5 +1,6 @@
 import { IsIn, IsString } from 'class-validator';
 import { ACCESS_TARGETS, type AccessAction, type AccessTarget } from '../security/index.js';
+import { IsCursor, TIME_PLACE } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 
@@ -17,6 +18,11 @@ export class AccessLogQueryDto extends TimeRangeQueryDto {
   @Omittable()
   @IsString()
   targetId?: string;
+
+  /** The `next` of the previous page. */
+  @Omittable()
+  @IsCursor('access', TIME_PLACE)
+  cursor?: string;
 
   /** Maximum number of entries in the page. */
   declare limit?: number;

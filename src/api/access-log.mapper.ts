@@ -1,6 +1,6 @@
 import type { AccessEntry, AccessFilter } from '../security/index.js';
 import type { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
-import { cursorOf, placeOf } from './time-cursor.mapper.js';
+import { toCursor } from './list-cursor.js';
 import { toTimeRange } from './time-range-query.dto.js';
 
 /** @param query validated */
@@ -11,11 +11,6 @@ export function toAccessFilter({ principal, targetKind, targetId, ...range }: Ac
     ...(targetId !== undefined && { targetId }),
     ...toTimeRange(range),
   };
-}
-
-/** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
-export function toAccessPlace(cursor: string | undefined): Pick<AccessEntry, 'at' | 'id'> | undefined {
-  return placeOf(cursor);
 }
 
 /** @param entries up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
@@ -30,6 +25,6 @@ export function toAccessPage(entries: readonly AccessEntry[], limit: number): Ac
       target_kind: targetKind,
       target_id: targetId,
     })),
-    next: entries.length > limit && last ? cursorOf(last) : null,
+    next: toCursor('access', entries.length > limit && last ? `${last.at}.${last.id}` : null),
   };
 }

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } f
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, ApiKeyService, CurrentPrincipal, Requires } from '../security/index.js';
 import { KeyListQueryDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
+import { placeIn } from './list-cursor.js';
 import { toKeyPage, toNewKey, toNewKeyView } from './key.mapper.js';
 
 @Requires('keys')
@@ -24,7 +25,7 @@ export class KeyController {
   /** The tenant's API keys, newest first, including revoked keys; without those of `API_KEYS`. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: KeyListQueryDto): Promise<KeyPageDto> {
-    return toKeyPage(await this.keys.list(principal, query.limit ?? 50, query.cursor));
+    return toKeyPage(await this.keys.list(principal, query.limit ?? 50, placeIn(query.cursor)));
   }
 
   /**

@@ -1,20 +1,9 @@
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  ArrayUnique,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { ROLES, VISIBILITIES, type Role, type Visibility } from '../kernel/index.js';
 import { ALL_SCOPES, SCOPES, type KeyScope } from '../security/index.js';
 import { IsTime } from './is-time.decorator.js';
+import { IsWholeNumber } from './is-whole-number.decorator.js';
+import { IsCursor } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -71,15 +60,12 @@ export class KeyRequestDto {
 export class KeyListQueryDto {
   /** The `next` of the previous page. */
   @Omittable()
-  @IsString()
+  @IsCursor('keys', /^[\w-]{1,64}$/)
   cursor?: string;
 
   /** Maximum number of keys in the page. */
   @Omittable()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(200)
+  @IsWholeNumber(1, 200)
   limit?: number = 50;
 }
 

@@ -1,5 +1,6 @@
 import { ALL_SCOPES, visibilityOf, type ApiKeyPage, type ApiKeyRecord, type NewApiKey } from '../security/index.js';
 import { toEpochMs } from './is-time.decorator.js';
+import { toCursor } from './list-cursor.js';
 import type { KeyDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
 
 /** @param body validated */
@@ -33,5 +34,5 @@ export function toNewKeyView(record: ApiKeyRecord, key: string): NewKeyDto {
 }
 
 export function toKeyPage({ keys, next }: ApiKeyPage): KeyPageDto {
-  return { keys: keys.map(toKeyView), next };
+  return { keys: keys.map(toKeyView), next: toCursor('keys', next) };
 }

@@ -1,15 +1,11 @@
-import { Type } from 'class-transformer';
-import { IsInt, Max, Min } from 'class-validator';
+import { IsWholeNumber } from './is-whole-number.decorator.js';
 import { Omittable } from './omittable.decorator.js';
 
 /** A page. Subclasses declare a field again only to describe it in the OpenAPI document. */
 export class LimitQueryDto {
   /** Maximum number of entries in the page. */
   @Omittable()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(200)
+  @IsWholeNumber(1, 200)
   limit?: number = 50;
 }
 
@@ -17,10 +13,7 @@ export class LimitQueryDto {
 export class PageQueryDto extends LimitQueryDto {
   /** The number of the last entry of the previous page. */
   @Omittable()
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
   // Columns are 32 bits wide; PostgreSQL rejects larger numbers.
-  @Max(2_147_483_647)
+  @IsWholeNumber(0, 2_147_483_647)
   after?: number = 0;
 }

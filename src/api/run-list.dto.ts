@@ -1,4 +1,5 @@
 import { IsString, Matches } from 'class-validator';
+import { IsCursor, TIME_PLACE } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
@@ -27,6 +28,11 @@ export class RunListQueryDto extends TimeRangeQueryDto {
   @Omittable()
   @IsString()
   sessionId?: string;
+
+  /** The `next` of the previous page. */
+  @Omittable()
+  @IsCursor('runs', TIME_PLACE)
+  cursor?: string;
 
   /** Maximum number of runs in the page. */
   declare limit?: number;

@@ -1,4 +1,5 @@
 import type { ListedRun, RunFilter, RunPage, RunStatus } from '../run/index.js';
+import { toCursor } from './list-cursor.js';
 import type { ListedRunDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
 import { toTimeRange } from './time-range-query.dto.js';
 
@@ -13,7 +14,7 @@ export function toRunFilter({ status, agent, sessionId, ...range }: RunListQuery
 }
 
 export function toRunPage({ runs, next }: RunPage): RunPageDto {
-  return { runs: runs.map(toListedRun), next };
+  return { runs: runs.map(toListedRun), next: toCursor('runs', next) };
 }
 
 function toListedRun(run: ListedRun): ListedRunDto {

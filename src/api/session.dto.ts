@@ -1,5 +1,6 @@
-import { IsBoolean, IsObject, IsString, Matches } from 'class-validator';
+import { IsBoolean, IsObject, Matches } from 'class-validator';
 import { RawJson } from './raw-json.decorator.js';
+import { IsCursor, TIME_PLACE } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto, PageQueryDto } from './page-query.dto.js';
 import type { SessionMessage, TurnStatus } from '../session/index.js';
@@ -33,7 +34,7 @@ export class SessionMetadataDto {
 export class SessionListQueryDto extends LimitQueryDto {
   /** The `next` of the previous page. */
   @Omittable()
-  @IsString()
+  @IsCursor('sessions', TIME_PLACE)
   cursor?: string;
 
   /** Maximum number of sessions in the page. */

@@ -1,6 +1,6 @@
 import type { SessionMessage, SessionPlace, SessionRecord, StoredTurn } from '../session/index.js';
 import type { MessageDto, MessagePageDto, SessionDto, SessionPageDto } from './session.dto.js';
-import { cursorOf, placeOf } from './time-cursor.mapper.js';
+import { timePlaceIn, toCursor } from './list-cursor.js';
 
 export function toSessionView(session: SessionRecord): SessionDto {
   return {
@@ -23,13 +23,13 @@ export function toSessionPage(sessions: readonly SessionRecord[], limit: number)
   const last = page.at(-1);
   return {
     sessions: page.map(toSessionView),
-    next: sessions.length > limit && last ? cursorOf({ at: last.createdAt, id: last.id }) : null,
+    next: toCursor('sessions', sessions.length > limit && last ? `${last.createdAt}.${last.id}` : null),
   };
 }
 
-/** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
+/** @param cursor validated */
 export function toPlace(cursor: string | undefined): SessionPlace | undefined {
-  const place = placeOf(cursor);
+  const place = timePlaceIn(cursor);
   return place && { createdAt: place.at, id: place.id };
 }
 

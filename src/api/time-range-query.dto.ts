@@ -1,4 +1,3 @@
-import { IsString } from 'class-validator';
 import { IsTime, toEpochMs } from './is-time.decorator.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
@@ -17,11 +16,6 @@ export class TimeRangeQueryDto extends LimitQueryDto {
   @Omittable()
   @IsTime()
   to?: string;
-
-  /** The `next` of the previous page. */
-  @Omittable()
-  @IsString()
-  cursor?: string;
 }
 
 /** The times of a validated query, in epoch ms. */

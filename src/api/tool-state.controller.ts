@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@ne
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolStateAdminService } from '../tool-state/index.js';
+import { placeIn } from './list-cursor.js';
 import {
   ShownToolContextDto,
   ToolContextPageDto,
@@ -26,9 +27,14 @@ export class ToolStateController {
   @Get()
   async list(
     @CurrentPrincipal() principal: Principal,
-    @Query() { tool, sessionId: session, cursor: after, limit = 50 }: ToolStateListQueryDto,
+    @Query() { tool, sessionId: session, cursor, limit = 50 }: ToolStateListQueryDto,
   ): Promise<ToolContextPageDto> {
-    const filter = { ...(tool && { tool }), ...(session && { session }), ...(after && { after }) };
+    const after = placeIn(cursor);
+    const filter = {
+      ...(tool !== undefined && { tool }),
+      ...(session !== undefined && { session }),
+      ...(after !== undefined && { after }),
+    };
     const listed = await this.states.list(principal, filter, limit + 1);
     this.access.record(principal, 'read', 'tool-states', '');
     return toContextPage(listed, limit);

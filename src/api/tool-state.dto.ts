@@ -1,5 +1,6 @@
-import { Type } from 'class-transformer';
 import { IsInt, IsString, Max, Min } from 'class-validator';
+import { IsWholeNumber } from './is-whole-number.decorator.js';
+import { IsCursor } from './list-cursor.js';
 import type { StateType } from '../tool-state/index.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
@@ -18,7 +19,7 @@ export class ToolStateListQueryDto extends LimitQueryDto {
 
   /** The `next` of the previous page. */
   @Omittable()
-  @IsString()
+  @IsCursor('states', /^[\w-]{1,128}$/)
   cursor?: string;
 }
 
@@ -26,10 +27,7 @@ export class ToolStateListQueryDto extends LimitQueryDto {
 export class ToolStateHistoryQueryDto extends LimitQueryDto {
   /** Only entries before this `n`: the `next` of the previous page. */
   @Omittable()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(2_147_483_647)
+  @IsWholeNumber(1, 2_147_483_647)
   before?: number;
 }
 

@@ -6,6 +6,7 @@ import type {
   StateHistoryEntry,
   StateVersion,
 } from '../tool-state/index.js';
+import { toCursor } from './list-cursor.js';
 import type {
   DamagedToolContextDto,
   ListedToolContextDto,
@@ -24,7 +25,7 @@ export function toContextPage(contexts: readonly (ContextInfo | DamagedContext)[
   return {
     contexts: page.flatMap((context) => ('error' in context ? [] : [toListed(context)])),
     damaged: page.flatMap((context) => ('error' in context ? [toDamaged(context)] : [])),
-    next: contexts.length > limit ? page.at(-1)!.id : null,
+    next: toCursor('states', contexts.length > limit ? page.at(-1)!.id : null),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Principal } from '../kernel/index.js';
 import { RunUsageStore, type UsageFilter, type UsageKind } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RebuiltBudgetsDto, UsageDaysQueryDto, UsagePageDto, UsageQueryDto } from './usage.dto.js';
-import { toUsageFilter, toUsagePage } from './usage.mapper.js';
+import { toUsageFilter, toUsagePage, toUsagePlace } from './usage.mapper.js';
 
 @Controller('usage')
 export class UsageController {
@@ -40,7 +40,8 @@ export class UsageController {
     kind: UsageKind,
     { limit = 50, cursor }: UsageDaysQueryDto,
   ): Promise<UsagePageDto> {
-    const [total, page] = await Promise.all([this.usages.total(filter), this.usages.page(filter, kind, limit, cursor)]);
-    return toUsagePage(total, page);
+    const after = toUsagePlace(cursor, kind);
+    const [total, page] = await Promise.all([this.usages.total(filter), this.usages.page(filter, kind, limit, after)]);
+    return toUsagePage(total, page, kind);
   }
 }

@@ -1,5 +1,6 @@
 import { IsIn, IsString } from 'class-validator';
 import { IsDay } from './is-time.decorator.js';
+import { IsCursor } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
@@ -26,7 +27,7 @@ export class UsageDaysQueryDto extends LimitQueryDto {
 
   /** The `next` of the previous page. */
   @Omittable()
-  @IsString()
+  @IsCursor('usage', /^(?:day|session|model|tenant):/)
   cursor?: string;
 }
 

@@ -17,7 +17,7 @@ import { McpRegistry } from './mcp-server.registry.js';
 export class McpContent {
   constructor(private readonly registry: McpRegistry) {}
 
-  /** @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED`; McpError */
+  /** @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED`, `VALIDATION_FAILED` (cursor); McpError */
   async resources(server: string, cursor: string | undefined, signal: AbortSignal): Promise<McpPage> {
     return this.read(server, signal, (client, limits) => listResources(client, cursor, limits));
   }
@@ -39,7 +39,10 @@ export class McpContent {
     return this.read(server, signal, (client, limits) => listPrompts(client, cursor, limits));
   }
 
-  /** The messages of a prompt, in the format of the protocol. @throws as `resources`; McpError */
+  /**
+   * The messages of a prompt, in the format of the protocol. @throws as `resources`; AppError `VALIDATION_FAILED` for its
+   * arguments; McpError `PROMPT_NOT_FOUND`
+   */
   async prompt(
     server: string,
     name: string,

@@ -16,6 +16,7 @@ import { RunService } from '../run/index.js';
 import { logRequests } from '../logging/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
 import { addBodyHooks, BODY_LIMIT_BYTES } from './request-body-hooks.js';
+import { answerInvalidHttp, refuseWrongRequests } from './problem-answers.js';
 import { addCallerHooks } from './caller-hooks.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
@@ -37,6 +38,9 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
     // Never the client's own id: a client could imitate the log lines of another client's request.
     genReqId: () => newId(),
     routerOptions: { maxParamLength: MAX_ID_LENGTH, ignoreTrailingSlash: true },
+    clientErrorHandler: answerInvalidHttp,
+    // A missing `Host` is refused as a problem instead.
+    http: { requireHostHeader: false },
     frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
   });
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -86,6 +90,7 @@ async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter)
     if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
   });
   await addCallerHooks(app);
+  refuseWrongRequests(fastify, problems);
   addBodyHooks(app);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.url?.includes('%00')) problems.answer(nulInUrl(request), reply);

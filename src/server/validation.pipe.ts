@@ -2,6 +2,7 @@ import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@ne
 import type { ValidatorOptions } from 'class-validator';
 import { AppError } from '../errors/index.js';
 import {
+  digitsOf,
   ExactInteger,
   fieldMistake,
   isJsonObject,
@@ -28,6 +29,12 @@ class RequestPipe extends ValidationPipe {
     const { unknown, rest } = prepared(value, metadata.metatype ?? Object);
     if (unknown.length === 0) return super.transform(rest, metadata);
     throw toError(await this.withOthers(unknown, rest, metadata));
+  }
+
+  /** Numbers in paths are written in digits only. */
+  protected override transformPrimitive(value: unknown, metadata: ArgumentMetadata): unknown {
+    if (metadata.metatype !== Number || typeof value !== 'string') return super.transformPrimitive(value, metadata);
+    return digitsOf(value);
   }
 
   protected override validate(

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
-import { messageOf } from '../../errors/index.js';
-import { isJsonObject } from '../../kernel/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
+import { fieldMistake, isJsonObject } from '../../kernel/index.js';
 import { McpError } from '../mcp.error.js';
 import { RAW_RESULT, type RawResult } from '../process/raw-result.mapper.js';
 
@@ -56,7 +56,7 @@ export async function listResources(
   cursor: string | undefined,
   limits: RequestLimits,
 ): Promise<McpPage> {
-  const { resources, nextCursor } = await request(client, 'resources/list', paramsOf(cursor), limits);
+  const { resources, nextCursor } = await requestPage(client, 'resources/list', cursor, limits);
   return toPage(entriesOf(resources, RESOURCES), nextCursor);
 }
 
@@ -65,18 +65,20 @@ export async function listTemplates(
   cursor: string | undefined,
   limits: RequestLimits,
 ): Promise<McpPage> {
-  const { resourceTemplates, nextCursor } = await request(client, 'resources/templates/list', paramsOf(cursor), limits);
+  const { resourceTemplates, nextCursor } = await requestPage(client, 'resources/templates/list', cursor, limits);
   return toPage(entriesOf(resourceTemplates, TEMPLATES), nextCursor);
 }
 
 export async function readResource(client: Client, uri: string, limits: RequestLimits): Promise<readonly object[]> {
   const read = request(client, 'resources/read', { uri }, limits);
-  const { contents } = await read.catch(notFound('RESOURCE_NOT_FOUND', `resource ${JSON.stringify(uri)}`));
+  const { contents } = await read.catch(async (error: unknown) => {
+    throw await resourceFailure(client, uri, error, limits);
+  });
   return entriesOf(contents, CONTENTS);
 }
 
 export async function listPrompts(client: Client, cursor: string | undefined, limits: RequestLimits): Promise<McpPage> {
-  const { prompts, nextCursor } = await request(client, 'prompts/list', paramsOf(cursor), limits);
+  const { prompts, nextCursor } = await requestPage(client, 'prompts/list', cursor, limits);
   const items = entriesOf(prompts, PROMPTS, ({ arguments: args }) =>
     Array.isArray(args) ? { arguments: entriesOf(args, ARGUMENTS) } : {},
   );
@@ -90,7 +92,9 @@ export async function getPrompt(
   limits: RequestLimits,
 ): Promise<readonly object[]> {
   const got = request(client, 'prompts/get', { name, arguments: { ...args } }, limits);
-  const { messages } = await got.catch(notFound('PROMPT_NOT_FOUND', `prompt ${JSON.stringify(name)}`));
+  const { messages } = await got.catch(async (error: unknown) => {
+    throw await promptFailure(client, { name, args }, error, limits);
+  });
   // The content is of any kind: it is passed on as JSON.
   return entriesOf(messages, MESSAGES, ({ content }) => ({ content }));
 }
@@ -99,16 +103,87 @@ function request(client: Client, method: string, params: RawResult, limits: Requ
   return client.request({ method, params }, RAW_RESULT, limits);
 }
 
-/** Servers report "not found" by a code that also reports other invalid parameters. */
-function notFound(code: 'RESOURCE_NOT_FOUND' | 'PROMPT_NOT_FOUND', what: string): (error: unknown) => never {
-  return (error) => {
-    if (!NOT_FOUND.has((error as { code?: unknown }).code as number)) throw error;
-    throw new McpError(code, `The server did not return ${what}: ${messageOf(error)}`, undefined, { cause: error });
-  };
+/** @throws AppError `VALIDATION_FAILED` if the server rejects the cursor */
+async function requestPage(
+  client: Client,
+  method: string,
+  cursor: string | undefined,
+  limits: RequestLimits,
+): Promise<RawResult> {
+  if (cursor === undefined) return request(client, method, {}, limits);
+  try {
+    return await request(client, method, { cursor }, limits);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    throw mistake('cursor', `the server does not accept it: ${messageOf(error)}`, cursor, error);
+  }
 }
 
-function paramsOf(cursor: string | undefined): { cursor?: string } {
-  return cursor === undefined ? {} : { cursor };
+/**
+ * Servers report an unknown resource by different codes, so another error of the server counts as its failure only if
+ * the server lists the resource.
+ */
+async function resourceFailure(client: Client, uri: string, error: unknown, limits: RequestLimits): Promise<unknown> {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const isListed = async () => {
+    const page = await listResources(client, undefined, limits).catch(() => undefined);
+    return !page || page.next !== null || page.items.some((item) => (item as { uri?: unknown }).uri === uri);
+  };
+  return NOT_FOUND.has(code) || !(await isListed())
+    ? notFound('RESOURCE_NOT_FOUND', `resource ${JSON.stringify(uri)}`, error)
+    : error;
+}
+
+/** Servers report an unknown prompt and wrong arguments by the same code; their list shows which it is. */
+async function promptFailure(
+  client: Client,
+  { name, args }: { readonly name: string; readonly args: Readonly<Record<string, string>> },
+  error: unknown,
+  limits: RequestLimits,
+): Promise<unknown> {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const page = await listPrompts(client, undefined, limits).catch(() => undefined);
+  const prompt = (page?.items as readonly ListedPrompt[] | undefined)?.find((one) => one.name === name);
+  const isRefused = NOT_FOUND.has(code);
+  const what = `prompt ${JSON.stringify(name)}`;
+  if (!prompt) return isRefused || page?.next === null ? notFound('PROMPT_NOT_FOUND', what, error) : error;
+  return (
+    wrongArguments(prompt, args, error) ?? (isRefused ? mistake('arguments', messageOf(error), args, error) : error)
+  );
+}
+
+function wrongArguments(
+  { name, arguments: wanted = [] }: ListedPrompt,
+  args: Readonly<Record<string, string>>,
+  error: unknown,
+): AppError | undefined {
+  const missing = wanted.find((one) => one.required && args[one.name] === undefined);
+  return missing && mistake(`arguments.${missing.name}`, `the prompt "${name}" requires it`, undefined, error);
+}
+
+interface ListedPrompt {
+  readonly name: string;
+  readonly arguments?: readonly { readonly name: string; readonly required?: boolean }[];
+}
+
+/** The code of an error that the server reported; undefined for a failure of the connection. */
+function codeOf(error: unknown): number | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'number' ? code : undefined;
+}
+
+function notFound(code: 'RESOURCE_NOT_FOUND' | 'PROMPT_NOT_FOUND', what: string, cause: unknown): McpError {
+  return new McpError(code, `The server did not return ${what}: ${messageOf(cause)}`, undefined, { cause });
+}
+
+function mistake(field: string, reason: string, got: unknown, cause: unknown): AppError {
+  const message = `${field}: ${reason}`;
+  return new AppError('VALIDATION_FAILED', `The request is not valid: ${message}`, {
+    details: { errors: [fieldMistake(field, message, 'isAccepted', got)] },
+    cause,
+  });
 }
 
 function toPage(items: readonly object[], next: unknown): McpPage {

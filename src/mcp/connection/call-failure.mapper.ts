@@ -71,7 +71,7 @@ export function isTimeout(error: unknown): boolean {
  * @param fault why the connection ended, if it did
  */
 export function toCallError(error: unknown, server: McpServer, fault?: string): AppError {
-  if (error instanceof AppError) return error.code.startsWith('TOOL_') ? error : toMcpError(error);
+  if (error instanceof AppError) return isOfCaller(error) ? error : toMcpError(error);
   const { name } = server;
   const { code } = error as Failure;
   const details = { server: name };
@@ -88,6 +88,11 @@ export function toCallError(error: unknown, server: McpServer, fault?: string): 
   if (isTimeout(error)) return new McpError('NETWORK_ERROR', text, details, because);
   const known = typeof code === 'number' ? PROTOCOL_CODES[code] : undefined;
   return new McpError(known ?? 'TOOL_EXECUTION_FAILED', text, details, because);
+}
+
+/** Whether an error is about the request, so that its code stays. */
+function isOfCaller({ code }: AppError): boolean {
+  return code.startsWith('TOOL_') || code === 'VALIDATION_FAILED';
 }
 
 /** Converts the failure of a connection attempt; its message completes "it is not connected:". */
