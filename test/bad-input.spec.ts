@@ -140,8 +140,8 @@ describe('bad input', () => {
     ['GET /api/runs?cursor=x', 'cursor', 'isCursor', 'string'],
     ['GET /api/runs?limit=x', 'limit', 'isInt', 'string'],
     ['GET /api/runs/x/journal?after=2147483648', 'after', 'max', 'number'],
-    ['GET /api/sessions/x/messages?after=1e300', 'after', 'max', 'number'],
-    ['GET /api/tool-states/x/history?before=1e50', 'before', 'max', 'number'],
+    ['GET /api/sessions/x/messages?after=1e300', 'after', 'isInt', 'string'],
+    ['GET /api/tool-states/x/history?before=1e50', 'before', 'isInt', 'string'],
     ['GET /api/runs?agent=%00', 'agent', 'isWithoutNul', 'string'],
     ['GET /api/sessions/%00', 'id', 'isWithoutNul', 'string'],
     ['PUT /api/sessions/x/turns/x/pin', 'turn', 'isInt', 'string'],
@@ -219,8 +219,6 @@ describe('bad input', () => {
     ['GET', '/nothing'],
     ['GET', '/api'],
     ['GET', '/api/nothing'],
-    ['GET', CHAT],
-    ['PATCH', '/api/sessions/x'],
   ])('is answered with 404: %s %s', async (method, path) => {
     expectProblem(await jackdaw.send(path, { method }), 404, 'NOT_FOUND');
   });

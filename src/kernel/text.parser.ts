@@ -41,5 +41,5 @@ function isWide([first, second]: Uint8Array): boolean {
 
 /** The number that a text of digits means; `NaN` for other texts, such as `0x10`, `1e1`, `+1` and ` 1`. */
 export function digitsOf(text: string): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }

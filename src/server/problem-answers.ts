@@ -28,7 +28,7 @@ export function refuseWrongRequests(fastify: FastifyInstance, problems: Problems
     if (!request.is404) return done();
     const [path = ''] = request.url.split('?', 1);
     const methods = new Set(routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods));
-    if (methods.size === 0) return done();
+    if (methods.size === 0 || methods.has(request.method)) return done();
     const allowed = [...methods].toSorted().join(', ');
     reply.header('allow', allowed);
     const detail = `${path} has no method ${request.method}; it has ${allowed}.`;

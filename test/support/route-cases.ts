@@ -1,3 +1,4 @@
+import { toCursor } from '../../src/api/list-cursor.js';
 import { SCOPES } from '../../src/security/index.js';
 import { digestOf, pinnedOf } from '../../src/mcp/trust/tool-digest.factory.js';
 import { listed } from './mcp/scripted-servers.js';
@@ -44,7 +45,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   'POST /api/agent/runs': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
   'GET /api/agents': { scope: 'tools:read' },
   'GET /api/agents/{name}': { scope: 'tools:read', tool: 'default' },
-  'GET /api/runs': { scope: 'runs:read', query: ({ ended, session }) => `?sessionId=${session}&cursor=9.${ended}` },
+  'GET /api/runs': {
+    scope: 'runs:read',
+    query: ({ ended, session }) => `?sessionId=${session}&cursor=${toCursor('runs', `9.${ended}`)}`,
+  },
   'GET /api/runs/{id}': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/node': { scope: 'runs:read', id: 'flow', query: () => '?name=give' },
   'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },
@@ -59,7 +63,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/sessions/{id}': { scope: 'sessions:read', id: 'session' },
   'GET /api/sessions/{id}/messages': { scope: 'sessions:read', id: 'session' },
   'POST /api/sessions': { scope: 'sessions:write', body: () => ({}) },
-  'GET /api/sessions': { scope: 'sessions:read', query: ({ session }) => `?cursor=9.${session}` },
+  'GET /api/sessions': {
+    scope: 'sessions:read',
+    query: ({ session }) => `?cursor=${toCursor('sessions', `9.${session}`)}`,
+  },
   'POST /api/sessions/import': { scope: 'sessions:write', body: () => ({ session: EXPORTED }) },
   'POST /api/sessions/prune': { scope: 'erase', body: () => ({ olderThanDays: 0 }) },
   'DELETE /api/sessions/{id}': { scope: 'sessions:write', id: 'session' },
@@ -70,7 +77,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   'DELETE /api/sessions/{id}/turns/{turn}/pin': { scope: 'sessions:write', id: 'session' },
   'GET /api/sessions/{id}/export': { scope: 'sessions:read', id: 'session' },
   'DELETE /api/users/{id}': { scope: 'erase', id: 'user' },
-  'GET /api/access-log': { scope: 'audit', query: ({ session }) => `?targetId=${session}&cursor=9.x` },
+  'GET /api/access-log': {
+    scope: 'audit',
+    query: ({ session }) => `?targetId=${session}&cursor=${toCursor('access', '9.x')}`,
+  },
   'GET /api/tools': { scope: 'tools:read' },
   'GET /api/tools/{name}': { scope: 'tools:read', tool: 'look' },
   'GET /api/workflows': { scope: 'tools:read' },
@@ -110,7 +120,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/usage/tenants': { scope: 'operate' },
   'POST /api/usage/rebuild': { scope: 'operate' },
   'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
-  'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${key}` },
+  'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${toCursor('keys', key)}` },
   'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },
 };
 
