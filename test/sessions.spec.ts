@@ -78,8 +78,9 @@ describe('a session', () => {
   it('is cleared: later runs see no earlier message, and it remains usable', async () => {
     await chat({ query: 'one', sessionId: 'cleared' });
     expect((await send('DELETE', 'sessions/cleared/messages')).status).toBe(204);
-    expect((await send('GET', 'sessions/cleared')).body).toMatchObject({ message_count: 0 });
+    expect((await send('GET', 'sessions/cleared')).body).toMatchObject({ turn_count: 0, message_count: 0 });
     expect((await chat({ query: 'two', sessionId: 'cleared' })).status).toBe(200);
+    expect((await send('GET', 'sessions/cleared')).body).toMatchObject({ turn_count: 1, message_count: 2 });
     expect(shown()).toEqual(['two']);
     await chat({ query: 'three', sessionId: 'cleared' });
     expect(shown()).toEqual(['two', 'answer 2', 'three']);

@@ -23,6 +23,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   budget_entry: 'ids',
   budget_total: 'ids',
   call_rate: 'none',
+  creation_key: 'none',
   disabled_tool: 'ids',
   fact: 'texts',
   idempotency_key: 'texts',

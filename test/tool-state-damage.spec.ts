@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { toCursor } from '../src/api/list-cursor.js';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,8 +82,9 @@ describe.each([
     await spoil(jackdaw);
     const damaged = [{ context_id: SPOILT, manager, code, detail: expect.stringMatching(/\w/) }];
     expect(await list()).toEqual({ status: 200, sound: [FIRST, LAST], damaged, next: null });
-    expect(await list('?limit=2')).toEqual({ status: 200, sound: [FIRST], damaged, next: SPOILT });
-    expect(await list(`?limit=2&cursor=${SPOILT}`)).toEqual({ status: 200, sound: [LAST], damaged: [], next: null });
+    const next = toCursor('states', SPOILT);
+    expect(await list('?limit=2')).toEqual({ status: 200, sound: [FIRST], damaged, next });
+    expect(await list(`?limit=2&cursor=${next}`)).toEqual({ status: 200, sound: [LAST], damaged: [], next: null });
   });
 
   it('reports its fault to readers and to tools; other contexts work', async () => {

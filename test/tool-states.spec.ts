@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { toCursor } from '../src/api/list-cursor.js';
 import { z } from 'zod';
 import { newId } from '../src/kernel/index.js';
 import { contextIdOf } from '../src/tool-state/index.js';
@@ -69,8 +70,9 @@ describe.each([
     await count(1, other);
     const ids = [id, contextIdOf({ tenant: 'a', session: other, tool: 'count' })].toSorted();
     const { status, body } = await read('?tool=count&limit=1');
-    expect([status, body['next']]).toEqual([200, ids[0]]);
-    expect((await read(`?tool=count&limit=1&cursor=${ids[0]}`)).body).toMatchObject({
+    const next = toCursor('states', ids[0]!);
+    expect([status, body['next']]).toEqual([200, next]);
+    expect((await read(`?tool=count&limit=1&cursor=${next}`)).body).toMatchObject({
       contexts: [{ context_id: ids[1] }],
       next: null,
     });

@@ -67,8 +67,11 @@ describe('the usage of models', () => {
 
   it('is listed page by page', async () => {
     const first = await usage('?by=session&limit=1');
-    expect(first).toMatchObject({ total: { calls: 3 }, entries: [{ key: 'first' }], next: 'first' });
-    expect(await usage('?by=session&limit=1&cursor=first')).toMatchObject({ entries: [{ key: 'second' }], next: null });
+    expect(first).toMatchObject({ total: { calls: 3 }, entries: [{ key: 'first' }], next: expect.any(String) });
+    expect(await usage(`?by=session&limit=1&cursor=${String(first['next'])}`)).toMatchObject({
+      entries: [{ key: 'second' }],
+      next: null,
+    });
   });
 
   it.each(['?by=tenant', '?from=yesterday', '?to=2027-13-01', '?limit=0', '?tenant=b'])('refuses %s', async (query) => {

@@ -48,18 +48,17 @@ export class AgentForkService {
    *   `MODEL_CANNOT_SEE`, `MODEL_CANNOT_FORMAT`, `AGENT_NOT_FOUND`, `RUN_QUEUE_FULL`, `RUN_RATE_LIMITED`, `SESSION_EXISTS`, `SHUTTING_DOWN`; `RUN_VERSION_UNSUPPORTED` from any but
    *   the first step of a run that cannot be replayed
    */
-  async fork(principal: Principal, runId: string, request: ForkRequest): Promise<string> {
+  async fork(principal: Principal, runId: string, { id = newId(), ...request }: ForkRequest): Promise<string> {
     const original = await this.runs.get(principal, runId);
     if (original.kind !== AGENT_RUN) throw invalid('id', `run "${runId}" is not an agent's`, runId);
     assertFits(request.edit ?? {}, request.fromStep);
     const { edit, masked } = this.definitions.screened(original, request.edit ?? {});
     const planned = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, planned.hasReplies);
-    const id = newId();
     const { historyOf, heldTo: _heldTo, ...input } = parseExactJson(original.input) as AgentRunInput;
     // A fork of a handed-over run gets its own session branch, because its turn no longer belongs to the parent run.
     const from = historyOf ?? original.sessionId;
-    const sessionId = request.sessionId ?? (from === null ? null : newId());
+    const sessionId = branchOf(from, request);
     const window = input.isNewSession ? 0 : await this.windowOf(principal, original.id, from);
     // Followers of the fork receive message deltas.
     const newInput = this.definitions.input(input, edit, definition, masked);
@@ -132,6 +131,11 @@ export class AgentForkService {
   ): Promise<Statement[]> {
     return to === null ? [] : this.sessions.branchStatements(principal, to, from, window);
   }
+}
+
+/** The session of a fork: a branch of the original run's, if it has one. */
+function branchOf(from: string | null, { sessionId }: Pick<ForkRequest, 'sessionId'>): string | null {
+  return sessionId ?? (from === null ? null : newId());
 }
 
 /** With other memory rules, the fork drops the recorded window, because that follows the former rules. */

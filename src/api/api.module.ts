@@ -10,6 +10,7 @@ import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { ErasureController } from './erasure.controller.js';
 import { EventStreamService } from './event-stream.service.js';
+import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 import { KeyController } from './key.controller.js';
 import { McpController } from './mcp.controller.js';
@@ -60,6 +61,7 @@ import { WorkflowRunService } from './workflow-run.service.js';
     RunJournalService,
     RunForkRequestService,
     WorkflowRunService,
+    IdempotentCreationService,
   ],
 })
 export class ApiModule {}

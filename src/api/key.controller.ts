@@ -1,25 +1,43 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, ApiKeyService, CurrentPrincipal, Requires } from '../security/index.js';
 import { KeyListQueryDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
+import { parseIdempotencyKey } from './idempotency-key.parser.js';
+import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { placeIn } from './list-cursor.js';
-import { toKeyPage, toNewKey, toNewKeyView } from './key.mapper.js';
+import { toKeyPage, toNewKey, toNewKeyView, toKeyView } from './key.mapper.js';
 
 @Requires('keys')
 @Controller('keys')
 export class KeyController {
   constructor(
+    private readonly creations: IdempotentCreationService,
     private readonly keys: ApiKeyService,
     private readonly access: AccessLogService,
   ) {}
 
-  /** Creates an API key for the caller's tenant. Only this response contains the key itself. */
+  /**
+   * Creates an API key for the caller's tenant. Only this response contains the key itself: with an `Idempotency-Key` a
+   * repeated request returns the same record without it.
+   */
   @Post()
   @Header('cache-control', 'no-store')
-  async create(@CurrentPrincipal() principal: Principal, @Body() body: KeyRequestDto): Promise<NewKeyDto> {
-    const { key, record } = await this.keys.create(principal, toNewKey(body));
-    this.access.record(principal, 'create', 'key', record.id);
-    return toNewKeyView(record, key);
+  async create(
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: KeyRequestDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Headers('idempotency-key') idempotencyKey?: string,
+  ): Promise<NewKeyDto> {
+    const request = parseIdempotencyKey(idempotencyKey, 'keys', body);
+    return this.creations.run<NewKeyDto>(principal, request, reply, {
+      create: async (id) => {
+        const { key, record } = await this.keys.create(principal, toNewKey(body), id);
+        this.access.record(principal, 'create', 'key', record.id);
+        return toNewKeyView(record, key);
+      },
+      find: async (id) => toKeyView(await this.keys.get(principal, id)),
+    });
   }
 
   /** The tenant's API keys, newest first, including revoked keys; without those of `API_KEYS`. */

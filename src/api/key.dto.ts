@@ -90,8 +90,8 @@ export class KeyDto {
 
 /** A new API key. */
 export class NewKeyDto extends KeyDto {
-  /** The key itself. Only this response contains it; the server stores only its hash. */
-  key!: string;
+  /** The key itself. Only the first response contains it, not its repetition: the server stores only its hash. */
+  key?: string;
 }
 
 /** A page of API keys, newest first. */

@@ -14,7 +14,7 @@ export function toNewKey({ name, role, scopes = [ALL_SCOPES], visibility, expire
   };
 }
 
-function toKeyView(key: ApiKeyRecord): KeyDto {
+export function toKeyView(key: ApiKeyRecord): KeyDto {
   return {
     id: key.id,
     name: key.name,

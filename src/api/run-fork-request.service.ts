@@ -15,10 +15,10 @@ export class RunForkRequestService {
     private readonly workflows: WorkflowForkService,
   ) {}
 
-  /** @returns the id of the new run */
-  async fork(principal: Principal, runId: string, body: ForkRequestDto): Promise<string> {
+  /** @param id of the new run */
+  async fork(principal: Principal, runId: string, body: ForkRequestDto, id: string): Promise<string> {
     const { kind } = await this.runs.get(principal, runId);
-    if (kind === WORKFLOW_RUN) return this.workflows.fork(principal, runId, toWorkflowFork(body));
-    return this.agents.fork(principal, runId, toForkRequest(body));
+    if (kind === WORKFLOW_RUN) return this.workflows.fork(principal, runId, { ...toWorkflowFork(body), id });
+    return this.agents.fork(principal, runId, { ...toForkRequest(body), id });
   }
 }

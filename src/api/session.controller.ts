@@ -1,7 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionAdminService, SessionService } from '../session/index.js';
+import { parseIdempotencyKey } from './idempotency-key.parser.js';
+import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { NumberPipe } from './number.pipe.js';
 import {
   MessagePageDto,
@@ -22,14 +25,24 @@ export class SessionController {
   constructor(
     private readonly sessions: SessionService,
     private readonly sessionAdmin: SessionAdminService,
+    private readonly creations: IdempotentCreationService,
     private readonly access: AccessLogService,
   ) {}
 
-  /** Creates a session without messages. */
+  /** Creates a session without messages. An `Idempotency-Key` makes a repeated request return the same session. */
   @Requires('sessions:write')
   @Post()
-  async create(@CurrentPrincipal() principal: Principal, @Body() body: SessionRequestDto): Promise<SessionDto> {
-    return toSessionView(await this.sessionAdmin.create(principal, body));
+  async create(
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: SessionRequestDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Headers('idempotency-key') key?: string,
+  ): Promise<SessionDto> {
+    const session = await this.creations.run(principal, parseIdempotencyKey(key, 'sessions', body), reply, {
+      create: (id) => this.sessionAdmin.create(principal, { id: body.id ?? id, metadata: body.metadata ?? {} }),
+      find: (id) => this.sessions.get(principal, body.id ?? id),
+    });
+    return toSessionView(session);
   }
 
   /** The sessions that the caller may see, newest first. */
@@ -43,13 +56,24 @@ export class SessionController {
 
   /**
    * Imports an exported session. The caller becomes its owner. Without a valid signature of this installation the session
-   * is tainted, and system messages need the scope `sessions:trust`.
+   * is tainted, and system messages need the scope `sessions:trust`. An `Idempotency-Key` makes a repeated request return
+   * the same session.
    */
   @Requires('sessions:write')
   @Post('import')
-  async import(@CurrentPrincipal() principal: Principal, @Body() body: SessionImportDto): Promise<SessionDto> {
+  async import(
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: SessionImportDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Headers('idempotency-key') key?: string,
+  ): Promise<SessionDto> {
     const { id, trusted: isTrusted } = body;
-    const session = await this.sessionAdmin.import(principal, body.session, id, { isTrusted, at: 'session.' });
+    // Without an id the session keeps that of its export.
+    const importedId = id ?? String((body.session['session'] as { id?: unknown } | undefined)?.id);
+    const session = await this.creations.run(principal, parseIdempotencyKey(key, 'sessions/import', body), reply, {
+      create: () => this.sessionAdmin.import(principal, body.session, id, { isTrusted, at: 'session.' }),
+      find: () => this.sessions.get(principal, importedId),
+    });
     this.access.record(principal, 'import', 'session', session.id);
     return toSessionView(session);
   }

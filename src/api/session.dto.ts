@@ -75,6 +75,7 @@ export class SessionDto {
   id!: string;
   /** Id of the principal who created the session. */
   owner!: string;
+  /** Number of turns since the last clear, including erased ones. */
   turn_count!: number;
   message_count!: number;
   /** Metadata of the session. */

@@ -6,7 +6,7 @@ export function toSessionView(session: SessionRecord): SessionDto {
   return {
     id: session.id,
     owner: session.owner,
-    turn_count: session.lastTurn,
+    turn_count: session.lastTurn - session.clearedTurn,
     message_count: session.messageCount,
     metadata: { ...session.metadata },
     is_tainted: session.taintedTurn !== null,

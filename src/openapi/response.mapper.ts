@@ -140,7 +140,7 @@ function succeeded({ operation }: PlacedOperation, status: string, response: Res
     ...response.headers,
     ...(LOCATED.has(id) && { Location: header('Path of the run.') }),
     ...(isReplayable && {
-      'Idempotent-Replayed': header('`true` if an earlier request with the key started the run.'),
+      'Idempotent-Replayed': header('`true` if an earlier request with the key started the run, or created the thing.'),
     }),
   };
   const description = response.description || TEXTS[Number(status)] || 'Success';

@@ -15,6 +15,7 @@ import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { RunForkService } from './fork/run-fork.service.js';
 import { SealedCopyStore } from './fork/sealed-copy.store.js';
 import { RunForkStore } from './fork/run-fork.store.js';
+import { CreationKeyStore } from './admission/creation-key.store.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
 import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
 import { RunIntakeService } from './admission/run-intake.service.js';
@@ -57,6 +58,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunCapacityRegistry,
     RunIntakeService,
     IdempotencyStore,
+    CreationKeyStore,
     RunStartService,
     RunCancelService,
     ChildRunStore,
@@ -105,6 +107,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     },
   ],
   exports: [
+    CreationKeyStore,
     RunHandlerRegistry,
     RunListenerRegistry,
     RunService,

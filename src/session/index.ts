@@ -8,6 +8,7 @@ import { SessionEntity } from './entities/session.entity.js';
 import { CreateSession1764000000001 } from './migrations/1764000000001-create-session.migration.js';
 import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.migration.js';
 import { EncryptFact1764000000022 } from './migrations/1764000000022-encrypt-fact.migration.js';
+import { CountClearedTurns1764000000024 } from './migrations/1764000000024-count-cleared-turns.migration.js';
 import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
 import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
 import { LinkSubSessions1764000000014 } from './migrations/1764000000014-link-sub-sessions.migration.js';
@@ -76,4 +77,5 @@ export const SESSION_MIGRATIONS = [
   RecordDataFacts1764000000019,
   CreateSigningKey1764000000020,
   EncryptFact1764000000022,
+  CountClearedTurns1764000000024,
 ];

@@ -12,6 +12,7 @@ interface SessionRow {
   readonly tenant: string;
   readonly owner: string;
   readonly last_turn: number;
+  readonly cleared_turn: number;
   readonly message_count: number;
   readonly created_at: number;
   readonly updated_at: number;
@@ -31,6 +32,7 @@ export interface StartedSession extends Pick<NewSession, 'owner' | 'now'> {
 export interface NewSession {
   readonly owner: string;
   readonly turns?: number;
+  readonly clearedTurn?: number;
   readonly messages?: number;
   readonly metadata?: SessionRecord['metadata'];
   readonly taintedTurn?: number | null;
@@ -102,13 +104,17 @@ export class SessionStore {
   }
 
   /** Creates a session, perhaps with turns; rejected if it exists. */
-  create({ tenant, id }: SessionKey, { owner, turns = 0, messages = 0, ...more }: NewSession): Statement {
+  create(
+    { tenant, id }: SessionKey,
+    { owner, turns = 0, clearedTurn = 0, messages = 0, ...more }: NewSession,
+  ): Statement {
     const { metadata, taintedTurn = null, privateTurn = null, dataFacts = [], now } = more;
     return insert('session', {
       tenant,
       id,
       owner,
       last_turn: turns,
+      cleared_turn: clearedTurn,
       message_count: messages,
       created_at: now,
       updated_at: now,
@@ -139,13 +145,13 @@ export class SessionStore {
   }
 
   /**
-   * Resets the message count and the facts; turn numbers continue. Rejected after another turn, or while a run has not
+   * Resets the counts and the facts; turn numbers continue. Rejected after another turn, or while a run has not
    * ended.
    */
   clear({ tenant, id }: SessionKey, lastTurn: number, now: number): Statement {
     const free = sessionIsFree(tenant, id);
     return {
-      sql: `UPDATE session SET message_count = 0, tainted_turn = NULL, private_turn = NULL, data_facts = NULL,
+      sql: `UPDATE session SET message_count = 0, cleared_turn = last_turn, tainted_turn = NULL, private_turn = NULL, data_facts = NULL,
         updated_at = ?
         WHERE tenant = ? AND id = ? AND last_turn = ? AND ${free.sql}`,
       params: [now, tenant, id, lastTurn, ...free.params],
@@ -273,6 +279,7 @@ export class SessionStore {
       tenant: row.tenant,
       owner: row.owner,
       lastTurn: row.last_turn,
+      clearedTurn: row.cleared_turn,
       messageCount: row.message_count,
       metadata: row.metadata === null ? {} : this.open(row, row.metadata),
       taintedTurn: row.tainted_turn,

@@ -99,9 +99,10 @@ export class SessionService {
     const upTo = (turn: number | null) => (turn !== null && turn <= through ? turn : null);
     const marks = { taintedTurn: upTo(source.taintedTurn), privateTurn: upTo(source.privateTurn) };
     const { dataFacts } = source;
+    const clearedTurn = Math.min(source.clearedTurn, through);
     return [
       this.store.stillThere({ tenant, id: from }, through),
-      this.store.create(key, { owner, turns: through, messages, ...marks, dataFacts, now: Date.now() }),
+      this.store.create(key, { owner, turns: through, clearedTurn, messages, ...marks, dataFacts, now: Date.now() }),
       ...(await this.turnStore.copy({ tenant, id: from }, key, through)),
       ...(await this.files.branch(source, key, owner, () => this.runsThrough(source, through))),
     ];

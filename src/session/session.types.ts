@@ -45,6 +45,8 @@ export interface SessionRecord {
   readonly owner: string;
   /** The number of its last turn; 0 before the first. */
   readonly lastTurn: number;
+  /** The number of the last turn that was cleared; 0 without one. */
+  readonly clearedTurn: number;
   readonly messageCount: number;
   /** Metadata from clients. */
   readonly metadata: Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
 import { runPlace } from '../row-place.factory.js';
 
 /** A key belongs to a principal: the same key of another one is another key. */
-function ownKey({ id }: Principal, key: string): string {
+export function ownKey({ id }: Principal, key: string): string {
   return createHash('sha256')
     .update(JSON.stringify([id, key]))
     .digest('hex');
@@ -80,9 +80,13 @@ export class IdempotencyStore {
     const row = await this.rowOf(principal, key, now - KEY_LIFETIME_MS);
     if (!row) return null;
     if (row.body_hash === bodyHash) return row.run_id;
-    throw new AppError(
-      'IDEMPOTENCY_KEY_REUSED',
-      'This Idempotency-Key was used for another request in the last 24 hours: use a new key for every request.',
-    );
+    throw keyReused();
   }
+}
+
+export function keyReused(): AppError {
+  return new AppError(
+    'IDEMPOTENCY_KEY_REUSED',
+    'This Idempotency-Key was used for another request in the last 24 hours: use a new key for every request.',
+  );
 }

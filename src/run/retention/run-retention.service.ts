@@ -9,7 +9,7 @@ import { RecurringWork, DAY_MS } from '../../kernel/index.js';
 import { runConfig, type RunConfig } from '../../config/index.js';
 import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
-import { RunRetentionStore, type AgingRun } from './run-retention.store.js';
+import { KEY_TABLES, RunRetentionStore, type AgingRun } from './run-retention.store.js';
 
 const FIRST_SWEEP_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -56,8 +56,10 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
    */
   async sweep(now: number): Promise<number> {
     const pruned = await this.sweepRuns(now);
-    while (!this.sweeps.isStopping && (await this.store.dropKeys(now - KEY_AGE_MS, KEYS_A_BATCH)))
-      await this.sweeps.rest();
+    for (const table of KEY_TABLES) {
+      while (!this.sweeps.isStopping && (await this.store.dropKeys(table, now - KEY_AGE_MS, KEYS_A_BATCH)))
+        await this.sweeps.rest();
+    }
     await this.sweepUsage(now);
     return pruned;
   }

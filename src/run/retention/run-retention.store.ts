@@ -19,6 +19,7 @@ interface AgingRow {
   readonly pruned_at: number | null;
 }
 
+export const KEY_TABLES = ['idempotency_key', 'creation_key'] as const;
 const OLD_KEYS = 'created_at < ?';
 
 /** Reads runs by age and deletes old data, in small batches. */
@@ -56,9 +57,8 @@ export class RunRetentionStore {
     await this.database.commit(statements);
   }
 
-  /** Deletes up to `limit` idempotency keys created before a time. @returns whether there are more */
-  async dropKeys(before: number, limit: number): Promise<boolean> {
-    const table = 'idempotency_key';
+  /** Deletes up to `limit` idempotency keys of a table created before a time. @returns whether there are more */
+  async dropKeys(table: (typeof KEY_TABLES)[number], before: number, limit: number): Promise<boolean> {
     await this.database.commit([this.database.limitedDelete(table, ['tenant', 'idem_key'], OLD_KEYS, [before], limit)]);
     return (
       (await this.database.query(`SELECT created_at FROM ${table} WHERE ${OLD_KEYS} LIMIT 1`, [before])).length > 0

@@ -23,18 +23,19 @@ export class ApiKeyService {
   ) {}
 
   /**
+   * @param id of the record
    * @returns the key in clear text, which is not stored, and its stored record
    * @throws AppError `VALIDATION_FAILED` for an expiry in the past or a scope outside of the role, `FORBIDDEN` for a
    * scope that the caller lacks, `REQUEST_REFUSED` if the first key is not an admin key
    */
-  async create(maker: Principal, wanted: NewApiKey): Promise<{ key: string; record: ApiKeyRecord }> {
+  async create(maker: Principal, wanted: NewApiKey, id = newId()): Promise<{ key: string; record: ApiKeyRecord }> {
     const now = Date.now();
     checkUsable(wanted, now);
     checkFirst(maker, wanted);
     checkWithin(maker, wanted);
     const key = `jd_${randomBytes(KEY_BYTES).toString('base64url')}`;
     const { tenant, id: createdBy } = maker;
-    const record = { ...wanted, id: newId(), tenant, createdAt: now, createdBy, revokedAt: null, lastUsedAt: null };
+    const record = { ...wanted, id, tenant, createdAt: now, createdBy, revokedAt: null, lastUsedAt: null };
     await this.store.add(record, hashOf(key));
     this.use.noteKey();
     return { key, record };
@@ -45,13 +46,24 @@ export class ApiKeyService {
     return this.store.list(tenant, limit, cursor);
   }
 
+  /** The record of a key. @throws AppError `KEY_NOT_FOUND` */
+  async get({ tenant }: Principal, id: string): Promise<ApiKeyRecord> {
+    const record = await this.store.find(tenant, id);
+    if (!record) throw notFound(id);
+    return record;
+  }
+
   /** Takes effect at once in this process, in others within 3 s. @throws AppError `KEY_NOT_FOUND` */
   async revoke({ tenant }: Principal, id: string): Promise<void> {
     if (!(await this.store.revoke(tenant, id, Date.now()))) {
-      throw new AppError('KEY_NOT_FOUND', `There is no key "${id}": \`GET /api/keys\` lists those there are.`);
+      throw notFound(id);
     }
     this.stored.forget(id);
   }
+}
+
+function notFound(id: string): AppError {
+  return new AppError('KEY_NOT_FOUND', `There is no key "${id}": \`GET /api/keys\` lists those there are.`);
 }
 
 function checkUsable({ role, scopes, expiresAt }: NewApiKey, now: number): void {

@@ -18,6 +18,10 @@ export class SessionEntity {
   @Column('integer', { name: 'last_turn' })
   lastTurn!: number;
 
+  /** The last turn that was cleared; 0 without one. */
+  @Column('integer', { name: 'cleared_turn', default: 0 })
+  clearedTurn!: number;
+
   @Column('integer', { name: 'message_count' })
   messageCount!: number;
 
