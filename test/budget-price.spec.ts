@@ -123,7 +123,7 @@ describe('a budget of cost', () => {
   it("counts an application's own model by its price", async () => {
     const chatModel = new ScriptedChatModel([says('fine'), says('fine')]);
     const prices = '{"scripted:scripted-1": {"input": 100000, "output": 100000}}';
-    await start({ ...COSTED, LLM_PRICES: prices, BUDGET_DAY: 'cost=120', BUDGET_REPLY_TOKENS: '10' }, { chatModel });
+    await start({ ...COSTED, LLM_PRICES: prices, BUDGET_DAY: 'cost=5', BUDGET_REPLY_TOKENS: '10' }, { chatModel });
     expect((await jackdaw!.chat({ query: 'hi' })).body['code']).toBe('BUDGET_EXCEEDED');
     expect(chatModel.requests).toHaveLength(0);
   });
