@@ -1,10 +1,12 @@
 import { type DynamicModule, type FactoryProvider, Module, type Type } from '@nestjs/common';
-import { BUILTIN_TOOLS, type BuiltinToolName, toolConfig, type ToolConfig } from '../config/index.js';
+import { toolConfig, type ToolConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import { CalculatorTool, TimestampTool } from './builtin.tool.js';
 import { Clock } from './clock.js';
 import { SequentialThinkingTools } from './sequential-thinking.tool.js';
 import { StringTools } from './string.tool.js';
+
+type BuiltinToolName = ToolConfig['builtinTools'][number];
 
 const CLASSES: Readonly<Record<BuiltinToolName, Type>> = {
   calculator: CalculatorTool,
@@ -21,9 +23,9 @@ export class BuiltinToolModule {
   /** @throws AppError `CONFIG_INVALID` for an unknown name */
   static forRoot(selection: BuiltinToolSelection = true): DynamicModule {
     const names = selection === true ? undefined : selection || [];
-    const unknown = names?.find((name) => !BUILTIN_TOOLS.includes(name));
+    const unknown = names?.find((name) => !Object.hasOwn(CLASSES, name));
     if (unknown !== undefined) {
-      const known = BUILTIN_TOOLS.join(', ');
+      const known = Object.keys(CLASSES).join(', ');
       throw new AppError('CONFIG_INVALID', `builtinTools: there is no built-in tool "${unknown}"; there are ${known}.`);
     }
     const providers = Object.entries(CLASSES).map(([name, type]) => provide(name as BuiltinToolName, type, names));

@@ -25,6 +25,6 @@ export { moduleFor } from './module.registry.js';
 export { RecurringWork } from './recurring-work.policy.js';
 export { createSecretMask, headerSecrets, maskSecrets, MIN_SECRET_LENGTH, SECRET_HEADER } from './secret.mapper.js';
 export { Semaphore } from './semaphore.policy.js';
-export { decodeText, digitsOf, readText, withoutMark, withoutTrailing } from './text.parser.js';
+export { decodeText, readText, withoutMark, withoutTrailing } from './text.parser.js';
 export { VERSION } from './version.loader.js';
 export { wellFormed } from './well-formed.mapper.js';

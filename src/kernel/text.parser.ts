@@ -38,8 +38,3 @@ function isWide([first, second]: Uint8Array): boolean {
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   return isMarked || first === 0 || second === 0;
 }
-
-/** The number that a text of digits means; `NaN` for other texts, such as `0x10`, `1e1`, `+1` and ` 1`. */
-export function digitsOf(text: string): number {
-  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
-}

@@ -2,7 +2,6 @@ import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@ne
 import type { ValidatorOptions } from 'class-validator';
 import { AppError } from '../errors/index.js';
 import {
-  digitsOf,
   ExactInteger,
   fieldMistake,
   isJsonObject,
@@ -34,7 +33,7 @@ class RequestPipe extends ValidationPipe {
   /** Numbers in paths are written in digits only. */
   protected override transformPrimitive(value: unknown, metadata: ArgumentMetadata): unknown {
     if (metadata.metatype !== Number || typeof value !== 'string') return super.transformPrimitive(value, metadata);
-    return digitsOf(value);
+    return /^\d+$/.test(value) ? Number(value) : Number.NaN;
   }
 
   protected override validate(

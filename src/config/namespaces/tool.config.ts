@@ -2,8 +2,7 @@ import { choice, choices, pathList, pattern, variableNames } from '../env-value.
 import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
 
 /** The built-in tools. */
-export const BUILTIN_TOOLS = ['calculator', 'get_timestamp', 'string_tools', 'sequentialthinking'] as const;
-export type BuiltinToolName = (typeof BUILTIN_TOOLS)[number];
+const BUILTIN_TOOLS = ['calculator', 'get_timestamp', 'string_tools', 'sequentialthinking'] as const;
 
 /** REST tools, their secrets, and the security policy for agents. */
 export const toolConfig = namespace(
