@@ -1,9 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../errors/index.js';
 import { newId, type Principal } from '../kernel/index.js';
 import { CreationKeyStore, type IdempotentRequest } from '../run/index.js';
 import { markReplay } from './idempotent-replay.mapper.js';
+
+type ReservedId = Awaited<ReturnType<CreationKeyStore['reserve']>>;
+
+/** A reserved id whose thing does not exist after this time counts as interrupted, in ms. */
+const LONGEST_MS = 5_000;
+const POLL_MS = 50;
 
 interface Creation<T> {
   readonly create: (id: string) => Promise<T>;
@@ -32,27 +39,36 @@ export class IdempotentCreationService {
     { create, find }: Creation<T>,
   ): Promise<T> {
     if (!request) return create(newId());
-    const reserved = await this.keys.reserve(principal, request, newId(), Date.now());
-    if (reserved.isCreated) return this.replayed(reply, await find(reserved.id));
-    if (!reserved.isNew) {
-      const found = await find(reserved.id).catch(() => undefined);
-      if (found !== undefined) return this.replayed(reply, found);
+    const reserved = await this.reserved(principal, request);
+    const { id, isNew, isCreated } = reserved;
+    if (isCreated) return this.replayed(reply, await find(id));
+    const found = isNew ? undefined : await find(id).catch(() => undefined);
+    if (found !== undefined) {
+      await this.keys.markCreated(principal, request);
+      return this.replayed(reply, found);
     }
-    let created: T;
-    try {
-      created = await create(reserved.id);
-    } catch (error) {
-      // A concurrent repetition may have been faster.
-      const found = reserved.isNew ? undefined : await find(reserved.id).catch(() => undefined);
-      if (found !== undefined) return this.replayed(reply, found);
-      if (reserved.isNew && error instanceof AppError) await this.keys.release(principal, request);
+    const created = await create(id).catch(async (error: unknown) => {
+      // A repetition may have completed this request.
+      const { isCreated: isDone } = await this.keys.reserve(principal, request, id, Date.now());
+      if (isDone) return this.replayed(reply, await find(id));
+      if (error instanceof AppError) await this.keys.release(principal, request);
       throw error;
-    }
-    // The thing exists: without the mark a repetition finds it all the same.
+    });
+    // Without the mark a repetition finds the thing all the same.
     await this.keys.markCreated(principal, request).catch((err: unknown) => {
       this.logger.warn({ err }, 'Failed to mark an Idempotency-Key as used');
     });
     return created;
+  }
+
+  /** Waits while a concurrent request with the same key creates the thing. */
+  private async reserved(principal: Principal, request: IdempotentRequest): Promise<ReservedId> {
+    for (;;) {
+      const reserved = await this.keys.reserve(principal, request, newId(), Date.now());
+      const isInProgress = !reserved.isNew && !reserved.isCreated && Date.now() - reserved.at < LONGEST_MS;
+      if (!isInProgress) return reserved;
+      await pause(POLL_MS);
+    }
   }
 
   private replayed<T>(reply: FastifyReply, found: T): T {

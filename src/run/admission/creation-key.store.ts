@@ -10,12 +10,15 @@ export interface ReservedId {
   readonly isNew: boolean;
   /** Whether a request has created the thing; it may have been deleted since. */
   readonly isCreated: boolean;
+  /** Time of the reservation, epoch ms. */
+  readonly at: number;
 }
 
 interface Row {
   readonly body_hash: string;
   readonly created_id: string;
   readonly is_created: number;
+  readonly created_at: number;
 }
 
 /** Reserves the ids of things that requests with an `Idempotency-Key` create: sessions, forks and API keys. */
@@ -38,16 +41,18 @@ export class CreationKeyStore {
         { sql: expired, params: [...place, now - KEY_LIFETIME_MS] },
         insert('creation_key', row),
       ]);
-      return { id, isNew: true, isCreated: false };
+      return { id, isNew: true, isCreated: false, at: now };
     } catch (error) {
       if (refusalOf(error) !== 'unique') throw error;
     }
-    const sql = 'SELECT body_hash, created_id, is_created FROM creation_key WHERE tenant = ? AND idem_key = ?';
+    const sql =
+      'SELECT body_hash, created_id, is_created, created_at FROM creation_key WHERE tenant = ? AND idem_key = ?';
     const [earlier] = await this.database.query<Row>(sql, place);
     // Released since: the request that reserved it was refused.
     if (!earlier) return this.reserve(principal, request, id, now);
     if (earlier.body_hash !== request.bodyHash) throw keyReused();
-    return { id: earlier.created_id, isNew: false, isCreated: earlier.is_created === 1 };
+    const { created_id, is_created, created_at } = earlier;
+    return { id: created_id, isNew: false, isCreated: is_created === 1, at: created_at };
   }
 
   async markCreated(principal: Principal, { key }: IdempotentRequest): Promise<void> {
