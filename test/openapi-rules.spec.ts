@@ -6,10 +6,14 @@ import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 type Node = Readonly<Record<string, unknown>>;
 interface Operation {
   readonly operationId: string;
+  readonly summary?: string;
   readonly tags: readonly string[];
   readonly security?: readonly object[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
-  readonly requestBody?: { readonly required?: boolean };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, { readonly example?: object }>>;
+  };
   readonly responses: Readonly<Record<string, { readonly content?: object; readonly description: string }>>;
 }
 
@@ -161,6 +165,34 @@ describe('the OpenAPI document', () => {
       expect.arrayContaining(['200', '202', '400', '401', '403', '404', '409', '413', '415', '422', '429', '503']),
     );
     expect(chat?.operation.responses['403']?.description).toContain('`chat`');
+  });
+
+  it('has an example of every JSON body, which the server accepts', async () => {
+    const bodies = operations.flatMap(({ place, operation: { requestBody } }) => {
+      const json = requestBody?.content['application/json'];
+      return json ? [{ place, example: json.example }] : [];
+    });
+    expect(bodies.length).toBeGreaterThan(20);
+    expect(bodies.filter(({ example }) => !example).map(({ place }) => place)).toEqual([]);
+    const send = async ({ place, example }: (typeof bodies)[number], expected: readonly number[]): Promise<void> => {
+      const path = place.replace('post ', '').replace(/\{\w+\}/g, '1');
+      const { status, text } = await jackdaw.post(path, example);
+      expect([place, expected.includes(status), text]).toEqual([place, true, text]);
+    };
+    const posts = bodies.filter(({ place }) => place.startsWith('post'));
+    // The server has no run, state or MCP server for these; a faulty body would answer 400.
+    const elsewhere = posts.filter(({ place }) => /\{/.test(place));
+    for (const each of elsewhere) await send(each, [404]);
+    const here = posts.filter(({ place }) => !/\{|mcp/.test(place));
+    expect(here.length).toBeGreaterThanOrEqual(9);
+    // The first key closes the server to requests without one.
+    const last = (place: string) => Number(place === 'post /api/keys');
+    for (const each of here.toSorted((a, b) => last(a.place) - last(b.place))) await send(each, [200, 201, 202]);
+  });
+
+  it('has a summary of one sentence for every operation', () => {
+    const summaries = operations.map(({ operation: { summary = '' } }) => summary);
+    expect(summaries.filter((each) => each === '' || /[.?!]\s/.test(each))).toEqual([]);
   });
 
   it('has one relative server', () => {

@@ -2,6 +2,7 @@ import { ModulesContainer } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { accessOf, type RouteAccess } from '../security/index.js';
+import { addBodyExample } from './body-example.mapper.js';
 import { OPERATIONS, TAGS, type DocumentedOperation } from './operation.registry.js';
 
 /** An operation with its path and method. */
@@ -44,12 +45,22 @@ export function describeOperations(operations: readonly PlacedOperation[], docum
     if (documented) operation.tags = [documented.tag];
     if (access?.isPublic) operation.security = [];
     operation.parameters?.forEach(describeParameter);
+    splitSummary(operation);
+    addBodyExample(operation);
     const { requestBody } = operation;
     if (!requestBody || !('content' in requestBody)) continue;
     requestBody.required = isRequired(requestBody.content['application/json']?.schema, document);
   }
   const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
   document.tags = [...used].map((name) => ({ name, description: TAGS[name as keyof typeof TAGS] ?? '' }));
+}
+
+/** A comment of several sentences: the first is the summary, the others are the description. */
+function splitSummary(operation: PlacedOperation['operation']): void {
+  const [, first, rest] = /^(.*?[.?!])\s+(.+)$/s.exec(operation.summary ?? '') ?? [];
+  if (first === undefined || rest === undefined || operation.description) return;
+  operation.summary = first;
+  operation.description = rest;
 }
 
 function describeParameter(parameter: Parameter): void {

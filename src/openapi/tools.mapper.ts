@@ -1,5 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ToolDefinition } from '../tool/index.js';
+import { toolCallExample } from './body-example.mapper.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['post']>;
 type Schema = Readonly<Record<string, unknown>>;
@@ -33,6 +34,7 @@ function pageOf({ name, description, inputSchema, outputSchema }: ToolDefinition
       { properties: { arguments: { $ref: placeOf(name, 'arguments') } }, ...(isNeeded && { required: ['arguments'] }) },
     ],
   };
+  const example = toolCallExample(name, inputSchema);
   const answer = {
     allOf: [
       { $ref: '#/components/schemas/ToolCallAnswerDto' },
@@ -47,7 +49,7 @@ function pageOf({ name, description, inputSchema, outputSchema }: ToolDefinition
     description,
     tags: ['Tools'],
     parameters: (call.parameters ?? []).filter((parameter) => !('in' in parameter && parameter.in === 'path')),
-    requestBody: { required: isNeeded, content: { 'application/json': { schema: request } } },
+    requestBody: { required: isNeeded, content: { 'application/json': { schema: request, example } } },
     responses: { ...call.responses, 200: answered, 202: { ...answered, description: 'The call waits for a decision' } },
     'x-tool': name,
   };
