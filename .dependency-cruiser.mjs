@@ -50,7 +50,7 @@ const SDKS = [
   {
     name: 'typeorm',
     packages: ['typeorm'],
-    folders: ['^src/persistence/', '/(entities|migrations)/', '^src/database-extension/'],
+    folders: ['^src/persistence/', '/(entities|migrations)/', '\\.store\\.ts$', '^src/database-extension/'],
   },
   { name: 'gpt-tokenizer', packages: ['gpt-tokenizer'], folders: ['^src/llm/tokens/'] },
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },

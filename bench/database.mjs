@@ -13,9 +13,7 @@ const { values } = parseArgs({
   },
 });
 const load = (path) => import(`${values.dist}/${path}/index.js`);
-const [{ loadConfig }, { RUN_ENTITIES, RUN_MIGRATIONS }, { insert }] = await Promise.all(
-  ['config', 'run', 'persistence'].map(load),
-);
+const [{ loadConfig }, { RUN_MIGRATIONS }, { insert }] = await Promise.all(['config', 'run', 'persistence'].map(load));
 const { openPersistence } = await import(`${values.dist}/persistence/persistence.factory.js`);
 
 const IN_FLIGHT = [1, 32];
@@ -82,7 +80,7 @@ const rows = [];
 console.log('database   in flight  commits/s  latency ms  our CPU ms');
 await onEach(values, async (kind, url) => {
   const { config } = loadConfig({ env: { DATABASE_URL: url } });
-  const opened = await openPersistence(config.database, { entities: RUN_ENTITIES, migrations: RUN_MIGRATIONS });
+  const opened = await openPersistence(config.database, { entities: [], migrations: RUN_MIGRATIONS });
   await makeRuns(opened.database, Math.max(...IN_FLIGHT));
   for (const inFlight of IN_FLIGHT) {
     await measure(opened.database, inFlight, Number(values.ms) / 4);

@@ -11,7 +11,7 @@ import { Client } from 'pg';
 import { loadConfig } from '../dist/config/index.js';
 import { openPersistence } from '../dist/persistence/persistence.factory.js';
 import { KeyedQueue } from '../dist/persistence/keyed-queue.js';
-import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../dist/tool-state/index.js';
+import { TOOL_STATE_MIGRATIONS } from '../dist/tool-state/index.js';
 import { DatabaseStateStore } from '../dist/tool-state/backend/database-state-store.js';
 import { FileStateStore } from '../dist/tool-state/backend/file-state-store.js';
 import { MemoryStateStore } from '../dist/tool-state/backend/memory-state-store.js';
@@ -157,7 +157,7 @@ const COMMIT = 'COMMIT';
 async function openStore(url) {
   const { config } = loadConfig({ env: { DATABASE_URL: url, REDIS_URL: 'redis://127.0.0.1:1' } });
   const opened = await openPersistence(config.database, {
-    entities: TOOL_STATE_ENTITIES,
+    entities: [],
     migrations: TOOL_STATE_MIGRATIONS,
   });
   return new DatabaseStateStore(opened.database, new StateCodec(), () => opened.close());

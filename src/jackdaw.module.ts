@@ -15,18 +15,11 @@ import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
 import { ExtensionModule, loadRunEventModule } from './extension/index.js';
-import {
-  type EmbeddingModel,
-  LLM_ENTITIES,
-  LLM_MIGRATIONS,
-  LlmModule,
-  type ModelFactory,
-  OwnProvidersModule,
-} from './llm/index.js';
+import { type EmbeddingModel, LLM_MIGRATIONS, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
 import { PersistenceModule } from './persistence/index.js';
-import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
+import { RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
   AccessLogModule,
   EncryptionModule,
@@ -46,7 +39,7 @@ import {
   TOOL_POLICY_MIGRATIONS,
   ToolSwitchModule,
 } from './tool-policy/index.js';
-import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS, ToolStateModule } from './tool-state/index.js';
+import { TOOL_STATE_MIGRATIONS, ToolStateModule } from './tool-state/index.js';
 import { ToolModule } from './tool/index.js';
 
 /** Modules whose exports the application can inject. */
@@ -255,15 +248,7 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
   const { authenticator, promptBuilder, processors } = options;
   return [
     PersistenceModule.forRoot({
-      entities: [
-        ...RUN_ENTITIES,
-        ...SESSION_ENTITIES,
-        ...SECURITY_ENTITIES,
-        ...LLM_ENTITIES,
-        ...TOOL_POLICY_ENTITIES,
-        ...TOOL_STATE_ENTITIES,
-        ...MCP_ENTITIES,
-      ],
+      entities: [...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...TOOL_POLICY_ENTITIES, ...MCP_ENTITIES],
       migrations: [
         ...RUN_MIGRATIONS,
         ...SESSION_MIGRATIONS,

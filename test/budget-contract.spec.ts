@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
-import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
+import { LLM_MIGRATIONS } from '../src/llm/index.js';
 import type { BudgetStore } from '../src/llm/budget/budget.store.js';
 import { OwnBudgetStore } from '../src/llm/budget/own-budget.store.js';
 import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
@@ -67,7 +67,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     // MariaDB is shared by several nodes only with Redis; no test here sends a request to that Redis.
     const env = { DATABASE_URL: created().url, ...(kind === 'mariadb' && { REDIS_URL: 'redis://127.0.0.1:1' }) };
     const { config } = loadConfig({ env });
-    const open = () => openPersistence(config.database, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
+    const open = () => openPersistence(config.database, { entities: [], migrations: LLM_MIGRATIONS });
     opened = await open();
     other = kind === 'sqlite' ? opened : await open();
   });

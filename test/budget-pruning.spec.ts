@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@j
 import { Logger } from '@nestjs/common';
 import { newId } from '../src/kernel/index.js';
 import { loadConfig } from '../src/config/index.js';
-import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
+import { LLM_MIGRATIONS } from '../src/llm/index.js';
 import type { BudgetEntry, BudgetScope } from '../src/llm/budget/budget.types.js';
 import { limitsOf, scopesOf } from '../src/llm/budget/budget-scope.policy.js';
 import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
@@ -29,7 +29,7 @@ describeDatabases('pruning budgets', servers, (created) => {
 
   beforeAll(async () => {
     const { config } = loadConfig({ env: { DATABASE_URL: created().url } });
-    opened = await openPersistence(config.database, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
+    opened = await openPersistence(config.database, { entities: [], migrations: LLM_MIGRATIONS });
   });
   beforeEach(async () => {
     jest.spyOn(Date, 'now').mockReturnValue(NOON);

@@ -5,18 +5,18 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
-import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
+import { LLM_MIGRATIONS } from '../src/llm/index.js';
 import { insert, type Statement } from '../src/persistence/index.js';
 import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
-import { RUN_ENTITIES, RUN_MIGRATIONS } from '../src/run/index.js';
+import { RUN_MIGRATIONS } from '../src/run/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../src/session/index.js';
 import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../src/tool-policy/index.js';
-import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../src/tool-state/index.js';
+import { TOOL_STATE_MIGRATIONS } from '../src/tool-state/index.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const OPTIONS = {
-  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...LLM_ENTITIES, ...TOOL_POLICY_ENTITIES, ...TOOL_STATE_ENTITIES],
+  entities: [...SESSION_ENTITIES, ...TOOL_POLICY_ENTITIES],
   migrations: [
     ...RUN_MIGRATIONS,
     ...SESSION_MIGRATIONS,

@@ -1,6 +1,4 @@
 /** Chat and embedding models: their ports, message types, providers, wrappers, budgets and token counts. */
-import { BudgetEntryEntity } from './budget/entities/budget-entry.entity.js';
-import { BudgetTotalEntity } from './budget/entities/budget-total.entity.js';
 import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-create-budget.migration.js';
 
 export { budgetInUse } from './budget/budget.error.js';
@@ -65,5 +63,4 @@ export { describeFormat } from './response-format.policy.js';
 export { estimateTokens } from './tokens/token-estimate.mapper.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 
-export const LLM_ENTITIES = [BudgetEntryEntity, BudgetTotalEntity];
 export const LLM_MIGRATIONS = [CreateBudget1764000000009];

@@ -1,6 +1,9 @@
+import type { DataSource, EntitySchema, ObjectLiteral } from 'typeorm';
 import { AppError } from '../errors/index.js';
+import { SERVER_LIMITS } from './server-limits.policy.js';
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
+import { Table } from './table.js';
 
 /**
  * The port to the database. An operation of several statements is a batch: either all of it is durable when `commit`
@@ -9,6 +12,7 @@ import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './stateme
 export abstract class Database {
   private readonly companions = new Map<unknown, unknown>();
   private isClosed = false;
+  private dataSource: DataSource | undefined;
 
   abstract readonly dialect: Dialect;
   /** Whether no other process can write to the database, as with SQLite's locked file. */
@@ -27,6 +31,20 @@ export abstract class Database {
 
   /** Reads rows by one prepared statement; `bigint` columns are numbers. */
   abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;
+
+  /** The rows of a table as objects. @param schema one of the schemas with which the database was opened */
+  table<T extends ObjectLiteral>(schema: EntitySchema<T>): Table<T> {
+    const repository = () => this.dataSource!.getRepository(schema);
+    return new Table(repository, (statement) => this.run(() => answered(statement())));
+  }
+
+  /** Gives `table` its connection. */
+  useDataSource(dataSource: DataSource): void {
+    this.dataSource = dataSource;
+  }
+
+  /** Executes one statement of TypeORM. @throws AppError as `commit` */
+  protected abstract run<Result>(statement: () => Promise<Result>): Promise<Result>;
 
   /** Resolves when the database answers. */
   abstract ping(): Promise<void>;
@@ -90,5 +108,18 @@ export abstract class Database {
     limit: number,
   ): Statement {
     return limitedDelete(this.dialect, table, keyColumns, { where, params }, limit);
+  }
+}
+
+/** The result of a statement, with the time limit that TypeORM lacks. After it, the statement may still take effect. */
+async function answered<Result>(result: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('The database did not answer in time.')), SERVER_LIMITS.answerMs);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

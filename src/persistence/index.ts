@@ -18,4 +18,5 @@ export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { serverFault } from './server-failure.error.js';
 export { lockFile } from './sqlite-lock.factory.js';
 export { insert, insertAll, insertMany } from './statement.factory.js';
+export type { Table } from './table.js';
 export type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';

@@ -16,7 +16,7 @@ const ROLLED_BACK = /^(\d+): /;
 /** MariaDB: a batch is one compound statement, and so one round trip. */
 export class MariadbDatabase extends Database {
   readonly dialect = 'mariadb';
-  private readonly inFlight = new Set<Promise<void>>();
+  private readonly inFlight = new Set<Promise<unknown>>();
 
   constructor(
     private readonly pool: Pool,
@@ -31,15 +31,29 @@ export class MariadbDatabase extends Database {
     this.assertOpen();
     if (batch.length === 0) return;
     const text = this.texts.batch(batch);
-    const commit = retryTransient(
-      () => this.apply(text, batch),
-      (error) => TRANSIENT.includes(numberOf(error)),
-    );
-    this.inFlight.add(commit);
+    await this.tracked(() => this.apply(text, batch));
+  }
+
+  protected override async run<Result>(statement: () => Promise<Result>): Promise<Result> {
+    this.assertOpen();
     try {
-      await commit;
+      return await this.tracked(async () => {
+        await this.owner?.check();
+        return statement();
+      });
+    } catch (error) {
+      throw numberOf(error) === DUPLICATE_ENTRY ? commitRefused('unique', 0, (error as Error).message, error) : error;
+    }
+  }
+
+  /** Retries work that the server rolled back, and lets `close` wait for it. */
+  private async tracked<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = retryTransient(work, (error) => TRANSIENT.includes(numberOf(error)));
+    this.inFlight.add(done);
+    try {
+      return await done;
     } finally {
-      this.inFlight.delete(commit);
+      this.inFlight.delete(done);
     }
   }
 

@@ -2,9 +2,12 @@ import type { DataSource, EntitySchema, MigrationInterface } from 'typeorm';
 import type { Database } from './database.js';
 import type { NotificationChannel } from './notification-channel.js';
 
-/** The modules' parts of the schema: explicit classes, with migrations in the order of their timestamps. */
+/**
+ * The modules' parts of the schema: explicit lists, with migrations in the order of their timestamps. Schemas exist
+ * only for the tables that `Database.table` reads and writes; the migrations create all tables.
+ */
 export interface PersistenceOptions {
-  readonly entities: readonly (Function | EntitySchema)[];
+  readonly entities: readonly EntitySchema[];
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 

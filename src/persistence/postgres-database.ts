@@ -20,7 +20,7 @@ const CONNECTION_FAILED = /^(08|57P)/;
 export class PostgresDatabase extends Database {
   readonly dialect = 'postgres';
   private readonly statements = new PostgresStatementRegistry();
-  private readonly inFlight = new Set<Promise<void>>();
+  private readonly inFlight = new Set<Promise<unknown>>();
 
   constructor(private readonly pool: Pool) {
     super();
@@ -28,16 +28,26 @@ export class PostgresDatabase extends Database {
 
   async commit(batch: readonly Statement[]): Promise<void> {
     this.assertOpen();
-    if (batch.length === 0) return;
-    const commit = retryTransient(
-      () => this.apply(batch),
-      (error) => TRANSIENT.includes(codeOf(error)),
-    );
-    this.inFlight.add(commit);
+    if (batch.length > 0) await this.tracked(() => this.apply(batch));
+  }
+
+  protected override async run<Result>(statement: () => Promise<Result>): Promise<Result> {
+    this.assertOpen();
     try {
-      await commit;
+      return await this.tracked(statement);
+    } catch (error) {
+      throw codeOf(error) === UNIQUE_VIOLATION ? commitRefused('unique', 0, (error as Error).message, error) : error;
+    }
+  }
+
+  /** Retries work that the server rolled back, and lets `close` wait for it. */
+  private async tracked<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = retryTransient(work, (error) => TRANSIENT.includes(codeOf(error)));
+    this.inFlight.add(done);
+    try {
+      return await done;
     } finally {
-      this.inFlight.delete(commit);
+      this.inFlight.delete(done);
     }
   }
 

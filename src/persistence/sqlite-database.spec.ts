@@ -1,21 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { DataSource, EntitySchema } from 'typeorm';
 import { refusalOf } from './commit-refused.error.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 import { insert } from './statement.factory.js';
 import type { SqlValue, Statement } from './statement.types.js';
 
-@Entity('item')
-class ItemEntity {
-  @PrimaryColumn('integer')
-  id!: number;
-
-  @Column('text', { nullable: true })
-  body!: string | null;
+interface Item {
+  readonly id: number;
+  readonly body: string | null;
 }
+
+const ItemEntity = new EntitySchema<Item>({
+  name: 'item',
+  columns: { id: { type: 'integer', primary: true }, body: { type: 'text', nullable: true } },
+});
 
 let source: DataSource;
 let database: SqliteDatabase;
@@ -24,6 +25,7 @@ beforeEach(async () => {
   await source.initialize();
   const { databaseConnection } = source.driver as unknown as { databaseConnection: SqliteHandle };
   database = new SqliteDatabase(databaseConnection);
+  database.useDataSource(source);
 });
 afterEach(() => source.destroy());
 
@@ -91,8 +93,8 @@ describe('a batch', () => {
 });
 
 describe('batches of one turn of the event loop', () => {
-  it('are durable except for refused ones, which leave no trace, beside inserts of a repository', async () => {
-    const items = source.getRepository(ItemEntity);
+  it('are durable except for refused ones, which leave no trace, beside inserts of a table', async () => {
+    const items = database.table(ItemEntity);
     const commits: Promise<void>[] = [];
     const inserts: Promise<unknown>[] = [];
     const expected: (string | null)[] = [];

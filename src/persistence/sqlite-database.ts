@@ -93,6 +93,19 @@ export class SqliteDatabase extends Database {
     return rows;
   }
 
+  /** The handle makes a single statement durable before it returns. */
+  protected override async run<Result>(statement: () => Promise<Result>): Promise<Result> {
+    this.assertOpen();
+    this.log?.check();
+    try {
+      const result = await statement();
+      if (this.syncing) await this.syncing;
+      return result;
+    } catch (error) {
+      throw isUniqueViolation(error) ? commitRefused('unique', 0, (error as Error).message, error) : error;
+    }
+  }
+
   async ping(): Promise<void> {
     await this.query('SELECT 1');
   }
@@ -178,16 +191,16 @@ export class SqliteDatabase extends Database {
   }
 
   private applyApart(one: WaitingBatch, refusals: Map<WaitingBatch, unknown>): void {
-    this.run('SAVEPOINT batch');
+    this.execute('SAVEPOINT batch');
     try {
       this.apply(one.batch);
     } catch (error) {
       // Disk full or I/O error: SQLite has ended the whole transaction itself.
       if (!this.handle.inTransaction) throw error;
-      this.run('ROLLBACK TO batch');
+      this.execute('ROLLBACK TO batch');
       refusals.set(one, error);
     }
-    this.run('RELEASE batch');
+    this.execute('RELEASE batch');
   }
 
   private transaction(work: () => void): void {
@@ -196,12 +209,12 @@ export class SqliteDatabase extends Database {
   }
 
   private transact(work: () => void): void {
-    this.run('BEGIN IMMEDIATE');
+    this.execute('BEGIN IMMEDIATE');
     try {
       work();
-      this.run('COMMIT');
+      this.execute('COMMIT');
     } catch (error) {
-      if (this.handle.inTransaction) this.run('ROLLBACK');
+      if (this.handle.inTransaction) this.execute('ROLLBACK');
       throw error;
     }
   }
@@ -218,7 +231,7 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  private run(sql: string): void {
+  private execute(sql: string): void {
     this.prepare(sql).run();
   }
 

@@ -1,17 +1,9 @@
 /** Durable runs: a run is a journal of steps that execute once, observed through numbered events. */
-import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
-import { CreationKeyEntity } from './entities/creation-key.entity.js';
-import { RunDefinitionEntity } from './entities/run-definition.entity.js';
-import { RunNodeEntity } from './entities/run-node.entity.js';
-import { RunEventEntity } from './entities/run-event.entity.js';
-import { RunStepEntity } from './entities/run-step.entity.js';
-import { RunEntity } from './entities/run.entity.js';
 import { CreateRun1764000000000 } from './migrations/1764000000000-create-run.migration.js';
 import { ExtendRun1764000000002 } from './migrations/1764000000002-extend-run.migration.js';
 import { LinkChildRuns1764000000014 } from './migrations/1764000000014-link-child-runs.migration.js';
 import { OwnRuns1764000000018 } from './migrations/1764000000018-own-runs.migration.js';
 import { CreateCreationKey1764000000023 } from './migrations/1764000000023-create-creation-key.migration.js';
-import { RunUsageEntity } from './entities/run-usage.entity.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -97,16 +89,6 @@ export type { IdempotentRequest } from './admission/idempotency.store.js';
 export { CreationKeyStore } from './admission/creation-key.store.js';
 export type { RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
-export const RUN_ENTITIES = [
-  RunEntity,
-  RunStepEntity,
-  RunEventEntity,
-  RunDefinitionEntity,
-  RunNodeEntity,
-  IdempotencyKeyEntity,
-  CreationKeyEntity,
-  RunUsageEntity,
-];
 export const RUN_MIGRATIONS = [
   CreateRun1764000000000,
   ExtendRun1764000000002,

@@ -1,6 +1,4 @@
 /** Authentication, scopes, API keys, access log, encryption at rest, content filters, rate limits and guarded outgoing HTTP. */
-import { AccessLogEntryEntity } from './entities/access-log-entry.entity.js';
-import { CallRateEntity } from './rate-limit/entities/call-rate.entity.js';
 import { CreateCallRate1764000000011 } from './rate-limit/migrations/1764000000011-create-call-rate.migration.js';
 import { ApiKeyEntity } from './keys/entities/api-key.entity.js';
 import { CreateApiKey1764000000004 } from './keys/migrations/1764000000004-create-api-key.migration.js';
@@ -66,7 +64,7 @@ export { ALL_SCOPES, SCOPES } from './scope.types.js';
 export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
 
-export const SECURITY_ENTITIES = [ApiKeyEntity, AccessLogEntryEntity, CallRateEntity];
+export const SECURITY_ENTITIES = [ApiKeyEntity];
 export const SECURITY_MIGRATIONS = [
   CreateApiKey1764000000004,
   CreateAccessLog1764000000008,

@@ -1,10 +1,6 @@
 /** Sessions: conversations of complete turns, the part of them that a run sees, and users' long-term memory. */
 import { FactEntity } from './entities/fact.entity.js';
-import { TurnChangeEntity } from './entities/turn-change.entity.js';
 import { SigningKeyEntity } from './entities/signing-key.entity.js';
-import { SessionSummaryEntity } from './entities/session-summary.entity.js';
-import { SessionTurnEntity } from './entities/session-turn.entity.js';
-import { SessionEntity } from './entities/session.entity.js';
 import { CreateSession1764000000001 } from './migrations/1764000000001-create-session.migration.js';
 import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.migration.js';
 import { EncryptFact1764000000022 } from './migrations/1764000000022-encrypt-fact.migration.js';
@@ -57,14 +53,7 @@ export { TurnErasureService } from './turn-erasure.service.js';
 export { PINNED } from './session.types.js';
 export type { SessionKey, SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [
-  SessionEntity,
-  SessionTurnEntity,
-  SessionSummaryEntity,
-  TurnChangeEntity,
-  FactEntity,
-  SigningKeyEntity,
-];
+export const SESSION_ENTITIES = [FactEntity, SigningKeyEntity];
 export const SESSION_MIGRATIONS = [
   CreateSession1764000000001,
   CreateFact1764000000005,

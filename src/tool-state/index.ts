@@ -1,9 +1,4 @@
 /** States of stateful tools: storage, administration, maintenance and backups. */
-import { ToolStateChangeEntity } from './entities/tool-state-change.entity.js';
-import { ToolStateEntryEntity } from './entities/tool-state-entry.entity.js';
-import { ToolStateHistoryEntity } from './entities/tool-state-history.entity.js';
-import { ToolStateVersionEntity } from './entities/tool-state-version.entity.js';
-import { ToolStateEntity } from './entities/tool-state.entity.js';
 import { CreateToolState1764000000015 } from './migrations/1764000000015-create-tool-state.migration.js';
 
 export type { StatesEnd } from './backend/state-backend.js';
@@ -23,11 +18,4 @@ export { ToolStateModule } from './tool-state.module.js';
 export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './tool-state.types.js';
 export { ToolStates } from './tool-states.js';
 
-export const TOOL_STATE_ENTITIES = [
-  ToolStateEntity,
-  ToolStateEntryEntity,
-  ToolStateVersionEntity,
-  ToolStateHistoryEntity,
-  ToolStateChangeEntity,
-];
 export const TOOL_STATE_MIGRATIONS = [CreateToolState1764000000015];

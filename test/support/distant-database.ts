@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Database, type CommitOptions, type SqlValue, type Statement } from '../../src/persistence/index.js';
+import type { EntitySchema, ObjectLiteral } from 'typeorm';
+import {
+  Database,
+  type CommitOptions,
+  type SqlValue,
+  type Statement,
+  type Table,
+} from '../../src/persistence/index.js';
 
 /** A remote database: every query takes turns of the event loop in both directions. */
 export class DistantDatabase extends Database {
@@ -18,6 +25,12 @@ export class DistantDatabase extends Database {
     const rows = await this.near.query<Row>(sql, params);
     await turns(this.delay());
     return rows;
+  }
+  override table<T extends ObjectLiteral>(schema: EntitySchema<T>): Table<T> {
+    return this.near.table(schema);
+  }
+  protected override run<Result>(statement: () => Promise<Result>): Promise<Result> {
+    return statement();
   }
   ping(): Promise<void> {
     return this.near.ping();

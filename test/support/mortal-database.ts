@@ -1,4 +1,11 @@
-import { Database, type CommitOptions, type SqlValue, type Statement } from '../../src/persistence/index.js';
+import type { EntitySchema, ObjectLiteral } from 'typeorm';
+import {
+  Database,
+  type CommitOptions,
+  type SqlValue,
+  type Statement,
+  type Table,
+} from '../../src/persistence/index.js';
 
 /** The death of a process: at its `commits`-th commit, before or after the commit is durable. */
 export interface Death {
@@ -45,6 +52,12 @@ export class MortalDatabase extends Database {
   }
   query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
     return this.isDead ? this.silence : this.real.query(sql, params);
+  }
+  override table<T extends ObjectLiteral>(schema: EntitySchema<T>): Table<T> {
+    return this.real.table(schema);
+  }
+  protected override run<Result>(statement: () => Promise<Result>): Promise<Result> {
+    return statement();
   }
   ping(): Promise<void> {
     return this.real.ping();

@@ -4,7 +4,7 @@ import type { Principal } from '../../src/kernel/index.js';
 import { loadConfig, type EnvRecord } from '../../src/config/index.js';
 import type { Database, Statement } from '../../src/persistence/index.js';
 import { openPersistence } from '../../src/persistence/persistence.factory.js';
-import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
+import { RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
 import { ChildAnswerService } from '../../src/run/tree/child-answer.service.js';
 import { ChildJoinService } from '../../src/run/tree/child-join.service.js';
 import { ChildStartService } from '../../src/run/tree/child-start.service.js';
@@ -29,11 +29,11 @@ import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
 import { RunJournal } from '../../src/run/run-journal.js';
 import { RunService } from '../../src/run/run.service.js';
 import type { StartRun } from '../../src/run/run.types.js';
-import { LLM_ENTITIES, LLM_MIGRATIONS } from '../../src/llm/index.js';
+import { LLM_MIGRATIONS } from '../../src/llm/index.js';
 import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from '../../src/security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
 import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../../src/tool-policy/index.js';
-import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../../src/tool-state/index.js';
+import { TOOL_STATE_MIGRATIONS } from '../../src/tool-state/index.js';
 
 export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
 
@@ -49,14 +49,7 @@ export interface OpenDatabase {
 /** The whole schema: in memory, in the `DATA_DIR` of the variables, or on the server of their `DATABASE_URL`. */
 export function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
   return openPersistence(loadConfig({ env }).config.database, {
-    entities: [
-      ...RUN_ENTITIES,
-      ...SESSION_ENTITIES,
-      ...SECURITY_ENTITIES,
-      ...LLM_ENTITIES,
-      ...TOOL_POLICY_ENTITIES,
-      ...TOOL_STATE_ENTITIES,
-    ],
+    entities: [...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...TOOL_POLICY_ENTITIES],
     migrations: [
       ...RUN_MIGRATIONS,
       ...SESSION_MIGRATIONS,

@@ -4,7 +4,7 @@
 import { loadConfig } from '../../dist/config/index.js';
 import { openPersistence } from '../../dist/persistence/persistence.factory.js';
 import { KeyedQueue } from '../../dist/persistence/keyed-queue.js';
-import { TOOL_STATE_ENTITIES, TOOL_STATE_MIGRATIONS } from '../../dist/tool-state/index.js';
+import { TOOL_STATE_MIGRATIONS } from '../../dist/tool-state/index.js';
 import { DatabaseStateStore } from '../../dist/tool-state/backend/database-state-store.js';
 import { FileStateStore } from '../../dist/tool-state/backend/file-state-store.js';
 import { StateCodec } from '../../dist/tool-state/backend/state-codec.js';
@@ -16,7 +16,7 @@ const { PLACE, WHERE } = process.env;
 async function openPostgres() {
   const { config } = loadConfig({ env: { DATABASE_URL: WHERE } });
   const { database } = await openPersistence(config.database, {
-    entities: TOOL_STATE_ENTITIES,
+    entities: [],
     migrations: TOOL_STATE_MIGRATIONS,
   });
   return new DatabaseStateStore(database, new StateCodec());

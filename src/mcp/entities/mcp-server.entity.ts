@@ -1,19 +1,23 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { EntitySchema } from 'typeorm';
 
 /** A server that was added over REST. */
-@Entity('mcp_server', { withoutRowid: true })
-export class McpServerEntity {
-  @PrimaryColumn('varchar', { length: 32 })
-  name!: string;
-
+export interface StoredMcpServer {
+  readonly name: string;
   /** The declaration as JSON; encrypted if rows are, because headers contain secrets. */
-  @Column('text')
-  declaration!: string;
-
-  @Column('varchar', { name: 'created_by', length: 128 })
-  createdBy!: string;
-
+  readonly declaration: string;
+  /** Id of the principal who added it. */
+  readonly createdBy: string;
   /** Epoch ms. */
-  @Column('bigint', { name: 'created_at' })
-  createdAt!: number;
+  readonly createdAt: number;
 }
+
+export const McpServerEntity = new EntitySchema<StoredMcpServer>({
+  name: 'mcp_server',
+  withoutRowid: true,
+  columns: {
+    name: { type: 'varchar', length: 32, primary: true },
+    declaration: { type: 'text' },
+    createdBy: { type: 'varchar', name: 'created_by', length: 128 },
+    createdAt: { type: 'bigint', name: 'created_at' },
+  },
+});

@@ -1,41 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../persistence/index.js';
+import { Database, type Table } from '../../persistence/index.js';
 import { mapInSlices } from '../time-slice.policy.js';
 import type { ScanFinding } from '../trust/description-scan.policy.js';
 import type { PinnedDefinition } from '../trust/tool-digest.factory.js';
-import { type HoldReason, type Pinned, type ToolPin, ToolPinStore } from './tool-pin-store.js';
-
-interface PinRow {
-  readonly tool: string;
-  readonly digest: string | null;
-  readonly definition: string | null;
-  readonly pending_digest: string | null;
-  readonly pending_definition: string | null;
-  readonly findings: string | null;
-  readonly reason: HoldReason | null;
-  readonly hints: string | null;
-  readonly version: string | null;
-  readonly decided_by: string | null;
-  readonly changed_at: number;
-}
+import { McpToolPinEntity, type StoredToolPin } from '../entities/mcp-tool-pin.entity.js';
+import { type Pinned, type ToolPin, ToolPinStore } from './tool-pin-store.js';
 
 type Row = ReturnType<typeof toRow>;
 
 /** Length of the definitions in a batch, in UTF-16 units. */
 const BATCH_LENGTH = 200_000;
-const COLUMNS =
-  'tool, digest, definition, pending_digest, pending_definition, findings, reason, hints, version, decided_by, changed_at';
 
 /** Stores pins in the table `mcp_tool_pin`. */
 @Injectable()
 export class DatabaseToolPinStore extends ToolPinStore {
+  private readonly pins: Table<StoredToolPin>;
+
   constructor(private readonly database: Database) {
     super();
+    this.pins = database.table(McpToolPinEntity);
   }
 
   async of(server: string): Promise<ReadonlyMap<string, ToolPin>> {
-    const sql = `SELECT ${COLUMNS} FROM mcp_tool_pin WHERE server = ? ORDER BY tool`;
-    const rows = await this.database.query<PinRow>(sql, [server]);
+    const rows = await this.pins.find({ where: { server }, order: { tool: 'ASC' } });
     return new Map(await mapInSlices(rows, (row) => [row.tool, toPin(row)] as const));
   }
 
@@ -52,7 +39,7 @@ export class DatabaseToolPinStore extends ToolPinStore {
   }
 
   async forget(server: string): Promise<void> {
-    await this.database.commit([{ sql: 'DELETE FROM mcp_tool_pin WHERE server = ?', params: [server] }]);
+    await this.pins.delete({ server });
   }
 }
 
@@ -72,9 +59,9 @@ async function inBatches(server: string, pins: readonly ToolPin[]): Promise<(rea
   return batches;
 }
 
-function toPin(row: PinRow): ToolPin {
+function toPin(row: StoredToolPin): ToolPin {
   const accepted = pinned(row.digest, row.definition);
-  const pending = pinned(row.pending_digest, row.pending_definition);
+  const pending = pinned(row.pendingDigest, row.pendingDefinition);
   const findings = JSON.parse(row.findings ?? '[]') as ScanFinding[];
   return {
     tool: row.tool,
@@ -83,8 +70,8 @@ function toPin(row: PinRow): ToolPin {
     pending: pending && { ...pending, findings, reason: row.reason ?? (accepted ? 'changed' : 'suspicious') },
     hints: row.hints === null ? null : (JSON.parse(row.hints) as Record<string, unknown>),
     version: row.version,
-    decidedBy: row.decided_by,
-    changedAt: row.changed_at,
+    decidedBy: row.decidedBy,
+    changedAt: row.changedAt,
   };
 }
 

@@ -1,55 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { fieldMistake, type Role, type Visibility } from '../../kernel/index.js';
-import { Database, insert, refusalOf, type SqlValue } from '../../persistence/index.js';
-import type { ApiKeyPage, ApiKeyRecord, KeyScope } from './api-key.types.js';
-
-interface ApiKeyRow {
-  readonly id: string;
-  readonly tenant: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly scopes: string;
-  readonly visibility: Visibility | null;
-  readonly created_at: number;
-  readonly created_by: string;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  readonly last_used_at: number | null;
-}
-
-const COLUMNS =
-  'id, tenant, name, role, scopes, visibility, created_at, created_by, expires_at, revoked_at, last_used_at';
+import { fieldMistake } from '../../kernel/index.js';
+import { IsNull, LessThan } from 'typeorm';
+import { Database, type Table } from '../../persistence/index.js';
+import type { ApiKeyPage, ApiKeyRecord } from './api-key.types.js';
+import { ApiKeyEntity, type StoredApiKey } from './entities/api-key.entity.js';
 
 /** The table `api_key`. It stores the SHA-256 of each key only, and never returns it. */
 @Injectable()
 export class ApiKeyStore {
-  constructor(private readonly database: Database) {}
+  private readonly keys: Table<StoredApiKey>;
 
-  async add(key: ApiKeyRecord, sha256: string): Promise<void> {
-    const row = {
-      id: key.id,
-      tenant: key.tenant,
-      sha256,
-      name: key.name,
-      role: key.role,
-      scopes: JSON.stringify(key.scopes),
-      visibility: key.visibility,
-      created_at: key.createdAt,
-      created_by: key.createdBy,
-      expires_at: key.expiresAt,
-      revoked_at: key.revokedAt,
-      last_used_at: key.lastUsedAt,
-    };
-    await this.database.commit([insert('api_key', row)]);
+  constructor(database: Database) {
+    this.keys = database.table(ApiKeyEntity);
   }
 
-  async findByHash(sha256: string): Promise<ApiKeyRecord | null> {
-    return (await this.select('sha256 = ?', [sha256], 1))[0] ?? null;
+  add(key: ApiKeyRecord, sha256: string): Promise<void> {
+    return this.keys.insert({ ...key, sha256 });
   }
 
-  async find(tenant: string, id: string): Promise<ApiKeyRecord | null> {
-    return (await this.select('id = ? AND tenant = ?', [id, tenant], 1))[0] ?? null;
+  findByHash(sha256: string): Promise<ApiKeyRecord | null> {
+    return this.keys.findOne({ sha256 });
+  }
+
+  find(tenant: string, id: string): Promise<ApiKeyRecord | null> {
+    return this.keys.findOne({ id, tenant });
   }
 
   /**
@@ -61,54 +36,26 @@ export class ApiKeyStore {
   async list(tenant: string, limit: number, cursor?: string): Promise<ApiKeyPage> {
     if (cursor !== undefined && !/^[\w-]{1,64}$/.test(cursor)) throw notACursor(cursor);
     // Ids grow with time.
-    const after = cursor === undefined ? '' : ' AND id < ?';
-    const params = cursor === undefined ? [tenant] : [tenant, cursor];
-    const found = await this.select(`tenant = ?${after} ORDER BY id DESC`, params, limit + 1);
+    const where = cursor === undefined ? { tenant } : { tenant, id: LessThan(cursor) };
+    const found = await this.keys.find({ where, order: { id: 'DESC' }, take: limit + 1 });
     const keys = found.slice(0, limit);
     return { keys, next: found.length > limit ? keys.at(-1)!.id : null };
   }
 
   /** Revokes a key; a second call keeps the first time of revocation. @returns whether the tenant has such a key */
   async revoke(tenant: string, id: string, at: number): Promise<boolean> {
-    const sql = 'UPDATE api_key SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ? AND tenant = ?';
-    try {
-      await this.database.commit([{ sql, params: [at, id, tenant], rows: 1 }]);
-      return true;
-    } catch (error) {
-      if (refusalOf(error) === 'rows') return false;
-      throw error;
-    }
+    const revoked = await this.keys.update({ id, tenant, revokedAt: IsNull() }, { revokedAt: at });
+    return revoked > 0 || (await this.find(tenant, id)) !== null;
   }
 
   async noteUse(id: string, at: number): Promise<void> {
-    await this.database.commit([{ sql: 'UPDATE api_key SET last_used_at = ? WHERE id = ?', params: [at, id] }]);
+    await this.keys.update({ id }, { lastUsedAt: at });
   }
 
   /** Whether no key was ever created; revoked and expired keys count as created. */
   async isEmpty(): Promise<boolean> {
-    return (await this.database.query('SELECT id FROM api_key LIMIT 1')).length === 0;
+    return (await this.keys.find({ select: { id: true }, take: 1 })).length === 0;
   }
-
-  private async select(where: string, params: readonly SqlValue[], limit: number): Promise<ApiKeyRecord[]> {
-    const sql = `SELECT ${COLUMNS} FROM api_key WHERE ${where} LIMIT ?`;
-    return (await this.database.query<ApiKeyRow>(sql, [...params, limit])).map(toRecord);
-  }
-}
-
-function toRecord(row: ApiKeyRow): ApiKeyRecord {
-  return {
-    id: row.id,
-    tenant: row.tenant,
-    name: row.name,
-    role: row.role,
-    scopes: JSON.parse(row.scopes) as KeyScope[],
-    visibility: row.visibility,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-  };
 }
 
 function notACursor(cursor: string): AppError {

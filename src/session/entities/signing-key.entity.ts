@@ -1,12 +1,14 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { EntitySchema } from 'typeorm';
 
 /** A random key with which this installation signs; all nodes share it. */
-@Entity('signing_key', { withoutRowid: true })
-export class SigningKeyEntity {
-  @PrimaryColumn('varchar', { length: 64 })
-  name!: string;
-
+export interface SigningKey {
+  readonly name: string;
   /** JSON: the key in base64url. */
-  @Column('text')
-  secret!: string;
+  readonly secret: string;
 }
+
+export const SigningKeyEntity = new EntitySchema<SigningKey>({
+  name: 'signing_key',
+  withoutRowid: true,
+  columns: { name: { type: 'varchar', length: 64, primary: true }, secret: { type: 'text' } },
+});

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '../../kernel/index.js';
-import { Database } from '../../persistence/index.js';
+import { Database, type Table } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { SigningKeyEntity, type SigningKey } from '../entities/signing-key.entity.js';
 import { signingKeyPlace } from '../turn-place.factory.js';
 import type { SessionExport } from '../session-export.schema.js';
 
@@ -22,10 +23,14 @@ type Content = Pick<SessionExport, 'version' | 'session' | 'turns'>;
 export class ExportSignatureService {
   private key: Buffer | undefined;
 
+  private readonly keys: Table<SigningKey>;
+
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly cipher: Cipher = PLAIN_CIPHER,
-  ) {}
+  ) {
+    this.keys = database.table(SigningKeyEntity);
+  }
 
   /** @returns the signature in base64url. @throws AppError `ENCRYPTION_KEY_UNKNOWN`, `DATA_TAMPERED` */
   async sign(tenant: string, content: Content): Promise<string> {
@@ -58,15 +63,12 @@ export class ExportSignatureService {
     const found = await this.stored();
     if (found !== undefined) return toKey(this.cipher.open(found, place));
     const text = JSON.stringify(randomBytes(KEY_BYTES).toString('base64url'));
-    const row = { name: KEY_NAME, secret: this.cipher.seal(text, place) };
-    await this.database.commit([this.database.insertIgnore('signing_key', row)]);
+    await this.keys.insertIfAbsent({ name: KEY_NAME, secret: this.cipher.seal(text, place) });
     return toKey(this.cipher.open((await this.stored())!, place));
   }
 
   private async stored(): Promise<string | undefined> {
-    const sql = 'SELECT secret FROM signing_key WHERE name = ?';
-    const [row] = await this.database.query<{ readonly secret: string }>(sql, [KEY_NAME]);
-    return row?.secret;
+    return (await this.keys.findOne({ name: KEY_NAME }))?.secret;
   }
 }
 

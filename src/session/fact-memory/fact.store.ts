@@ -2,20 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
 import { newId } from '../../kernel/index.js';
 import { setImmediate } from 'node:timers/promises';
+import { In, IsNull, LessThan, Not, type FindOptionsWhere } from 'typeorm';
 import type { DataFact } from '../../run/index.js';
-import { Database, refusalOf, type Dialect, type SqlValue } from '../../persistence/index.js';
+import { Database, type Dialect, type SqlValue, type Table } from '../../persistence/index.js';
 import { Cipher, openColumn, PLAIN_CIPHER, type SealedColumn } from '../../security/index.js';
+import { FactEntity, type StoredFact } from '../entities/fact.entity.js';
 import { digestsOf, FACT_EMBEDDING, FACT_TEXT, spellingsOf, toPlain } from './fact-place.factory.js';
 import type { Fact, FactOwner } from './fact.types.js';
 import type { IndexedText } from './ranking.js';
-
-interface FactRow {
-  readonly id: string;
-  readonly text: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly data_facts: string | null;
-}
 
 export interface NewFact {
   readonly key: string;
@@ -31,7 +25,8 @@ export interface FactVector {
   readonly embedding: string;
 }
 
-const FACT = 'SELECT id, text, created_at, updated_at, data_facts FROM fact';
+/** The columns of a `Fact`, and of its identity. */
+const SHOWN = { id: true, keyDigest: true, text: true, dataFacts: true, createdAt: true, updatedAt: true } as const;
 /** The facts of data of remembered texts whose version did not record them; as for sessions. */
 const OF_EARLIER_VERSIONS: readonly DataFact[] = [{ fact: 'private', step: 'unknown' }];
 const OWNED = 'tenant = ? AND user_id = ?';
@@ -44,10 +39,14 @@ const TSVECTOR = "to_tsvector('pg_catalog.simple', fact.terms)";
 /** Facts in the journal's database. */
 @Injectable()
 export class FactStore {
+  private readonly facts: Table<StoredFact>;
+
   constructor(
     private readonly database: Database,
     readonly cipher: Cipher = PLAIN_CIPHER,
-  ) {}
+  ) {
+    this.facts = database.table(FactEntity);
+  }
 
   /**
    * Adds the fact, or returns the stored fact with its key or its text. Texts that differ only in white space or final
@@ -78,11 +77,14 @@ export class FactStore {
         params: [now, tenant, user, digest, now],
       },
     ]);
-    const [row] = await this.database.query<FactRow>(
-      `${FACT} WHERE ${OWNED} AND (key_digest = ? OR digest = ?)
-        ORDER BY CASE WHEN key_digest = ? THEN 0 ELSE 1 END LIMIT 1`,
-      [tenant, user, keyDigest, digest, keyDigest],
-    );
+    const stored = await this.facts.find({
+      select: SHOWN,
+      where: [
+        { tenant, userId: user, keyDigest },
+        { tenant, userId: user, digest },
+      ],
+    });
+    const row = stored.find((each) => each.keyDigest === keyDigest) ?? stored[0];
     // A concurrent request has deleted it.
     return row ? this.toFact(owner, row) : { id, text, createdAt: now, updatedAt: now, dataFacts };
   }
@@ -90,11 +92,11 @@ export class FactStore {
   /** The digest of the owner's fact with this text; of a new fact if it does not exist. */
   private async digestOf({ tenant, user }: FactOwner, text: string): Promise<string> {
     const digests = digestsOf(this.cipher, { tenant, user }, spellingsOf(text));
-    const marks = digests.map(() => '?').join(', ');
-    const [stored] = await this.database.query<{ digest: string }>(
-      `SELECT digest FROM fact WHERE ${OWNED} AND digest IN (${marks}) LIMIT 1`,
-      [tenant, user, ...digests],
-    );
+    const [stored] = await this.facts.find({
+      select: { digest: true },
+      where: { tenant, userId: user, digest: In(digests) },
+      take: 1,
+    });
     return stored?.digest ?? digests[0]!;
   }
 
@@ -109,50 +111,44 @@ export class FactStore {
   /** The facts of these ids, unordered. */
   async find(owner: FactOwner, ids: readonly string[]): Promise<Fact[]> {
     if (ids.length === 0) return [];
-    const marks = ids.map(() => '?').join(', ');
-    const rows = await this.database.query<FactRow>(`${FACT} WHERE ${OWNED} AND id IN (${marks})`, [
-      owner.tenant,
-      owner.user,
-      ...ids,
-    ]);
-    return rows.map((row) => this.toFact(owner, row));
+    return this.read(owner, [{ id: In([...ids]) }]);
   }
 
   /** Up to `limit` facts, the newest first. */
-  async page(owner: FactOwner, before: string | undefined, limit: number): Promise<Fact[]> {
-    const rows = await (before === undefined
-      ? this.database.query<FactRow>(`${FACT} WHERE ${OWNED} ORDER BY id DESC LIMIT ?`, [
-          owner.tenant,
-          owner.user,
-          limit,
-        ])
-      : this.database.query<FactRow>(`${FACT} WHERE ${OWNED} AND id < ? ORDER BY id DESC LIMIT ?`, [
-          owner.tenant,
-          owner.user,
-          before,
-          limit,
-        ]));
-    return rows.map((row) => this.toFact(owner, row));
+  page(owner: FactOwner, before: string | undefined, limit: number): Promise<Fact[]> {
+    return this.read(owner, [before === undefined ? {} : { id: LessThan(before) }], limit);
   }
 
   /** Up to `limit` facts without a vector of that space, the newest first. */
-  async withoutVector(owner: FactOwner, space: string, limit: number): Promise<Fact[]> {
-    const rows = await this.database.query<FactRow>(
-      `${FACT} WHERE ${OWNED} AND (embedding_model IS NULL OR embedding_model <> ?) ORDER BY id DESC LIMIT ?`,
-      [owner.tenant, owner.user, space, limit],
-    );
-    return rows.map((row) => this.toFact(owner, row));
+  withoutVector(owner: FactOwner, space: string, limit: number): Promise<Fact[]> {
+    return this.read(owner, [{ embeddingModel: IsNull() }, { embeddingModel: Not(space) }], limit);
+  }
+
+  private async read(
+    { tenant, user }: FactOwner,
+    conditions: readonly FindOptionsWhere<StoredFact>[],
+    take?: number,
+  ): Promise<Fact[]> {
+    const rows = await this.facts.find({
+      select: SHOWN,
+      where: conditions.map((condition) => ({ tenant, userId: user, ...condition })),
+      order: { id: 'DESC' },
+      ...(take !== undefined && { take }),
+    });
+    return rows.map((row) => this.toFact({ tenant, user }, row));
   }
 
   /** Up to `limit` vectors of that space, those of the newest facts. */
   async vectors(owner: FactOwner, space: string, limit: number): Promise<FactVector[]> {
-    const rows = await this.database.query<FactVector>(
-      `SELECT id, embedding FROM fact WHERE ${OWNED} AND embedding_model = ? ORDER BY id DESC LIMIT ?`,
-      [owner.tenant, owner.user, space, limit],
-    );
+    const rows = await this.facts.find({
+      select: { id: true, embedding: true },
+      where: { tenant: owner.tenant, userId: owner.user, embeddingModel: space },
+      order: { id: 'DESC' },
+      take: limit,
+    });
     const vectors: FactVector[] = [];
     for (const { id, embedding } of rows) {
-      vectors.push({ id, embedding: this.open(owner, id, FACT_EMBEDDING, embedding) });
+      vectors.push({ id, embedding: this.open(owner, id, FACT_EMBEDDING, embedding!) });
       if (vectors.length % VECTORS_AT_ONCE === 0) await setImmediate();
     }
     return vectors;
@@ -168,15 +164,7 @@ export class FactStore {
   }
 
   async remove({ tenant, user }: FactOwner, id: string): Promise<boolean> {
-    try {
-      await this.database.commit([
-        { sql: `DELETE FROM fact WHERE ${OWNED} AND id = ?`, params: [tenant, user, id], rows: 1 },
-      ]);
-      return true;
-    } catch (error) {
-      if (refusalOf(error) === 'rows') return false;
-      throw error;
-    }
+    return (await this.facts.delete({ tenant, userId: user, id })) > 0;
   }
 
   private sealedVector(owner: FactOwner, id: string, embedding: string): string {
@@ -191,13 +179,13 @@ export class FactStore {
     return JSON.parse(openColumn(this.cipher, column, { tenant, user_id: user, id }, stored)) as string;
   }
 
-  private toFact(owner: FactOwner, { id, text, created_at, updated_at, data_facts }: FactRow): Fact {
-    const dataFacts = data_facts === null ? OF_EARLIER_VERSIONS : (JSON.parse(data_facts) as DataFact[]);
-    return { id, text: this.open(owner, id, FACT_TEXT, text), createdAt: created_at, updatedAt: updated_at, dataFacts };
+  private toFact(owner: FactOwner, { id, text, createdAt, updatedAt, dataFacts: recorded }: StoredFact): Fact {
+    const dataFacts = recorded === null ? OF_EARLIER_VERSIONS : (JSON.parse(recorded) as DataFact[]);
+    return { id, text: this.open(owner, id, FACT_TEXT, text), createdAt, updatedAt, dataFacts };
   }
 
   async removeAll({ tenant, user }: FactOwner): Promise<void> {
-    await this.database.commit([{ sql: `DELETE FROM fact WHERE ${OWNED}`, params: [tenant, user] }]);
+    await this.facts.delete({ tenant, userId: user });
   }
 }
 

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
 import { databaseKind, type DatabaseConfig, type SessionConfig } from '../../config/index.js';
 import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
-import { SessionTurnEntity } from '../entities/session-turn.entity.js';
-import { SessionEntity } from '../entities/session.entity.js';
-import { SessionSummaryEntity } from '../entities/session-summary.entity.js';
 import { CreateSession1764000000001 } from '../migrations/1764000000001-create-session.migration.js';
 import { ExtendSession1764000000006 } from '../migrations/1764000000006-extend-session.migration.js';
 import { CreateTurnFence1764000000017 } from '../migrations/1764000000017-create-turn-fence.migration.js';
@@ -49,7 +46,7 @@ async function openDatabase(config: DatabaseConfig, url: string): Promise<Databa
   const opened = await sharePersistence(
     { ...config, kind: databaseKind(url), url },
     {
-      entities: [SessionEntity, SessionTurnEntity, SessionSummaryEntity],
+      entities: [],
       migrations: [CreateSession1764000000001, ExtendSession1764000000006, CreateTurnFence1764000000017],
     },
   );

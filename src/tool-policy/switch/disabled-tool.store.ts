@@ -1,25 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../persistence/index.js';
+import { Database, type Table } from '../../persistence/index.js';
+import { DisabledToolEntity, type DisabledTool } from './entities/disabled-tool.entity.js';
 
 /** The table `disabled_tool`: its rows are disabled tools. */
 @Injectable()
 export class DisabledToolStore {
-  constructor(private readonly database: Database) {}
+  private readonly tools: Table<DisabledTool>;
+
+  constructor(database: Database) {
+    this.tools = database.table(DisabledToolEntity);
+  }
 
   /** Names of a tenant's disabled tools. */
   async names(tenant: string): Promise<string[]> {
-    const sql = 'SELECT name FROM disabled_tool WHERE tenant = ? ORDER BY name';
-    return (await this.database.query<{ name: string }>(sql, [tenant])).map(({ name }) => name);
+    const found = await this.tools.find({ where: { tenant }, order: { name: 'ASC' } });
+    return found.map(({ name }) => name);
   }
 
   /** Disables a tool; an existing row is not changed. @param at epoch ms */
   async add(tenant: string, name: string, by: string, at: number): Promise<void> {
-    const row = { tenant, name, disabled_by: by, disabled_at: at };
-    await this.database.commit([this.database.insertIgnore('disabled_tool', row)]);
+    await this.tools.insertIfAbsent({ tenant, name, disabledBy: by, disabledAt: at });
   }
 
   async remove(tenant: string, name: string): Promise<void> {
-    const sql = 'DELETE FROM disabled_tool WHERE tenant = ? AND name = ?';
-    await this.database.commit([{ sql, params: [tenant, name] }]);
+    await this.tools.delete({ tenant, name });
   }
 }

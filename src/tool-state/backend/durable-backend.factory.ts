@@ -10,11 +10,6 @@ import type { StateStore } from './state-store.js';
 import { JournalStateBackend } from './journal-state-backend.js';
 import { ProjectedStateBackend } from './projected-state-backend.js';
 import type { StateBackend } from './state-backend.js';
-import { ToolStateChangeEntity } from '../entities/tool-state-change.entity.js';
-import { ToolStateEntryEntity } from '../entities/tool-state-entry.entity.js';
-import { ToolStateHistoryEntity } from '../entities/tool-state-history.entity.js';
-import { ToolStateVersionEntity } from '../entities/tool-state-version.entity.js';
-import { ToolStateEntity } from '../entities/tool-state.entity.js';
 import { CreateToolState1764000000015 } from '../migrations/1764000000015-create-tool-state.migration.js';
 import { StateCodec, type StateCodecOptions } from './state-codec.js';
 
@@ -77,13 +72,7 @@ export async function openSqliteStateStore(
   const opened = await sharePersistence(
     { ...config, kind: 'sqlite', url: `sqlite:${file}` },
     {
-      entities: [
-        ToolStateEntity,
-        ToolStateEntryEntity,
-        ToolStateVersionEntity,
-        ToolStateHistoryEntity,
-        ToolStateChangeEntity,
-      ],
+      entities: [],
       migrations: [CreateToolState1764000000015],
     },
   );

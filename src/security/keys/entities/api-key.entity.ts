@@ -1,46 +1,37 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { Visibility } from '../../../kernel/index.js';
+import { EntitySchema } from 'typeorm';
+import type { ApiKeyRecord, KeyScope } from '../api-key.types.js';
 
-/** A key made over REST. */
-@Entity('api_key', { withoutRowid: true })
-@Index('api_key_by_tenant', ['tenant', 'id'])
-@Index('api_key_by_sha256', ['sha256'], { unique: true })
-export class ApiKeyEntity {
-  @PrimaryColumn('varchar', { length: 64 })
-  id!: string;
-
-  @Column('varchar', { length: 128 })
-  tenant!: string;
-
-  @Column('varchar', { length: 64 })
-  sha256!: string;
-
-  @Column('varchar', { length: 100 })
-  name!: string;
-
-  @Column('varchar', { length: 16 })
-  role!: string;
-
-  /** JSON. */
-  @Column('text')
-  scopes!: string;
-
-  /** `null`: as the role says. */
-  @Column('varchar', { length: 8, nullable: true })
-  visibility!: Visibility | null;
-
-  @Column('bigint', { name: 'created_at' })
-  createdAt!: number;
-
-  @Column('varchar', { name: 'created_by', length: 128 })
-  createdBy!: string;
-
-  @Column('bigint', { name: 'expires_at', nullable: true })
-  expiresAt!: number | null;
-
-  @Column('bigint', { name: 'revoked_at', nullable: true })
-  revokedAt!: number | null;
-
-  @Column('bigint', { name: 'last_used_at', nullable: true })
-  lastUsedAt!: number | null;
+/** A key that was created over REST, with the SHA-256 of the key itself. */
+export interface StoredApiKey extends ApiKeyRecord {
+  readonly sha256: string;
 }
+
+export const ApiKeyEntity = new EntitySchema<StoredApiKey>({
+  name: 'api_key',
+  withoutRowid: true,
+  columns: {
+    id: { type: 'varchar', length: 64, primary: true },
+    tenant: { type: 'varchar', length: 128 },
+    // Never read.
+    sha256: { type: 'varchar', length: 64, select: false },
+    name: { type: 'varchar', length: 100 },
+    role: { type: 'varchar', length: 16 },
+    scopes: {
+      type: 'text',
+      transformer: {
+        to: (scopes?: readonly KeyScope[]) => scopes && JSON.stringify(scopes),
+        from: (text?: string) => text && (JSON.parse(text) as KeyScope[]),
+      },
+    },
+    visibility: { type: 'varchar', length: 8, nullable: true },
+    createdAt: { type: 'bigint', name: 'created_at' },
+    createdBy: { type: 'varchar', name: 'created_by', length: 128 },
+    expiresAt: { type: 'bigint', name: 'expires_at', nullable: true },
+    revokedAt: { type: 'bigint', name: 'revoked_at', nullable: true },
+    lastUsedAt: { type: 'bigint', name: 'last_used_at', nullable: true },
+  },
+  indices: [
+    { name: 'api_key_by_tenant', columns: ['tenant', 'id'] },
+    { name: 'api_key_by_sha256', columns: ['sha256'], unique: true },
+  ],
+});

@@ -1,19 +1,22 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { EntitySchema } from 'typeorm';
 
-/** A tool that is off for a tenant; without a row it is on. */
-@Entity('disabled_tool', { withoutRowid: true })
-export class DisabledToolEntity {
-  @PrimaryColumn('varchar', { length: 128 })
-  tenant!: string;
-
-  @PrimaryColumn('varchar', { length: 64 })
-  name!: string;
-
-  /** The id of who switched it off. */
-  @Column('varchar', { name: 'disabled_by', length: 128 })
-  disabledBy!: string;
-
+/** A tool that is disabled for a tenant; without a row it is enabled. */
+export interface DisabledTool {
+  readonly tenant: string;
+  readonly name: string;
+  /** Id of the principal who disabled it. */
+  readonly disabledBy: string;
   /** Epoch ms. */
-  @Column('bigint', { name: 'disabled_at' })
-  disabledAt!: number;
+  readonly disabledAt: number;
 }
+
+export const DisabledToolEntity = new EntitySchema<DisabledTool>({
+  name: 'disabled_tool',
+  withoutRowid: true,
+  columns: {
+    tenant: { type: 'varchar', length: 128, primary: true },
+    name: { type: 'varchar', length: 64, primary: true },
+    disabledBy: { type: 'varchar', name: 'disabled_by', length: 128 },
+    disabledAt: { type: 'bigint', name: 'disabled_at' },
+  },
+});
