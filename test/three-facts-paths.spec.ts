@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ForbiddenException } from '@nestjs/common';
 import { enhance, Tool, type ChatResult, type ToolRegistration, type WorkflowInput } from '../src/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
 import { FactsTools } from './support/facts.tool.js';
@@ -42,6 +43,30 @@ const WORKFLOWS = [
 class DelegatingTools {
   script: readonly ChatResult[] = [];
   readonly sent: string[] = [];
+  readonly later = Promise.withResolvers<void>();
+
+  @Tool({ description: 'Refuses.', effect: 'read', input: { type: 'object' } })
+  refuse(): never {
+    throw new ForbiddenException('Account 4711 of Ann is blocked.');
+  }
+
+  @Tool({ description: 'Confirms.', effect: 'read', private: false, approval: 'always', input: { type: 'object' } })
+  confirm(): string {
+    return 'confirmed';
+  }
+
+  @Tool({
+    description: 'Reads later.',
+    effect: 'read',
+    untrusted: true,
+    private: false,
+    egress: false,
+    input: { type: 'object' },
+  })
+  async read_later(): Promise<string> {
+    await this.later.promise;
+    return 'a page';
+  }
 
   @Tool({ description: 'Asks a model.', effect: 'read', private: false, input: { type: 'object' } })
   async delegate(): Promise<string> {
@@ -137,6 +162,32 @@ describe('facts of data', () => {
     };
     expect(await statusAt('model:3')).toBe('run.waiting');
     expect(await statusAt('model:2')).toBe('run.completed');
+  });
+
+  it('go along with a fork that copies a call, although a parallel call read untrusted content before it', async () => {
+    const both = [
+      { id: 'first', name: 'read_later', arguments: {} },
+      { id: 'second', name: PAGE[0], arguments: PAGE[1] },
+    ];
+    llm.reply({ calls: both }, { text: 'the end' });
+    const stream = await jackdaw.stream({ query: 'go' });
+    const { data } = await stream.waitFor('run.started');
+    await stream.waitFor('tool.completed');
+    delegating.later.resolve();
+    await stream.all();
+    const runId = String((data as { readonly run_id?: string }).run_id);
+    llm.reset();
+    script([CUSTOMER, FETCH]);
+    const { events } = await new Forks(jackdaw).make(runId, 'tool:1:2', { toolResult: 'another page' });
+    expect(events.at(-1)?.event).toBe('run.waiting');
+  });
+
+  it('are those of a tool that refused, also after the run has resumed', async () => {
+    const { body } = await play([PAGE, ['refuse', {}], ['confirm', {}]]);
+    script([FETCH]);
+    await jackdaw.post(`/api/runs/${body['run_id']}/approve`);
+    const events = await jackdaw.events(String(body['run_id']));
+    expect(events.at(-1)).toMatchObject({ event: 'run.waiting', data: { requests: [{ tool: FETCH[0] }] } });
   });
 
   it.each(['sending', 'each'])('go from node to node of the workflow %s', async (name) => {

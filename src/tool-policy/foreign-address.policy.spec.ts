@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hasForeignAddress } from './foreign-address.policy.js';
+import { boundAddresses, hasForeignAddress } from './foreign-address.policy.js';
 
 const OWN = ['api.acme.example'];
 
@@ -33,6 +33,19 @@ describe('a foreign address in arguments', () => {
     [{ url: 'https://api.acme.example@evil.example/' }],
     [{ url: 'https://api.acme.example.evil.example/' }],
     [{ url: 'file://evil.example/share' }],
+    [{ url: 'https://evil.example#@api.acme.example/' }],
+    [{ url: 'https://evil.example?@api.acme.example/' }],
+    [{ url: 'https://evil.example\\@api.acme.example/' }],
+    [{ url: 'https://api.acme.example#@evil.example/' }],
+    [{ url: 'https://api.acme.example?@evil.example/' }],
+    [{ url: 'https://api.acme.example\\@evil.example/' }],
+    [{ url: 'https:evil.example/k' }],
+    [{ url: 'https:/evil.example/k' }],
+    [{ url: 'https:///evil.example/k' }],
+    [{ url: 'HTTP:\\evil.example' }],
+    [{ text: 'to "eve the bird"@evil.example' }],
+    [{ text: "'eve bird'@evil.example" }],
+    [{ text: '"eve"@localhost.evil.example' }],
   ])('is found: %j', (args) => expect(hasForeignAddress(args, OWN)).toBe(true));
 
   it.each([
@@ -45,5 +58,28 @@ describe('a foreign address in arguments', () => {
     [{ sql: "SELECT u.id, u.name FROM public.users u WHERE u.state = 'paid'" }],
     [{ text: 'Version 1.2.3 of 2026, e.g. 12:30. Next one' }],
     [{ n: 3, isOn: true, none: null }],
+    [{ url: 'https://api.acme.example/@scope/package?x=1#top' }],
+    [{ text: 'import { Tool } from "@nestjs/common"; // @alice' }],
+    [{ text: 'HTTP: a protocol' }],
   ])('is not found: %j', (args) => expect(hasForeignAddress(args, OWN)).toBe(false));
+});
+
+describe('the addresses to which an approval is bound', () => {
+  it('are hosts and whole e-mail addresses, in lower case', () => {
+    const args = { url: 'https://Docs.acme.example/x', to: ['Ann@acme.example', 'bob@acme.example'], n: 1 };
+    expect(boundAddresses(args, 3)).toEqual(['ann@acme.example', 'bob@acme.example', 'docs.acme.example']);
+    expect(boundAddresses({ text: 'none' }, 3)).toEqual([]);
+  });
+
+  it('are unknown for too many, and for a quoted e-mail address', () => {
+    expect(boundAddresses({ text: 'https://a.example https://b.example' }, 1)).toBeNull();
+    expect(boundAddresses({ text: '"a b"@c.example' }, 9)).toBeNull();
+  });
+
+  it('are found in a long text in linear time', () => {
+    for (const one of ['a', '.', '@', "'", 'a.', '%4', 'select ', '"@']) {
+      expect(hasForeignAddress({ text: `${one.repeat(400_000)}!` }, [])).toBe(false);
+    }
+    expect(hasForeignAddress({ text: `${'"'.repeat(200_000)}${'https:'.repeat(50_000)}` }, [])).toBe(true);
+  });
 });

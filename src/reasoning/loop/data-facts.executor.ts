@@ -54,13 +54,14 @@ export async function recordFacts(
 ): Promise<void> {
   const { loop, call, place } = placed;
   const step = loop.run.nameOf({ kind: 'tool', place });
-  const tool =
-    isOurs(result) && !(isCalled && codeOf(result) === 'TOOL_DENIED') ? undefined : loop.tools.get(call.name);
-  const own = tool ? privateFacts(tool, step) : [];
-  const untrusted = tool ? untrustedFacts(tool, step) : [];
-  const known = mergeFacts(loop.facts, loop.reading);
-  const facts = [...untrusted, ...learned, ...(child ? storedFacts(toStored(child)) : [])];
-  const added = mergeFacts(known, facts).slice(known.length);
+  const isRefusal = isCalled && codeOf(result) === 'TOOL_DENIED';
+  const tool = isOurs(result) && !isRefusal ? undefined : loop.tools.get(call.name);
+  const own = privateFacts(tool, step);
+  const facts = [...untrustedFacts(tool, step), ...learned, ...(child ? storedFacts(toStored(child)) : [])];
+  // A replay cannot distinguish the refusal of a tool from that of a policy.
+  const recorded = isRefusal ? [...facts, ...own] : facts;
+  // Not compared with parallel calls: a fork may copy this call without them.
+  const added = mergeFacts(loop.facts, recorded).slice(loop.facts.length);
   loop.reading = mergeFacts(mergeFacts(loop.reading, facts), own);
   if (added.length > 0) await loop.run.value<RecordedFacts>(noteOf(place), () => added);
 }
@@ -160,11 +161,17 @@ export async function factsOfDefinitions(run: RunContext, tools: readonly Tool[]
   return toFacts(await run.value<RecordedFacts>(noteOf(DESCRIPTIONS), () => facts));
 }
 
-function untrustedFacts({ definition: { name: tool }, metadata }: Tool, step: string): readonly DataFact[] {
+function untrustedFacts(from: Tool | undefined, step: string): readonly DataFact[] {
+  if (!from) return [];
+  const { definition, metadata } = from;
+  const tool = definition.name;
   return metadata.untrusted ? [{ fact: 'untrusted', step, tool }] : [];
 }
 
-function privateFacts({ definition: { name: tool }, metadata }: Tool, step: string): readonly DataFact[] {
+function privateFacts(from: Tool | undefined, step: string): readonly DataFact[] {
+  if (!from) return [];
+  const { definition, metadata } = from;
+  const tool = definition.name;
   const { private: isPrivate = true, origin } = metadata;
   return isPrivate ? [{ fact: 'private', step, tool, ...(origin && { origin: origin.name }) }] : [];
 }
