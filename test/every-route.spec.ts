@@ -6,6 +6,7 @@ import { IS_PUBLIC } from '../src/security/public.decorator.js';
 import { REQUIRED_SCOPE } from '../src/security/requires.decorator.js';
 import { keyHolder, makeKey } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
+import { storeApproval } from './support/stored-approval.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 import { call, documentedRoutes, routeHandlers, said, type RouteCall } from './support/route-walk.js';
 import { callOf } from './support/waiting-run.js';
@@ -31,7 +32,16 @@ const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/healt
 /** JSON-RPC routes, which report a missing scope in the answer; test/mcp-access.spec.ts checks the rest. */
 const MCP = ['DELETE /mcp', 'GET /mcp', 'POST /mcp'].map((route) => ({ route, scope: 'chat' as const }));
 
-const things: Things = { ended: '', flow: '', waiting: '', session: 'session-of-a', key: '', user: 'ann', state: '' };
+const things: Things = {
+  ended: '',
+  flow: '',
+  waiting: '',
+  session: 'session-of-a',
+  key: '',
+  user: 'ann',
+  state: '',
+  approval: '',
+};
 
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
@@ -81,6 +91,7 @@ beforeAll(async () => {
   const principal = { id: 'ann', tenant: 'a', roles: ['user'] };
   await jackdaw.app.get(ToolRegistry).call('count', {}, { principal, sessionId: things.session });
   things.state = contextIdOf({ tenant: 'a', session: things.session, tool: 'count' });
+  things.approval = await storeApproval(jackdaw, principal, things.session);
   things.key = (await makeKey(jackdaw, ANN.headers, { name: 'key-name-of-a' })).id;
 });
 beforeEach(() => {

@@ -6,6 +6,7 @@ import { ToolRegistry } from '../src/tool/index.js';
 import { keyHolder, makeKey, type KeyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { FakeLlm } from './support/fake-llm.js';
+import { storeApproval } from './support/stored-approval.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 import { newClient } from './support/mcp-clients.js';
 import { JOINING, LISTS, NEW_SESSION, READS, WITH_ID, WITHOUT_OWNER, WRITES } from './support/owned-routes.js';
@@ -46,6 +47,7 @@ async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<{
   const principal = { id: 'ann', tenant: 'a', roles: ['user'] };
   await jackdaw.app.get(ToolRegistry).call('count', {}, { principal, sessionId: session });
   const things: Things = {
+    approval: await storeApproval(jackdaw, principal, session),
     ended: String(ended['run_id']),
     flow: String(greeted['run_id']),
     waiting: String(waiting['run_id']),

@@ -22,6 +22,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   api_key: 'ids',
   budget_entry: 'ids',
   budget_total: 'ids',
+  call_approval: 'texts',
   call_rate: 'none',
   creation_key: 'none',
   disabled_tool: 'ids',
@@ -50,6 +51,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
 const READABLE: Readonly<Record<string, string>> = {
   'api_key.scopes': 'names of scopes',
   'budget_entry.scopes': 'ids',
+  'call_approval.decider': 'a principal: id, tenant, roles',
   'fact.data_facts': 'steps, ids and names of tools',
   'fact.terms': 'hashes',
   'mcp_tool_pin.definition': 'definitions of MCP servers',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, type FieldMistake, type JsonValue, parseExactJson, type Principal } from '../kernel/index.js';
+import type { Statement } from '../persistence/index.js';
 import {
   RunDecisionService,
   type RunRecord,
@@ -14,7 +15,7 @@ import {
 } from '../run/index.js';
 import { AccessLogService } from '../security/index.js';
 import { createBoundedCheck, ToolExecutor } from '../tool/index.js';
-import { SecurityPolicies } from '../tool-policy/index.js';
+import { SecurityPolicies, type WideScope } from '../tool-policy/index.js';
 import { AgentService } from './agent.service.js';
 import type { RunAnswer } from './agent.types.js';
 import { DecisionPermits } from './decision-permits.service.js';
@@ -29,6 +30,11 @@ interface Addressed {
 export interface Approval extends Addressed {
   /** Replaces the arguments of the call; only for a single call. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /**
+   * `run` and `session` also cover later calls of the same tool with no other hosts and addresses, in this run or in the
+   * runs of its session, if they wait by the rule of three facts alone. Default `call`.
+   */
+  readonly scope?: 'call' | WideScope;
 }
 
 /**
@@ -70,19 +76,47 @@ export class AgentDecisionService {
     private readonly access: AccessLogService,
   ) {}
 
-  async approve(principal: Principal, runId: string, { callId, ...given }: Approval = {}): Promise<RunAnswer> {
+  async approve(
+    principal: Principal,
+    runId: string,
+    { callId, scope = 'call', ...given }: Approval = {},
+  ): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
     if (given.arguments === undefined) {
       const requests = selectRequests(waiting, 'approval', callId);
       for (const request of requests) await this.permits.assertMayApprove(principal, waiting.run, request);
-      return this.decide(principal, waiting, requests, { kind: 'approve' });
+      if (scope === 'call') return this.decide(principal, waiting, requests, { kind: 'approve' });
+      return this.approveWidely(principal, waiting, requests, scope);
     }
+    if (scope !== 'call') throw invalid('scope', 'must be "call" for changed arguments', 'isScope', scope);
     const request = selectRequest(waiting, 'approval', callId);
     const edited = JSON.stringify(given.arguments);
     await this.permits.assertMayApprove(principal, waiting.run, request);
     await this.permits.assertMayCall(principal, waiting.run, { ...request, arguments: edited });
     await this.checkArguments(waiting.run, request, edited);
     return this.decide(principal, waiting, [request], { kind: 'approve', arguments: edited });
+  }
+
+  /** @throws AppError `VALIDATION_FAILED` for a call that waits for other reasons, too */
+  private async approveWidely(
+    principal: Principal,
+    waiting: WaitingRun,
+    requests: readonly WaitingRequest[],
+    scope: WideScope,
+  ): Promise<RunAnswer> {
+    const { run } = waiting;
+    if (scope === 'session' && run.sessionId === null)
+      throw invalid('scope', 'must be "call" or "run": the run has no session', 'isScope', scope);
+    const other = requests.find(({ covers }) => !covers);
+    if (other)
+      throw invalid('scope', `must be "call" for the call "${other.call_id}": ${NOT_COVERED}`, 'isScope', scope);
+    const stored = requests.map((request) => this.permits.prepareWide(principal, run, request, scope));
+    const answers = requests.map((request, at) => {
+      const verdict = { kind: 'approve', scope, approval_id: stored[at]!.id } as const;
+      return { request, verdict };
+    });
+    const statements = stored.flatMap((one) => one.statements);
+    return this.record(principal, waiting, answers, 'approve', statements);
   }
 
   async deny(principal: Principal, runId: string, { callId, reason }: Denial = {}): Promise<RunAnswer> {
@@ -116,8 +150,18 @@ export class AgentDecisionService {
     const screened = screenVerdict(this.policies, waiting.run, verdict);
     const answers = requests.map((request) => ({ request, ...screened }));
     for (const answer of answers) await assertStillFits(answer);
-    await this.decisions.decide(waiting, answers, principal.id);
-    this.access.record(principal, verdict.kind, 'run', waiting.run.id);
+    return this.record(principal, waiting, answers, verdict.kind);
+  }
+
+  private async record(
+    principal: Principal,
+    waiting: WaitingRun,
+    answers: readonly AnsweredRequest[],
+    kind: PersonalVerdict['kind'],
+    statements: readonly Statement[] = [],
+  ): Promise<RunAnswer> {
+    await this.decisions.decide(waiting, answers, principal.id, statements);
+    this.access.record(principal, kind, 'run', waiting.run.id);
     return this.agents.shown(principal, waiting.run.id);
   }
 
@@ -128,6 +172,9 @@ export class AgentDecisionService {
     throw invalid('arguments', checked.result.error, 'isArguments', {}, checked.mistakes);
   }
 }
+
+const NOT_COVERED =
+  'it waits by the rule of a tool, an agent or a policy, or its arguments contain more than 20 addresses or an unclear one';
 
 /** A verdict of a person. */
 type PersonalVerdict = Exclude<Verdict, { readonly kind: 'expire' | 'join' }>;

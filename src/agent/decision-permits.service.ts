@@ -3,19 +3,25 @@ import { AppError } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import type { RunRecord, WaitingRequest } from '../run/index.js';
 import { type CallSite, type PlannedCall, type Tool, ToolExecutor, ToolRegistry } from '../tool/index.js';
-import { agentRules } from '../tool-policy/index.js';
+import { agentRules, CallApprovalStore, type WideScope } from '../tool-policy/index.js';
 import { parseStoredDefinition } from './agent-definition.schema.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
-/** Checks whether a principal may decide on a call of another principal's run. */
+/** Checks whether a principal may decide on a call of another principal's run, and prepares approvals of later calls. */
 @Injectable()
 export class DecisionPermits {
   constructor(
     private readonly tools: ToolRegistry,
     private readonly executor: ToolExecutor,
     private readonly agentTools: SubAgentTools,
+    private readonly approvals: CallApprovalStore,
   ) {}
+
+  /** The id of an approval that covers later calls too, and the statements that store it. */
+  prepareWide(decider: Principal, run: RunRecord, request: WaitingRequest, scope: WideScope) {
+    return this.approvals.prepare(run, request, scope, decider);
+  }
 
   /** @throws AppError `FORBIDDEN` for a principal that the approval rule does not name, or without permission for the call */
   async assertMayApprove(decider: Principal, run: RunRecord, request: WaitingRequest): Promise<void> {

@@ -5,6 +5,7 @@ import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { AccessLogController } from './access-log.controller.js';
+import { ApprovalController } from './approval.controller.js';
 import { AgentController } from './agent.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
@@ -42,6 +43,7 @@ import { WorkflowRunService } from './workflow-run.service.js';
     RunFileController,
     RunForkController,
     RunDecisionController,
+    ApprovalController,
     ErasureController,
     SessionController,
     ToolController,

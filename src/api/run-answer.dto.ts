@@ -185,6 +185,8 @@ export class WaitingRequestDto implements WaitingRequest {
   facts?: WaitFactDto[];
   /** Settings that would change the decision; with `facts` only. */
   settings?: string[];
+  /** Coverage of an approval with a wider `scope`; only if the call waits by the rule of three facts alone. */
+  covers?: CoverageDto;
   /** Whether only a second person may approve; with the kind `approval` only. */
   by_another?: true;
   /** Only principals with one of these roles may approve; with the kind `approval` only. */
@@ -197,6 +199,14 @@ export class WaitingRequestDto implements WaitingRequest {
   child_run_id?: string;
   /** Expiry time of the request, epoch ms; `null` for never. */
   expires_at!: number | null;
+}
+
+/** Coverage of an approval with the scope `run` or `session`. */
+export class CoverageDto {
+  /** SHA-256 (hex) of the tool's definition. */
+  definition!: string;
+  /** Hosts and e-mail addresses in the arguments, in lower case; later calls may contain no others. */
+  addresses!: string[];
 }
 
 /** Another agent and its run. */

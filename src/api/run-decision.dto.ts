@@ -22,6 +22,14 @@ export class ApproveDto {
   @IsObject()
   @RawJson()
   arguments?: Record<string, unknown>;
+
+  /**
+   * `run` and `session` also cover later calls of the same tool with no other hosts and addresses (`covers` of the request),
+   * in this run or in the runs of its session. Only for calls that wait by the rule of three facts alone, and not with `arguments`.
+   */
+  @Omittable()
+  @IsIn(['call', 'run', 'session'])
+  scope?: 'call' | 'run' | 'session' = 'call';
 }
 
 /** Denial of pending calls or, without such calls, of pending questions. */

@@ -54,6 +54,8 @@ export const OPERATIONS: Readonly<Record<string, DocumentedOperation>> = {
   'RunDecisionController.deny': run('denyRun', 409),
   'RunDecisionController.input': run('answerRun', 409),
   'RunDecisionController.settle': run('settleRun', 409),
+  'ApprovalController.list': run('listApprovals'),
+  'ApprovalController.revoke': run('revokeApproval'),
   'ErasureController.prune': session('pruneSessions'),
   'ErasureController.erase': { id: 'eraseUser', tag: 'Privacy', errors: [409] },
   'SessionController.list': session('listSessions'),

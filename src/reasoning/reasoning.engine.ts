@@ -2,7 +2,7 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { type AppError, toAppError } from '../errors/index.js';
 import type { Message } from '../llm/index.js';
 import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
-import { CallRates, SecurityPolicies } from '../tool-policy/index.js';
+import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type Tool, ToolExecutor } from '../tool/index.js';
 import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
 import { pairResults } from './loop/format-results.processor.js';
@@ -42,9 +42,9 @@ export class ReasoningEngine {
     private readonly tools: ToolExecutor,
     processors: ProcessorRegistry,
     @Optional() private readonly policies: SecurityPolicies = new SecurityPolicies(),
-    @Optional() rates?: CallRates,
+    @Optional() rules?: CallRules,
   ) {
-    this.pipeline = createPipeline(prompts, { tools, policies, rates: rates ?? null }, processors.placed);
+    this.pipeline = createPipeline(prompts, { tools, policies, rules: rules ?? null }, processors.placed);
   }
 
   /**

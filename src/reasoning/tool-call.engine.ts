@@ -10,7 +10,7 @@ import {
   type RunUsage,
   type WaitingRequest,
 } from '../run/index.js';
-import { CallRates, SecurityPolicies } from '../tool-policy/index.js';
+import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type Tool, ToolExecutor, type ToolResult } from '../tool/index.js';
 import { asApproved } from './loop/approved-call.mapper.js';
 import { asCaller } from './loop/data-facts.executor.js';
@@ -71,9 +71,9 @@ export class ToolCallEngine {
   constructor(
     tools: ToolExecutor,
     private readonly policies: SecurityPolicies,
-    @Optional() rates?: CallRates,
+    @Optional() rules?: CallRules,
   ) {
-    this.calls = new CallExecutor(tools, new CallDecider(tools, rates ?? null), policies);
+    this.calls = new CallExecutor(tools, new CallDecider(tools, rules ?? null), policies);
   }
 
   /**

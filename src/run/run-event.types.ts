@@ -3,6 +3,7 @@ import type { PublishedFile } from './files/run-file.types.js';
 import type { PublishedImage } from './published-image.types.js';
 import type { NodeCompleted, NodeStarted } from './node-event.types.js';
 import type { RunFailure } from './run-failure.types.js';
+import type { ApprovalReference } from './decision/decision.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 import type { MemoryState } from './memory-state.types.js';
 
@@ -77,8 +78,8 @@ export interface RunWaiting {
   readonly reason: WaitingKind;
   readonly requests: readonly WaitingRequest[];
 }
-/** Outcome of a human decision request. */
-export interface PolicyDecided {
+/** Outcome of a human decision request; with `approved`, the approval may cover later calls. */
+export interface PolicyDecided extends Partial<ApprovalReference> {
   readonly type: 'policy.decided';
   readonly run_id: string;
   readonly request_id: string;
@@ -92,8 +93,8 @@ export interface PolicyDecided {
   /** Whether a person changed the arguments of the call; with `approved` only. */
   readonly arguments_edited?: boolean;
 }
-/** The automatic decision of a configured policy on a call, a result or a text; never contains the content itself. */
-export interface PolicyApplied {
+/** The automatic decision of a configured policy on a call, a result or a text, or of an earlier approval; without the content. */
+export interface PolicyApplied extends Partial<ApprovalReference> {
   readonly type: 'policy.decided';
   /** The policy's name: `tools`, `arguments`, `rate-limit`, `taint`, `content`, or one of the application's own. */
   readonly policy: string;

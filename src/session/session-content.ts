@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Statement } from '../persistence/index.js';
+import { withoutApprovals } from '../tool-policy/index.js';
 import { type StatesEnd, ToolStateAdminService } from '../tool-state/index.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { SessionFiles } from './files/session-files.service.js';
@@ -16,9 +17,14 @@ export class SessionContent {
     readonly files: SessionFiles,
   ) {}
 
-  /** Deletes the turns up to a number, all summaries and imported files. */
+  /** Deletes the turns up to a number, all summaries, imported files and approvals of later calls. */
   withoutTurns(key: SessionKey, through: number): Statement[] {
-    return [...this.turns.remove(key, through), this.summaries.remove(key), this.files.remove(key)];
+    return [
+      ...this.turns.remove(key, through),
+      this.summaries.remove(key),
+      this.files.remove(key),
+      withoutApprovals(key.tenant, key.id),
+    ];
   }
 
   /** Deletes the tool states of the session. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, refusalOf } from '../persistence/index.js';
+import { withoutApprovalsOf } from '../tool-policy/index.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
 import { SessionFiles } from './files/session-files.service.js';
@@ -21,11 +22,12 @@ export class TurnErasureService {
 
   /**
    * Removes the turns of these runs from all sessions of the tenant, including branches and imported copies. Also
-   * removes summaries that may contain them.
+   * removes summaries that may contain them, and approvals of later calls in these runs.
    * @returns the number of removed turns
    */
   async eraseRuns(tenant: string, runIds: readonly string[]): Promise<number> {
     if (runIds.length === 0) return 0;
+    await this.database.commit(withoutApprovalsOf(tenant, runIds));
     const gone = new Set(runIds);
     let erased = 0;
     for (const id of (await this.turns.sessionsOf(tenant, runIds)) ?? (await this.allOf(tenant)))

@@ -1,10 +1,16 @@
 /** The security policy of tool calls, and the switches that disable tools. */
+import { CallApprovalEntity } from './approvals/entities/call-approval.entity.js';
+import { CreateCallApproval1764000000026 } from './approvals/migrations/1764000000026-create-call-approval.migration.js';
 import { DisabledToolEntity } from './switch/entities/disabled-tool.entity.js';
 import { CreateDisabledTool1764000000012 } from './switch/migrations/1764000000012-create-disabled-tool.migration.js';
 
 export { agentRules } from './agent-rules.factory.js';
 export type { GivenRules } from './agent-rules.factory.js';
+export { CallApprovalStore, withoutApprovals, withoutApprovalsOf } from './approvals/call-approval.store.js';
+export type { CallApproval, WideScope } from './approvals/call-approval.store.js';
+export { coverageOf } from './approvals/call-approvals.service.js';
 export { CallRates } from './call-rate.service.js';
+export { CallRules } from './call-rules.js';
 export { SecurityPolicies } from './security-policies.registry.js';
 export { SecurityPolicyModule } from './security-policy.module.js';
 export { guardrailsSchema } from './security-policy.schema.js';
@@ -14,5 +20,5 @@ export { partTools } from './tool-list.policy.js';
 export { ToolSwitchModule } from './switch/tool-switch.module.js';
 export { ToolSwitchService } from './switch/tool-switch.service.js';
 
-export const TOOL_POLICY_ENTITIES = [DisabledToolEntity];
-export const TOOL_POLICY_MIGRATIONS = [CreateDisabledTool1764000000012];
+export const TOOL_POLICY_ENTITIES = [DisabledToolEntity, CallApprovalEntity];
+export const TOOL_POLICY_MIGRATIONS = [CreateDisabledTool1764000000012, CreateCallApproval1764000000026];

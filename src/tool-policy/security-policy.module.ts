@@ -1,10 +1,14 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
 import { toolConfig, type ToolConfig } from '../config/index.js';
+import { SealedTableRegistry } from '../security/index.js';
 import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
+import { APPROVAL_SEALED_TABLES, CallApprovalStore } from './approvals/call-approval.store.js';
+import { CallApprovals } from './approvals/call-approvals.service.js';
 import { ApprovalListPolicy } from './approval-list.policy.js';
 import { ArgumentPolicy } from './argument.policy.js';
 import { CallRates } from './call-rate.service.js';
+import { CallRules } from './call-rules.js';
 import { SecurityPolicies } from './security-policies.registry.js';
 import type { SecurityPolicy } from './security-policy.types.js';
 import { TaintPolicy } from './taint.policy.js';
@@ -15,7 +19,8 @@ const GIVEN = Symbol('GIVEN');
 /** Checks every tool call against the security policy. */
 @Module({})
 export class SecurityPolicyModule {
-  constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies) {
+  constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies, tables: SealedTableRegistry) {
+    tables.register(APPROVAL_SEALED_TABLES);
     for (const one of [ToolListPolicy, ArgumentPolicy, TaintPolicy]) registry.register(new one(policies));
     registry.register(new ApprovalListPolicy());
   }
@@ -36,8 +41,15 @@ export class SecurityPolicyModule {
         },
         { provide: ToolLogFilter, useExisting: SecurityPolicies },
         CallRates,
+        CallApprovalStore,
+        CallApprovals,
+        {
+          provide: CallRules,
+          useFactory: (rates: CallRates, approvals: CallApprovals) => new CallRules(rates, approvals),
+          inject: [CallRates, CallApprovals],
+        },
       ],
-      exports: [SecurityPolicies, ToolLogFilter, CallRates],
+      exports: [SecurityPolicies, ToolLogFilter, CallRules, CallApprovalStore],
     };
   }
 }

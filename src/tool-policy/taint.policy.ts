@@ -47,7 +47,7 @@ export class TaintPolicy extends ToolPolicy {
     if (taint === 'off') return 'allow';
     const reason = taintRule === 'strict' ? `${UNTRUSTED}, and ${OUT}` : `${UNTRUSTED} and private data, and ${OUT}`;
     if (taint === 'deny') return { deny: reason };
-    return { approve: `Needs approval: ${reason}.`, because: causeOf(tool, context, taintRule) };
+    return { approve: `Needs approval: ${reason}.`, because: causeOf(tool, context, taintRule), isCoverable: true };
   }
 
   private policyOf(context: ToolContext): { taint: TaintMode } & Pick<CompiledPolicy, 'taintRule'> {

@@ -12,6 +12,7 @@ import { CASES, SLY, toCall, type Things } from './route-cases.js';
 import type { FilledCall, RouteField } from './route-fields.js';
 import { call, type RouteCall } from './route-walk.js';
 import type { TestDatabase } from './test-databases.js';
+import { storeApproval } from './stored-approval.js';
 
 /** Prefix of the message that names the tool to call. */
 const CALLING = 'Call, please: ';
@@ -29,7 +30,16 @@ const ADD_SERVER = 'POST /api/mcp/servers';
 /** Routes that consume data which other requests need. */
 const SPENDING: readonly string[] = [...Object.keys(ASKING), 'POST /api/sessions/prune'];
 const SAME_HANDLER = /^\/api\/tools\/(guarded|ask|unsure|count)\/call$/;
-const NOTHING: Things = { ended: 'x', flow: 'x', waiting: 'x', session: 'x', key: 'x', user: 'x', state: 'x' };
+const NOTHING: Things = {
+  ended: 'x',
+  flow: 'x',
+  waiting: 'x',
+  session: 'x',
+  key: 'x',
+  user: 'x',
+  state: 'x',
+  approval: 'x',
+};
 
 /** The fields beside a tested field, where they differ from `CASES`. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -226,6 +236,10 @@ export class HostileWorld {
         return (await makeKey(this.jackdaw, this.ann.headers)).id;
       case 'state':
         return this.state();
+      case 'approval': {
+        const session = String((await this.chat('x')).body['session_id']);
+        return storeApproval(this.jackdaw, { id: 'ann', tenant: 'a', roles: ['user'] }, session);
+      }
       case 'user':
         return 'x';
     }

@@ -5,6 +5,7 @@ import { keyHolder } from './api-keys.js';
 import { callTool } from './direct-calls.js';
 import { byTurn, call } from './forks.js';
 import type { PrivateWorld } from './private-world.js';
+import { storeApproval } from './stored-approval.js';
 
 /** In every marker of this process. */
 export const UNIQUE = randomBytes(6).toString('hex');
@@ -83,6 +84,8 @@ export async function useEverything(
   copy.turns[0]!['files'] = [{ ...file, bytes: TEXT.length }];
   const imported = await jackdaw.post('/api/sessions/import', { session: copy, id: `${ID}-copy${round}` }, BEN.headers);
   expect([imported.status, imported.body['detail']]).toEqual([201, undefined]);
+
+  await storeApproval(jackdaw, { id: ID, tenant: 'a', roles: ['admin'] }, session, [`${TEXT}.example`]);
 
   // Decisions: of Ben in Ben's run, and in a run of Ann.
   const decide = async (sessionId: string, holder: typeof BEN, reason: string): Promise<string> => {

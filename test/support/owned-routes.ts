@@ -1,13 +1,14 @@
 import { CASES, type Things } from './route-cases.js';
 
 /** The kinds of ids that have an owner; the other ids are those of keys and users. */
-const OWNED: readonly (keyof Things)[] = ['ended', 'flow', 'waiting', 'session', 'state'];
+const OWNED: readonly (keyof Things)[] = ['ended', 'flow', 'waiting', 'session', 'state', 'approval'];
 
 /** Lists of owned items, and the list's field. Each is empty for a caller without items. */
 export const LISTS: Readonly<Record<string, string>> = {
   'GET /api/runs': 'runs',
   'GET /api/sessions': 'sessions',
   'GET /api/tool-states': 'contexts',
+  'GET /api/approvals': 'approvals',
   'GET /api/usage': 'entries',
 };
 

@@ -6,7 +6,7 @@ import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
 import type { ReasoningOutcome, ReasoningRequest } from '../../src/reasoning/reasoning.types.js';
 import type { RunContext } from '../../src/run/index.js';
 import { ToolExecutor } from '../../src/tool/index.js';
-import type { CallRates, SecurityPolicies } from '../../src/tool-policy/index.js';
+import { type CallRates, CallRules, type SecurityPolicies } from '../../src/tool-policy/index.js';
 import type { MortalDatabase } from './mortal-database.js';
 import { ScriptedChatModel } from './scripted-chat-model.js';
 
@@ -28,7 +28,14 @@ interface EngineParts {
 export function reasonIn(run: RunContext, asked: Asked, parts: EngineParts = {}): Promise<ReasoningOutcome> {
   const { executor = new ToolExecutor(), policies, rates } = parts;
   const [protocols, prompts, processors] = [new ProtocolRegistry(), new PromptBuilder(), new ProcessorRegistry()];
-  const engine = new ReasoningEngine(protocols, prompts, executor, processors, policies, rates);
+  const engine = new ReasoningEngine(
+    protocols,
+    prompts,
+    executor,
+    processors,
+    policies,
+    rates && new CallRules(rates, null),
+  );
   const plain = {
     agent: null,
     instructions: '',

@@ -18,6 +18,8 @@ export interface Things {
   key: string;
   user: string;
   state: string;
+  /** An approval of later calls. */
+  approval: string;
 }
 
 export interface Case {
@@ -60,6 +62,8 @@ export const CASES: Readonly<Record<string, Case>> = {
   'POST /api/runs/{id}/deny': { scope: 'runs:write', id: 'waiting', body: () => ({ reason: 'no' }) },
   'POST /api/runs/{id}/input': { scope: 'runs:write', id: 'waiting', body: () => ({ value: 1 }) },
   'POST /api/runs/{id}/settle': { scope: 'runs:write', id: 'waiting', body: () => ({ outcome: 'retry' }) },
+  'GET /api/approvals': { scope: 'runs:read', query: ({ session }) => `?sessionId=${session}` },
+  'DELETE /api/approvals/{id}': { scope: 'runs:write', id: 'approval' },
   'GET /api/sessions/{id}': { scope: 'sessions:read', id: 'session' },
   'GET /api/sessions/{id}/messages': { scope: 'sessions:read', id: 'session' },
   'POST /api/sessions': { scope: 'sessions:write', body: () => ({}) },

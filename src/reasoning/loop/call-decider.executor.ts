@@ -10,7 +10,7 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from '../../tool/index.js';
-import type { CallRates } from '../../tool-policy/index.js';
+import type { CallRules } from '../../tool-policy/index.js';
 import { isAtLimit } from './reply-fault.policy.js';
 import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
 
@@ -27,7 +27,7 @@ type RecordedDecision =
 export class CallDecider {
   constructor(
     private readonly tools: ToolExecutor,
-    private readonly rates: CallRates | null,
+    private readonly rules: CallRules | null,
   ) {}
 
   /** @param isApproved whether a person approved the call, perhaps with edited arguments, which are checked again */
@@ -44,10 +44,10 @@ export class CallDecider {
     const { run } = placed.loop;
     const step = stepOf(placed, isApproved);
     if (run.isRecorded(step)) return this.again(placed, await run.step<RecordedDecision>(step, unreachable));
-    const planned = await untilAborted(this.plan(placed), run.signal);
+    const planned = await untilAborted(this.planCovered(placed, isApproved), run.signal);
     // The approval request has already published the need for approval.
     const notes = (planned.notes ?? []).filter(({ decision }) => !isApproved || decision === 'denied');
-    const isCounted = isContinuing(planned, isApproved) && this.rates?.concerns(planned) === true;
+    const isCounted = isContinuing(planned, isApproved) && this.rules?.rates.concerns(planned) === true;
     if (notes.length === 0 && !isCounted) return planned;
     let decided = planned;
     const recorded = await run.step(step, async (): Promise<RecordedDecision> => {
@@ -56,6 +56,22 @@ export class CallDecider {
       return toRecord(decided);
     });
     return recorded.kind === 'rejected' ? recorded : decided;
+  }
+
+  /** The plan of a call; one that waits by the rule of three facts alone runs if an earlier approval covers it. */
+  private async planCovered(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
+    const planned = await this.plan(placed);
+    if (isApproved || !this.rules?.approvals || planned.kind !== 'approval' || !planned.isCoverable) return planned;
+    const site = toSite(placed);
+    const found = await this.rules.approvals.find(planned, site, async (decider) => {
+      const alone = { ...site, principal: decider, isTainted: false, facts: [] };
+      return (await this.tools.plan(placed.call, placed.loop.tools, alone)).kind !== 'rejected';
+    });
+    if (!found) return planned;
+    const { tool, input, notes = [] } = planned;
+    const by = { decision: 'allowed', scope: found.scope, approval_id: found.id } as const;
+    const allowed = notes.map((note) => (note.decision === 'approval' ? { policy: note.policy, ...by } : note));
+    return { kind: 'run', tool, input, notes: allowed };
   }
 
   private async plan(placed: PlacedCall): Promise<PlannedCall> {
@@ -70,7 +86,7 @@ export class CallDecider {
   }
 
   private async count(placed: PlacedCall, planned: Exclude<PlannedCall, { kind: 'rejected' }>): Promise<PlannedCall> {
-    const { note, rejected } = await this.rates!.admit(planned, toSite(placed));
+    const { note, rejected } = await this.rules!.rates.admit(planned, toSite(placed));
     publishNote(placed, note);
     return rejected ? { kind: 'rejected', result: rejected } : planned;
   }
@@ -131,6 +147,7 @@ function toRecord(planned: PlannedCall): RecordedDecision {
         reason: planned.reason,
         ...(planned.by && { by: planned.by }),
         ...(planned.because && { because: planned.because }),
+        ...(planned.isCoverable && { isCoverable: true }),
       };
     case 'rejected':
       return { kind: 'rejected', result: planned.result };

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import type { CallRates, SecurityPolicies } from '../../tool-policy/index.js';
+import type { CallRules, SecurityPolicies } from '../../tool-policy/index.js';
 import type { ToolExecutor } from '../../tool/index.js';
 import type { PromptBuilder } from '../prompt.builder.js';
 import { AskModelProcessor } from './ask-model.processor.js';
@@ -24,14 +24,14 @@ export interface PlacedProcessor {
 export interface PipelineServices {
   readonly tools: ToolExecutor;
   readonly policies: SecurityPolicies;
-  /** `null` if calls are not counted. */
-  readonly rates: CallRates | null;
+  /** `null` if calls are not counted, and no approval covers later calls. */
+  readonly rules: CallRules | null;
 }
 
 /** The seven stages in order, with the placed processors inserted in the given order. */
 export function createPipeline(
   prompts: PromptBuilder,
-  { tools, policies, rates }: PipelineServices,
+  { tools, policies, rules }: PipelineServices,
   placed: readonly PlacedProcessor[] = [],
 ): readonly Processor[] {
   const stages: readonly Processor[] = [
@@ -39,7 +39,7 @@ export function createPipeline(
     new AskModelProcessor(),
     new TeeStreamProcessor(policies),
     new ExtractCallsProcessor(),
-    new ExecuteToolsProcessor(new CallExecutor(tools, new CallDecider(tools, rates), policies), tools),
+    new ExecuteToolsProcessor(new CallExecutor(tools, new CallDecider(tools, rules), policies), tools),
     new FormatResultsProcessor(),
     new ContinueOrFinishProcessor(),
   ];

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../../llm/index.js';
 import type { WaitingKind, WaitingRequest } from '../../run/index.js';
-import type { ApprovalNeed, SuspendOptions } from '../../tool/index.js';
+import type { ApprovalNeed, CheckedCall, SuspendOptions } from '../../tool/index.js';
+import { coverageOf } from '../../tool-policy/index.js';
 import type { CallLoop } from '../reasoning.types.js';
 
 const PREFIXES: Readonly<Record<WaitingKind, string>> = {
@@ -35,10 +36,15 @@ export function requestId(kind: WaitingKind, place: string): string {
 }
 
 /** Recorded when it is created, so that a replay repeats its text and expiry. */
-export function approvalRequest(placed: PlacedCall, { reason, by, because }: ApprovalNeed): Promise<WaitingRequest> {
+export function approvalRequest(
+  placed: PlacedCall,
+  planned: ApprovalNeed & Partial<CheckedCall>,
+): Promise<WaitingRequest> {
+  const { reason, by, because, isCoverable, tool, input } = planned;
   const approvers = by === 'another' ? { by_another: true as const } : by && { by_roles: [...by] };
   const cause = because && { facts: [...because.facts], settings: [...because.settings] };
-  const need = { reason, ...cause, ...approvers };
+  const covers = isCoverable && tool ? coverageOf({ tool, input }) : undefined;
+  const need = { reason, ...cause, ...(covers && { covers }), ...approvers };
   return recorded(placed, { ...base(placed, 'approval', placed.place), ...need, expires_at: expiry(placed) });
 }
 

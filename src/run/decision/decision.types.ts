@@ -1,9 +1,15 @@
 import type { JsonValue } from '../../kernel/index.js';
 
+/** An approval that covers later calls. Wire format. */
+export interface ApprovalReference {
+  readonly scope: 'run' | 'session';
+  readonly approval_id: string;
+}
+
 /** An answer to a request. */
 export type Verdict =
-  /** `arguments` is JSON text that replaces the call's arguments. */
-  | { readonly kind: 'approve'; readonly arguments?: string }
+  /** `arguments` is JSON text that replaces the call's arguments. With `scope` later calls are covered, too. */
+  | ({ readonly kind: 'approve'; readonly arguments?: string } & Partial<ApprovalReference>)
   | { readonly kind: 'deny'; readonly reason?: string }
   | { readonly kind: 'input'; readonly value: JsonValue }
   | { readonly kind: 'settle'; readonly outcome: 'retry' }

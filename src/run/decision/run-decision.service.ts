@@ -64,10 +64,16 @@ export class RunDecisionService {
    * person's answers compares their deadline with the time of the decision, so that no timer is needed to refuse a late
    * one.
    * @param by the id of the principal who decides; `null` for a decision by timeout or by the system
+   * @param more statements of the same batch
    * @throws AppError `RUN_NOT_WAITING` when another decision came first, or when the deadline of one of the requests
    *   has passed
    */
-  async decide(waiting: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
+  async decide(
+    waiting: WaitingRun,
+    answers: readonly AnsweredRequest[],
+    by: string | null,
+    more: readonly Statement[] = [],
+  ): Promise<void> {
     const { run } = waiting;
     const at = Date.now();
     const { cipher } = this.journal;
@@ -78,6 +84,7 @@ export class RunDecisionService {
       answerRun(run, by === null ? undefined : answerTime(waiting, answers, at)),
       ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at, cipher)),
       ...insertEvents(run, items, cipher),
+      ...more,
     ]);
     for (const item of items) this.bus.emit(run, item);
     this.bus.wake(run.id);
@@ -134,6 +141,10 @@ function toEvent(run: RunRecord, { request, verdict }: AnsweredRequest, by: stri
     decision: DECISION_OF[verdict.kind],
     by,
     ...(verdict.kind === 'deny' && verdict.reason !== undefined && { reason: verdict.reason }),
-    ...(verdict.kind === 'approve' && { arguments_edited: verdict.arguments !== undefined }),
+    ...(verdict.kind === 'approve' && toApproved(verdict)),
   };
+}
+
+function toApproved({ arguments: edited, scope, approval_id }: Extract<Verdict, { kind: 'approve' }>) {
+  return { arguments_edited: edited !== undefined, ...(scope && { scope }), ...(approval_id && { approval_id }) };
 }

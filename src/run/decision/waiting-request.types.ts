@@ -23,6 +23,11 @@ export interface WaitingRequest {
   readonly facts?: WaitFact[];
   /** The settings that would change the decision; with `facts` only. */
   readonly settings?: string[];
+  /**
+   * Coverage of an approval with the scope `run` or `session`: calls of this definition (SHA-256, hex) with no other
+   * hosts and e-mail addresses than these. Present if the call waits by the rule of three facts alone.
+   */
+  readonly covers?: { readonly definition: string; readonly addresses: string[] };
   /** Whether only a second person may approve; with the kind `approval` only. */
   readonly by_another?: true;
   /** Only principals with one of these roles may approve; with the kind `approval` only. */

@@ -31,6 +31,7 @@ export const ACCESS_TARGETS = [
   'tool-states',
   'mcp-server',
   'key',
+  'approval',
   'route',
   'user',
   'tenant',

@@ -23,7 +23,8 @@ export async function decideCall(
   context: ToolContext,
   policies: readonly ToolPolicy[],
 ): Promise<CallVerdict> {
-  let strictest = await approvalOf(call, context);
+  const own = await approvalOf(call, context);
+  const approvals = own === 'allow' ? [] : [own as Approval];
   const notes: PolicyNote[] = [];
   for (const policy of policies) {
     if (!isConcerned(policy, call, context)) continue;
@@ -31,16 +32,24 @@ export async function decideCall(
     notes.push(toNote(policy, decision));
     if (decision === 'allow') continue;
     if ('deny' in decision) return { decision, notes };
-    if (strictest === 'allow') strictest = decision;
-    // A person who approves for another reason must know the facts, too.
-    else if (decision.because) strictest = { ...(strictest as Approval), because: decision.because };
+    approvals.push(decision);
   }
-  return { decision: strictest, notes };
+  return { decision: combined(approvals), notes };
+}
+
+/** The first reason counts. A person who approves for another reason must know the facts of the rule, too. */
+function combined(approvals: readonly Approval[]): PolicyDecision {
+  const [first] = approvals;
+  if (!first) return 'allow';
+  const because = approvals.findLast((one) => one.because)?.because;
+  const isCoverable = approvals.every((one) => one.isCoverable);
+  const { isCoverable: _own, ...strictest } = first;
+  return { ...strictest, ...(because && { because }), ...(isCoverable && { isCoverable }) };
 }
 
 /** The need for an approval, as a person sees it. */
-export function needOf({ approve: reason, by, because }: Approval): ApprovalNeed {
-  return { reason, ...(by && { by }), ...(because && { because }) };
+export function needOf({ approve: reason, by, because, isCoverable }: Approval): ApprovalNeed {
+  return { reason, ...(by && { by }), ...(because && { because }), ...(isCoverable && { isCoverable }) };
 }
 
 /** A policy whose `concerns` throws is asked for a decision. */

@@ -10,6 +10,9 @@ export interface PolicyNote {
   readonly reason?: string;
   /** Reset time of the limit, epoch ms. */
   readonly resets_at?: number;
+  /** Scope and id of the earlier approval that covers the call. */
+  readonly scope?: 'run' | 'session';
+  readonly approval_id?: string;
 }
 
 /** The facts by which a call waits, and the settings that would change the decision. */
@@ -23,6 +26,8 @@ export interface ApprovalNeed {
   readonly reason: string;
   readonly by?: Approvers;
   readonly because?: WaitCause;
+  /** Whether the call waits by the rule of three facts alone, so that an earlier approval may cover it. */
+  readonly isCoverable?: boolean;
 }
 
 /** Decision on a call: run it, ask for approval first, or reject it with an error result. */

@@ -8,7 +8,7 @@ import type { WaitCause } from './planned-call.types.js';
 export type PolicyDecision =
   | 'allow'
   | { readonly deny: string }
-  | { readonly approve: string; readonly by?: Approvers; readonly because?: WaitCause };
+  | { readonly approve: string; readonly by?: Approvers; readonly because?: WaitCause; readonly isCoverable?: boolean };
 
 /** The port to a rule about tool calls. All policies decide before a call is executed; the strictest decision applies. */
 export abstract class ToolPolicy {
