@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { RunEvent } from '../../src/run/index.js';
+import { assertEvent } from './contract.js';
 
 export interface SseEvent {
   /** The event's number in the journal; `null` for a live one. */
@@ -24,6 +25,8 @@ export class EventStream {
   private text = '';
   private lastCharacter = '';
   private readonly waiters = new Set<() => void>();
+  /** The first event that is not in the OpenAPI document. */
+  private fault: Error | undefined;
 
   private constructor(
     private readonly outgoing: ClientRequest,
@@ -114,7 +117,17 @@ export class EventStream {
     this.text = blocks.pop() ?? '';
     for (const block of blocks) {
       const event = parseBlock(block);
-      if (event) this.events.push(event);
+      if (!event) continue;
+      this.events.push(event);
+      this.check(event);
+    }
+  }
+
+  private check({ data }: SseEvent): void {
+    try {
+      assertEvent(data);
+    } catch (error) {
+      this.fault ??= error as Error;
     }
   }
 
@@ -124,11 +137,12 @@ export class EventStream {
   }
 
   private waitUntil(isTrue: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const check = () => {
         if (!isTrue()) return;
         this.waiters.delete(check);
-        resolve();
+        if (this.fault) reject(this.fault);
+        else resolve();
       };
       this.waiters.add(check);
       check();

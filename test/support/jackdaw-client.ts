@@ -1,3 +1,4 @@
+import { assertContract } from './contract.js';
 import { EventStream, type SseEvent } from './event-stream.js';
 
 export interface Answer {
@@ -34,6 +35,8 @@ export abstract class JackdawClient {
   async send(path: string, init: RequestInit): Promise<Answer> {
     const reply = await fetch(`${this.url}${path}`, init);
     const text = await reply.text();
+    const type = reply.headers.get('content-type');
+    assertContract({ method: init.method ?? 'GET', path, status: reply.status, type, text });
     const isJson = reply.headers.get('content-type')?.includes('json') ?? false;
     const body = (isJson && text !== '' ? JSON.parse(text) : {}) as Answer['body'];
     return { status: reply.status, headers: reply.headers, text, body };
