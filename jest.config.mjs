@@ -4,7 +4,7 @@ export default {
   testMatch: ['**/*.spec.ts'],
   // `npm run test:integrations` runs them: they have an installation of their own.
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.INTEGRATIONS ? [] : ['<rootDir>/test/integrations/'])],
-  modulePathIgnorePatterns: ['<rootDir>/test/integrations/node_modules/'],
+  modulePathIgnorePatterns: ['<rootDir>/test/(integrations|clients)/(node_modules|generated)/'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { readFileSync } from 'node:fs';
 import { OPERATIONS } from '../src/openapi/operation.registry.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
@@ -47,6 +48,10 @@ function placesIn(node: unknown, place: string, isFound: (node: Node) => boolean
   if (typeof node !== 'object' || node === null) return [];
   const inner = Object.entries(node).flatMap(([key, value]) => placesIn(value, `${place}/${key}`, isFound));
   return !Array.isArray(node) && isFound(node as Node) ? [place, ...inner] : inner;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
 }
 
 function kindsOf({ type }: Node): readonly unknown[] {
@@ -193,6 +198,20 @@ describe('the OpenAPI document', () => {
   it('has a summary of one sentence for every operation', () => {
     const summaries = operations.map(({ operation: { summary = '' } }) => summary);
     expect(summaries.filter((each) => each === '' || /[.?!]\s/.test(each))).toEqual([]);
+  });
+
+  it('is docs/openapi.json, but for the tools: `npm run openapi:document` writes it', () => {
+    const isOfTool = ([name, value]: [string, unknown]) =>
+      name.startsWith('tool.') || (isNode(value) && isNode(value['post']) && 'x-tool' in value['post']);
+    const withoutTools = (all: object = {}) =>
+      Object.fromEntries(Object.entries(all).filter((each) => !isOfTool(each)));
+    const { components, paths, ...rest } = document;
+    const plain = {
+      ...rest,
+      paths: withoutTools(paths),
+      components: { ...components, schemas: withoutTools(components?.schemas) },
+    };
+    expect(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))).toEqual(plain);
   });
 
   it('has one relative server', () => {

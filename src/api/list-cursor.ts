@@ -22,6 +22,7 @@ export function placeIn(cursor: string | undefined): string | undefined {
 export const IsCursor = (list: ListName, place: RegExp) =>
   ValidateBy({
     name: 'isCursor',
+    constraints: [list],
     validator: {
       validate: (value) => typeof value === 'string' && isCursor(value, list, place),
       defaultMessage: () => '$property must be the "next" of a page of this list',

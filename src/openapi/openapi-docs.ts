@@ -78,6 +78,7 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
     .setTitle('Jackdaw')
     .setDescription('LLM agents over REST. Errors are problem details (RFC 9457) with a `code`.')
     .setVersion(VERSION)
+    .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addBearerAuth({
       type: 'http',
       scheme: 'bearer',

@@ -31,7 +31,7 @@ export function withTypeSchemas(document: OpenAPIObject, bounds: Bounds): OpenAP
   );
   schemas['RunEvent'] = TYPE_SCHEMAS['RunEvent'] as Schema;
   for (const schema of Object.values(schemas)) addReferences(schema, schemas);
-  for (const name of bodyNames(document, schemas)) schemas[name] = { ...schemas[name], additionalProperties: false };
+  for (const name of bodyNames(document, schemas)) schemas[name] = closedBody(schemas[name]!);
   return { ...document, components: { ...document.components, schemas } };
 }
 
@@ -49,6 +49,21 @@ function typed(name: string, given: Schema, bounds: Bounds): Schema {
     ];
   });
   return { ...given, ...type, properties: Object.fromEntries(properties) as Properties };
+}
+
+/** Closes a schema of a request. Its defaults are texts, since generators make fields with the keyword required. */
+function closedBody(schema: Schema): Schema {
+  const properties = Object.entries((schema['properties'] ?? {}) as Properties).map(([name, property]) => {
+    const { default: value, description = '', ...rest } = property;
+    if (value === undefined) return [name, property];
+    const text = `${String(description)} Default: \`${JSON.stringify(value)}\`.`.trim();
+    return [name, { ...rest, description: text }];
+  });
+  return {
+    ...schema,
+    ...('properties' in schema && { properties: Object.fromEntries(properties) as Properties }),
+    additionalProperties: false,
+  };
 }
 
 /** Adds the schemas to which a schema refers and that the document lacks. */

@@ -20,6 +20,13 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   arrayMaxSize: 'maxItems',
 };
 
+const NOT_BLANK = String.raw`\S`;
+/** Epoch ms, or ISO 8601 with a time zone; a pattern cannot exclude days that do not exist. */
+const TIME: Schema = {
+  pattern: String.raw`^(\d{1,15}|\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)$`,
+  example: '2026-01-31',
+};
+
 /**
  * Reads the bounds of validators from class-validator. The plugin reads the source instead, and omits a bound that is a
  * named constant.
@@ -45,11 +52,46 @@ function rulesOf(target: unknown): Rule[] {
   if (typeof target !== 'function') return [];
   const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
   return rules.map(({ propertyName, name = '', constraints, each }) => {
-    const keyword = KEYWORDS[name];
-    const value: unknown = constraints?.[0];
-    const schema = keyword !== undefined ? { [keyword]: value } : name === 'isInt' ? { type: 'integer' } : {};
+    const schema = schemaOf(name, constraints?.[0]);
     return { field: propertyName, isForItems: each, schema };
   });
+}
+
+/** @param value the first argument of the validator */
+function schemaOf(name: string, value: unknown): Schema {
+  const keyword = KEYWORDS[name];
+  if (keyword !== undefined) return { [keyword]: value };
+  switch (name) {
+    case 'isInt':
+      return { type: 'integer' };
+    case 'isIn':
+      return { enum: value };
+    case 'arrayUnique':
+      return { uniqueItems: true };
+    case 'matches':
+      return value instanceof RegExp && !value.flags.includes('i') ? { pattern: plainSource(value) } : {};
+    case 'isCursor':
+      return { pattern: String.raw`^${String(value)}\.[A-Za-z0-9_-]+$` };
+    case 'isDay':
+      return { format: 'date' };
+    case 'isTime':
+      return TIME;
+    default:
+      return {};
+  }
+}
+
+/** Many validators compile patterns without Unicode properties. JSON in UTF-8 has no surrogates alone. */
+function plainSource({ source }: RegExp): string {
+  return source
+    .replaceAll(String.raw`\p{Cc}`, String.raw`\u0000-\u001f\u007f-\u009f`)
+    .replaceAll(String.raw`\p{Cs}`, '');
+}
+
+/** The schema of a field with one more rule; of two patterns the one that limits more counts. */
+function combined(known: Schema = {}, more: Schema): Record<string, unknown> {
+  const isWeaker = more['pattern'] === NOT_BLANK && known['pattern'] !== undefined;
+  return isWeaker ? { ...known } : { ...known, ...more };
 }
 
 function add(
@@ -59,8 +101,8 @@ function add(
 ): void {
   const entry = found.get(key) ?? { scalar: {} };
   found.set(key, entry);
-  if (isForItems) entry.items = { ...entry.items, ...schema };
-  else entry.scalar = { ...entry.scalar, ...schema };
+  if (isForItems) entry.items = combined(entry.items, schema);
+  else entry.scalar = combined(entry.scalar, schema);
 }
 
 /** Adds bounds to the plugin's metadata, from which @nestjs/swagger creates the parameters of queries. */
