@@ -161,7 +161,7 @@ describe('the OpenAPI document', () => {
     for (const { place, operation } of operations) {
       for (const [status, { content, description }] of Object.entries(operation.responses)) {
         expect([place, status, description]).not.toContain('');
-        const isProblem = Number(status) >= 400 && !place.includes('health');
+        const isProblem = Number(status) >= 400 && !/health|\/mcp$/.test(place);
         expect([place, status, content]).toEqual([place, status, isProblem ? PROBLEM : content]);
       }
     }

@@ -51,7 +51,7 @@ const HEALTH = {
   type: 'object',
   required: ['status'],
   properties: {
-    status: { type: 'string', enum: ['ok', 'error', 'shutting_down'] },
+    status: { type: 'string', enum: ['ok', 'degraded', 'error', 'shutting_down'] },
     info: { ...PART, description: 'The parts that work.' },
     error: { ...PART, description: 'The parts that do not.' },
     details: { ...PART, description: 'All parts.' },
@@ -63,6 +63,21 @@ const MESSAGE = {
   content: {
     'application/json': { schema: { type: 'object', additionalProperties: true } },
     'text/event-stream': { schema: { type: 'string' } },
+  },
+};
+
+const RPC_ERROR = {
+  type: 'object',
+  description: 'An error of JSON-RPC.',
+  required: ['jsonrpc', 'error'],
+  properties: {
+    jsonrpc: { type: 'string', enum: ['2.0'] },
+    id: { type: ['string', 'integer', 'null'] },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'integer' }, message: { type: 'string' } },
+    },
   },
 };
 
@@ -164,7 +179,7 @@ function errorsOf({ path, operation, documented, access }: PlacedOperation): num
   return [...statuses].toSorted((a, b) => a - b);
 }
 
-function problem({ access }: PlacedOperation, status: number): object {
+function problem({ access, documented }: PlacedOperation, status: number): object {
   const scopes = access?.scopes.map((scope) => `\`${scope}\``).join(' or ') ?? '';
   const forbidden = scopes === '' ? 'Refused' : `Refused, or the caller lacks the scope ${scopes}`;
   return {
@@ -173,7 +188,10 @@ function problem({ access }: PlacedOperation, status: number): object {
     ...((status === 429 || status === 503) && {
       headers: { 'Retry-After': header('Seconds until a retry, if known.') },
     }),
-    content: { 'application/problem+json': { schema: reference('Problem') } },
+    content: {
+      'application/problem+json': { schema: reference('Problem') },
+      ...(documented?.tag === 'MCP' && { 'application/json': { schema: RPC_ERROR } }),
+    },
   };
 }
 

@@ -166,7 +166,7 @@ export class McpConnection {
   private async pauseAfter(fault: string): Promise<void> {
     const delay = this.delay.next(this.readySince === null ? 0 : performance.now() - this.readySince);
     this.logger.warn(`MCP server "${this.server.name}" is not connected: ${fault}`);
-    this.set({ status: 'failed', error: fault, retryAt: Date.now() + delay });
+    this.set({ status: 'failed', error: fault, retryAt: Date.now() + Math.ceil(delay) });
     this.turn.resolve();
     await this.waitForRetry(delay);
   }
