@@ -1,5 +1,5 @@
 /** The public API of Jackdaw. Any addition is public API: a spec lists all names. */
-export { Agent, AgentBuilder, AgentSession, AgentSessions, createAgent } from './client/index.js';
+export { Agent, AgentBuilder, AgentSession, AgentSessions, createAgent, IterationLimitError } from './client/index.js';
 export type {
   ChatOptions,
   ChatReply,
@@ -20,6 +20,7 @@ export {
   UserErasureService,
 } from './agent/index.js';
 export type {
+  AnsweredTool,
   ExtensionHost,
   AgentDefinition,
   AgentDefinitionInput,

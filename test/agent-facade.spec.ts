@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { AgentBuilder, createAgent, Extension, Tool, type RunEvent } from '../src/index.js';
+import { AgentBuilder, createAgent, Extension, IterationLimitError, Tool, type RunEvent } from '../src/index.js';
 import { AgentHost, NotingExtension } from './support/agent-host.js';
 import { listed, scripted } from './support/mcp/scripted-servers.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
@@ -28,6 +28,51 @@ describe('chat of an agent in code', () => {
       iterations: 1,
       runId: expect.any(String),
       sessionId: expect.any(String),
+    });
+  });
+
+  describe('at the limit of iterations', () => {
+    const limited = async (more: object = {}) => {
+      const agent = await host.start({ limits: { maxIterations: 2 }, ...more }, [
+        calls(['ping', {}]),
+        { ...calls(['ping', {}]), message: { ...calls(['ping', {}]).message, content: 'Still working.' } },
+      ]);
+      return agent.registerTool(ping);
+    };
+    const reply = {
+      content: 'Still working.',
+      finishReason: 'iteration_limit',
+      isComplete: false,
+      toolResults: [
+        { tool: 'ping', success: true, result: 'pong' },
+        { tool: 'ping', success: false },
+      ],
+    };
+
+    it('returns the last text with the results of the tools', async () => {
+      expect(await (await limited()).chat('Ping?')).toMatchObject(reply);
+    });
+
+    it('throws an error with the reply if `onIterationLimit` is `throw`', async () => {
+      const agent = await limited({ onIterationLimit: 'throw' });
+      const error: unknown = await agent.chat('Ping?').catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(IterationLimitError);
+      expect(error).toMatchObject({ code: 'ITERATION_LIMIT', reply });
+    });
+
+    it('ends a text stream with an error that has the reply', async () => {
+      const pieces: string[] = [];
+      const error: unknown = await (async () => {
+        for await (const piece of (await limited()).chatStream('Ping?')) pieces.push(piece);
+      })().catch((thrown: unknown) => thrown);
+      expect(pieces.join('')).toBe('Still working.');
+      expect(error).toMatchObject({ name: 'IterationLimitError', reply });
+    });
+
+    it('refuses another `onIterationLimit`', async () => {
+      await expect(createAgent({ onIterationLimit: 'stop' as 'throw' })).rejects.toThrow(
+        /onIterationLimit must be "answer" or "throw"/,
+      );
     });
   });
 

@@ -145,7 +145,6 @@ describe('errors', () => {
       query: 'go',
       agent: 'short',
       sessionId: 'limit',
-      includeDetails: true,
     });
     expect([status, body]).toMatchObject([
       200,

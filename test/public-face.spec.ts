@@ -25,6 +25,7 @@ describe('the package root', () => {
       'FactMemory',
       'HttpExceptionFilter',
       'HumanNode',
+      'IterationLimitError',
       'JackdawModule',
       'LlmNode',
       'MapNode',

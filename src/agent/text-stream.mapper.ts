@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import type { RunEvent, RunItem } from '../run/index.js';
+import type { RunEvent, RunFinishReason, RunItem } from '../run/index.js';
 import { toErrorCode } from './run.error.js';
 
 /**
@@ -43,18 +43,27 @@ export interface TextStreamOptions {
  * The text of a run, for readers that cannot retract text. The joined pieces are the run's answer, preceded by the
  * text of replies with tool calls (`live` and `replies`).
  * @param items the run's events from the first one on
+ * @returns the finish reason of a completed run
  * @throws StreamRestartedError with the delivery `live`, when the text differs from the delivered text
  * @throws AppError with the failure's code when the run fails, `RUN_WAITING` when a person must decide, and the code of
  *   `stream.closed` when the run cannot be followed further
  */
-export async function* textOf(items: AsyncIterable<RunItem>, options: TextStreamOptions): AsyncGenerator<string, void> {
+export async function* textOf(
+  items: AsyncIterable<RunItem>,
+  options: TextStreamOptions,
+): AsyncGenerator<string, RunFinishReason | null> {
   const text = new RunText(options);
+  let reason: RunFinishReason | null = null;
   for await (const event of eventsOf(items, options.follow)) {
     assertContinues(event);
-    if (event.type === 'run.completed' && 'output' in event) await options.accept?.(event.output);
+    if (event.type === 'run.completed') {
+      reason = event.finish_reason;
+      if ('output' in event) await options.accept?.(event.output);
+    }
     const piece = text.take(event);
     if (piece !== '') yield piece;
   }
+  return reason;
 }
 
 /** The run's events; follows the run again if the reader was too slow. */

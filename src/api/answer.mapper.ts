@@ -15,7 +15,9 @@ export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAn
     iterations,
     duration_ms,
     is_complete,
-    ...(includeDetails && { steps, tool_results }),
+    ...(includeDetails && { steps }),
+    // Without a final answer the results of the tools are the outcome.
+    ...((includeDetails || facts.finish_reason === 'iteration_limit') && { tool_results }),
     session_id,
     run_id,
     ...(status !== 'completed' && { status }),

@@ -1,4 +1,4 @@
-import { toRunError, type GivenFormat, type RunAnswer } from '../agent/index.js';
+import { toRunError, type AnsweredTool, type GivenFormat, type RunAnswer } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake } from '../kernel/index.js';
 import type { ModelParameters, ToolChoice, Usage } from '../llm/index.js';
@@ -46,6 +46,23 @@ export interface ChatReply {
   readonly sessionId: string | null;
   /** Pending decisions (see `agent.approve` and the like); only while the run waits. */
   readonly waiting?: readonly WaitingRequest[];
+  /** Results of the tools so far; only at the limit of iterations. */
+  readonly toolResults?: readonly AnsweredTool[];
+}
+
+/** A run reached its limit of iterations before its final answer. */
+export class IterationLimitError extends AppError {
+  declare readonly code: 'ITERATION_LIMIT';
+
+  /** @param reply the last text and the tool results */
+  constructor(readonly reply: ChatReply) {
+    super(
+      'ITERATION_LIMIT',
+      `The run "${reply.runId}" made ${reply.iterations} model calls, which is its limit, and has no final answer: raise limits.maxIterations, or read the reply of this error.`,
+      { details: { run_id: reply.runId } },
+    );
+    this.name = 'IterationLimitError';
+  }
 }
 
 /** @throws AppError with the failure's code if the run failed */
@@ -63,6 +80,7 @@ export function toReply(answer: RunAnswer): ChatReply {
     runId: run_id,
     sessionId: session_id,
     ...(waiting && { waiting }),
+    ...(finish_reason === 'iteration_limit' && { toolResults: answer.tool_results }),
   };
 }
 

@@ -46,6 +46,11 @@ export class AgentBuilder {
     return this.withLimits({ maxIterations });
   }
 
+  /** What `chat` does at the limit of iterations: returns the incomplete answer, or throws an `IterationLimitError`. */
+  onIterationLimit(onIterationLimit: Given<'onIterationLimit'>): AgentBuilder {
+    return this.with({ onIterationLimit });
+  }
+
   /** Merges limits into the present ones. */
   withLimits(limits: Given<'limits'>): AgentBuilder {
     return this.with({ limits: { ...this.options.limits, ...limits } });

@@ -1,71 +1,65 @@
-import type { INestApplicationContext, Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import type { Type } from '@nestjs/common';
 import {
-  AgentDecisionService,
-  AgentRegistry,
-  AgentService,
+  type AgentDefinition,
   type Approval,
   asSchemaOutput,
-  type AgentDefinition,
   type Denial,
-  DirectCallService,
   type Extension,
   type GivenFormat,
   type Input,
   type RunAnswer,
   type Settlement,
   toCallValue,
-  UserErasureService,
 } from '../agent/index.js';
-import { type ChatOptions, type ChatReply, type ChatStreamOptions, toReply } from './agent-reply.mapper.js';
-import { AgentSession } from './agent-session.client.js';
-import { AgentSessions } from './agent-sessions.client.js';
-import { openChatStream } from './chat-stream.js';
-import { AppError } from '../errors/index.js';
-import { type JsonValue, type Principal } from '../kernel/index.js';
-import { ExtensionLoader } from '../extension/index.js';
-import { McpRegistry, type McpServerConfig, McpServerService } from '../mcp/index.js';
-import { type RunEvent, type RunFile, RunFileService, RunService } from '../run/index.js';
 import {
-  assertSessionId,
-  type Memory,
-  MemoryFactory,
-  type MemoryRules,
-  SessionAdminService,
-  type SessionOptions,
-  SessionService,
-} from '../session/index.js';
-import { SecurityPolicies, type SecurityPolicy } from '../tool-policy/index.js';
-import { type StatefulToolSession, StatefulToolSessions } from '../tool-state/index.js';
-import { type Tool, ToolExplorer, type ToolRegistration, ToolRegistry } from '../tool/index.js';
-import { type WorkflowInput, WorkflowRegistry, WorkflowService, type WorkflowStart } from '../workflow/index.js';
+  type ChatOptions,
+  type ChatReply,
+  type ChatStreamOptions,
+  IterationLimitError,
+  toReply,
+} from './agent-reply.mapper.js';
+import type { AgentServices } from './agent-services.js';
+import { AgentSession } from './agent-session.client.js';
+import type { AgentSessions } from './agent-sessions.client.js';
+import { openChatStream } from './chat-stream.js';
+import type { JsonValue, Principal } from '../kernel/index.js';
+import type { McpServerConfig } from '../mcp/index.js';
+import type { RunEvent, RunFile } from '../run/index.js';
+import { assertSessionId, type Memory, type MemoryRules, type SessionOptions } from '../session/index.js';
+import type { SecurityPolicy } from '../tool-policy/index.js';
+import type { StatefulToolSession } from '../tool-state/index.js';
+import type { Tool, ToolRegistration } from '../tool/index.js';
+import type { WorkflowInput, WorkflowStart } from '../workflow/index.js';
+
+/** Behaviour of an agent that is not part of its definition. */
+export interface AgentBehaviour {
+  /** Format of the answers, as given to `createAgent`. */
+  readonly responseFormat?: GivenFormat | undefined;
+  /** Default `answer`. */
+  readonly onIterationLimit?: 'answer' | 'throw' | undefined;
+}
 
 /** An agent without HTTP, with the same services and the same journal as the server. Call `close` at the end. */
 export class Agent {
-  private closing: Promise<void> | null = null;
   /** The agent's sessions. */
   readonly sessions: AgentSessions;
 
   constructor(
-    private readonly application: INestApplicationContext,
+    private readonly services: AgentServices,
     private readonly principal: Principal,
-    /** Format of the answers, as given to `createAgent`. */
-    private readonly responseFormat?: GivenFormat,
+    private readonly behaviour: AgentBehaviour = {},
   ) {
-    this.sessions = new AgentSessions(principal, {
-      sessions: application.get(SessionService, { strict: false }),
-      admin: application.get(SessionAdminService, { strict: false }),
-      users: application.get(UserErasureService, { strict: false }),
-    });
+    this.sessions = services.sessionsOf(principal);
   }
 
   /**
    * Sends a message and waits until the run has ended or waits for a person. `waiting` then contains the pending decisions.
+   * @throws IterationLimitError if the iteration limit ends the run and `onIterationLimit` is `throw`
    * @throws AppError with the failure's code if the run fails; `OUTPUT_INVALID` also if a Standard Schema's validator rejects valid
    *   JSON; `VALIDATION_FAILED` for a blank message
    */
   async chat(query: string, options: ChatOptions = {}): Promise<ChatReply> {
-    const answer = await this.agents.chat(this.principal, { query, ...options });
+    const answer = await this.services.agents.chat(this.principal, { query, ...options });
     return this.toReply(answer, options.responseFormat);
   }
 
@@ -80,9 +74,8 @@ export class Agent {
     input: Readonly<Record<string, unknown>> = {},
     options: Pick<WorkflowStart, 'sessionId'> = {},
   ): Promise<RunAnswer> {
-    const name =
-      typeof workflow === 'string' ? workflow : this.context.get(WorkflowRegistry, { strict: false }).define(workflow);
-    const workflows = this.context.get(WorkflowService, { strict: false });
+    const name = typeof workflow === 'string' ? workflow : this.services.workflowRegistry.define(workflow);
+    const workflows = this.services.workflows;
     return workflows.run(this.principal, name, { ...options, input });
   }
 
@@ -92,11 +85,18 @@ export class Agent {
    * is accepted. Leaving the iterator (`break`, `return`, `throw`) cancels the run, and no tool is called after that, unless `onLeave`
    * is `continue`.
    * @throws StreamRestartedError if a reply starts again with other text than the delivered text; the run completes
+   * @throws IterationLimitError with the reply, after its text, if the iteration limit ends the run
    * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` if a person must decide
    */
   chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
-    const format = options.responseFormat ?? this.responseFormat;
-    return openChatStream(() => this.agents, this.runs, this.principal, { query, ...options }, format);
+    const format = options.responseFormat ?? this.behaviour.responseFormat;
+    return openChatStream(
+      () => this.services.agents,
+      this.services.runs,
+      this.principal,
+      { query, ...options },
+      format,
+    );
   }
 
   /**
@@ -104,31 +104,35 @@ export class Agent {
    * failed run is reported as `run.failed`; only errors before its start are thrown.
    */
   async stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
-    const { items } = await this.agents.stream(this.principal, { query, ...options }, new AbortController().signal);
+    const { items } = await this.services.agents.stream(
+      this.principal,
+      { query, ...options },
+      new AbortController().signal,
+    );
     for await (const { event } of items) callback(event);
   }
 
   /** Approves pending calls of a run, and waits for the outcome. @throws AppError as `chat`; `RUN_NOT_WAITING` */
   async approve(runId: string, approval: Approval = {}): Promise<ChatReply> {
-    await this.decisions.approve(this.principal, runId, approval);
+    await this.services.decisions.approve(this.principal, runId, approval);
     return this.outcome(runId);
   }
 
   /** Denies pending calls or pending questions of tools, and waits for the outcome. @throws AppError as `approve` */
   async deny(runId: string, denial: Denial = {}): Promise<ChatReply> {
-    await this.decisions.deny(this.principal, runId, denial);
+    await this.services.decisions.deny(this.principal, runId, denial);
     return this.outcome(runId);
   }
 
   /** Answers the question of a tool, and waits for the outcome. @throws AppError as `approve` */
   async input(runId: string, answer: Input): Promise<ChatReply> {
-    await this.decisions.input(this.principal, runId, answer);
+    await this.services.decisions.input(this.principal, runId, answer);
     return this.outcome(runId);
   }
 
   /** Settles a call whose outcome is unknown after a crash, and waits for the outcome of the run. @throws AppError as `approve` */
   async settle(runId: string, settlement: Settlement): Promise<ChatReply> {
-    await this.decisions.settle(this.principal, runId, settlement);
+    await this.services.decisions.settle(this.principal, runId, settlement);
     return this.outcome(runId);
   }
 
@@ -137,12 +141,12 @@ export class Agent {
    * @throws AppError as `chat`; `RUN_NOT_FOUND`
    */
   async outcome(runId: string): Promise<ChatReply> {
-    return this.toReply(await this.agents.outcome(this.principal, runId));
+    return this.toReply(await this.services.agents.outcome(this.principal, runId));
   }
 
   /** File `n` of a run, to which a tool result refers as `[file n: …]`. @throws AppError `NOT_FOUND`, `RUN_NOT_FOUND`, `RUN_PRUNED` */
   file(runId: string, n: number): Promise<RunFile> {
-    return this.context.get(RunFileService, { strict: false }).get(this.principal, runId, n);
+    return this.services.files.get(this.principal, runId, n);
   }
 
   /** A session by its id; the first message creates it if it does not exist. @throws AppError `VALIDATION_FAILED` */
@@ -162,7 +166,7 @@ export class Agent {
    */
   createMemory(rules: Partial<MemoryRules> = {}): Promise<Memory> {
     const { memory } = this.getConfig();
-    return this.context.get(MemoryFactory, { strict: false }).create(this.principal, { ...memory, ...rules });
+    return this.services.memories.create(this.principal, { ...memory, ...rules });
   }
 
   /**
@@ -176,9 +180,7 @@ export class Agent {
     sessionId?: string,
   ): Promise<JsonValue> {
     const request = { arguments: args, ...(sessionId !== undefined && { sessionId }) };
-    return toCallValue(
-      await this.context.get(DirectCallService, { strict: false }).call(this.principal, name, request),
-    );
+    return toCallValue(await this.services.directCalls.call(this.principal, name, request));
   }
 
   /** An alias of `executeTool`. @throws AppError as `executeTool` */
@@ -191,7 +193,7 @@ export class Agent {
    * `TOOL_INVALID`
    */
   registerTool(tool: Tool | ToolRegistration): this {
-    this.tools.register(tool);
+    this.services.tools.register(tool);
     return this;
   }
 
@@ -200,18 +202,17 @@ export class Agent {
    * @returns their names @throws AppError `TOOL_DUPLICATE`; `TOOL_INVALID`, also for an object without such a method
    */
   async registerToolsFromClass(provider: Type | object): Promise<readonly string[]> {
-    const made =
-      typeof provider === 'function' ? await this.context.get(ModuleRef).create(provider as Type<object>) : provider;
-    return this.context.get(ToolExplorer, { strict: false }).register(made);
+    const made = typeof provider === 'function' ? await this.services.create(provider as Type<object>) : provider;
+    return this.services.toolExplorer.register(made);
   }
 
   hasTool(name: string): boolean {
-    return this.tools.has(name);
+    return this.services.tools.has(name);
   }
 
   /** @throws AppError `TOOL_NOT_FOUND` */
   getTool(name: string): Tool {
-    return this.tools.get(name);
+    return this.services.tools.get(name);
   }
 
   /**
@@ -219,17 +220,17 @@ export class Agent {
    * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError if the connection fails: the server is then removed
    */
   async connectMcpServer(name: string, config: McpServerConfig): Promise<this> {
-    await this.context.get(McpServerService, { strict: false }).connect(name, config);
+    await this.services.mcp.connect(name, config);
     return this;
   }
 
   hasMcpServer(name: string): boolean {
-    return this.context.get(McpRegistry, { strict: false }).has(name);
+    return this.services.mcpRegistry.has(name);
   }
 
   /** The agent's definition, with all defaults. */
   getConfig(): AgentDefinition {
-    return this.context.get(AgentRegistry, { strict: false }).get().definition;
+    return this.services.registry.get().definition;
   }
 
   /**
@@ -237,9 +238,7 @@ export class Agent {
    * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -` @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND`, `VALIDATION_FAILED`
    */
   createStatefulToolSession(name: string, sessionId: string): StatefulToolSession {
-    return this.context
-      .get(StatefulToolSessions, { strict: false })
-      .create(name, sessionId, { principal: this.principal });
+    return this.services.toolSessions.create(name, sessionId, { principal: this.principal });
   }
 
   /**
@@ -248,7 +247,7 @@ export class Agent {
    * @throws AppError `EXTENSION_INVALID`
    */
   async use(extension: Extension): Promise<this> {
-    await this.context.get(ExtensionLoader, { strict: false }).use(extension);
+    await this.services.extensions.use(extension);
     return this;
   }
 
@@ -257,7 +256,7 @@ export class Agent {
    * @throws AppError `CONFIG_INVALID` with every mistake; the policy is then unchanged
    */
   setSecurityPolicy(policy: SecurityPolicy): Promise<void> {
-    return this.context.get(SecurityPolicies, { strict: false }).set(policy);
+    return this.services.policies.set(policy);
   }
 
   /**
@@ -265,35 +264,13 @@ export class Agent {
    * same promise.
    */
   close(): Promise<void> {
-    this.closing ??= this.application.close();
-    return this.closing;
+    return this.services.close();
   }
 
-  /** @throws AppError `SHUTTING_DOWN` after `close` */
-  private get context(): INestApplicationContext {
-    if (!this.closing) return this.application;
-    throw new AppError('SHUTTING_DOWN', 'The agent is closed: create another one with createAgent().');
-  }
-
-  private get agents(): AgentService {
-    return this.context.get(AgentService, { strict: false });
-  }
-
-  private get decisions(): AgentDecisionService {
-    return this.context.get(AgentDecisionService, { strict: false });
-  }
-
-  /** Available also during `close`. */
-  private get runs(): RunService {
-    return this.application.get(RunService, { strict: false });
-  }
-
-  private get tools(): ToolRegistry {
-    return this.context.get(ToolRegistry, { strict: false });
-  }
-
-  private async toReply(answer: RunAnswer, format = this.responseFormat): Promise<ChatReply> {
+  private async toReply(answer: RunAnswer, format = this.behaviour.responseFormat): Promise<ChatReply> {
     const reply = toReply(answer);
+    if (reply.finishReason === 'iteration_limit' && this.behaviour.onIterationLimit === 'throw')
+      throw new IterationLimitError(reply);
     return 'output' in reply ? { ...reply, output: await asSchemaOutput(format, reply.output) } : reply;
   }
 }

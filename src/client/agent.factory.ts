@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Agent } from './agent.client.js';
+import { AgentServices } from './agent-services.js';
 import { toModuleOptions } from './create-agent.mapper.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
 import { JackdawModule } from '../jackdaw.module.js';
@@ -25,5 +26,7 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
     throw error;
   }
   const principal = options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] };
-  return new Agent(context, principal, options.agent ? options.agent.responseFormat : options.responseFormat);
+  const { agent, onIterationLimit } = options;
+  const responseFormat = agent ? agent.responseFormat : options.responseFormat;
+  return new Agent(new AgentServices(context), principal, { responseFormat, onIterationLimit });
 }

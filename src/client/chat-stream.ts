@@ -1,5 +1,5 @@
 import { type AgentService, asSchemaOutput, type GivenFormat, type StreamedChat, textOf } from '../agent/index.js';
-import { assertOneOf, type ChatStreamOptions } from './agent-reply.mapper.js';
+import { assertOneOf, type ChatStreamOptions, IterationLimitError, toReply } from './agent-reply.mapper.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunService } from '../run/index.js';
 
@@ -26,12 +26,14 @@ export function openChatStream(
     const service = agents();
     const run = await (started = service.stream(principal, chat, leaving.signal));
     const replies = onRestart === 'hold' ? 'replies' : 'live';
-    yield* textOf(run.items, {
+    const reason = yield* textOf(run.items, {
       runId: run.id,
       delivery: run.isStructured ? 'answer' : replies,
       accept: (output) => asSchemaOutput(format, output),
       follow: (n) => service.follow(run.id, n, leaving.signal),
     });
+    // Text alone cannot show that it is not the answer.
+    if (reason === 'iteration_limit') throw new IterationLimitError(toReply(await service.outcome(principal, run.id)));
   }
 
   return new LeavableStream(text(), async () => {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/index.js';
+import { assertOneOf } from './agent-reply.mapper.js';
 import { providerEnv, type EnvRecord } from '../config/index.js';
 import type { CreateAgentOptions, LlmOptions } from './create-agent.types.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
@@ -41,6 +42,7 @@ const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, t
   extensions: true,
   telemetry: true,
   mcp: true,
+  onIterationLimit: true,
   builtinTools: true,
   principal: true,
   logger: true,
@@ -52,6 +54,7 @@ type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
 /** Options for an application with only this agent. @throws AppError `AGENT_INVALID` for invalid options */
 export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
   assertKnown(options);
+  assertOneOf('onIterationLimit', options.onIterationLimit ?? 'answer', ['answer', 'throw']);
   const { builtinTools = false, mcp, extensions = [], telemetry } = options;
   return {
     ...optional(options, MODULE_FIELDS),

@@ -77,6 +77,11 @@ export interface CreateAgentOptions {
   readonly approvals?: AgentDefinitionInput['approvals'];
   /** Format of its answers: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
   readonly responseFormat?: GivenFormat;
+  /**
+   * What `chat` does at the limit of iterations: `answer` (default) returns the last text with `isComplete: false`, `throw`
+   * throws an `IterationLimitError` that carries this reply.
+   */
+  readonly onIterationLimit?: 'answer' | 'throw';
   /** The part of the session's history that a run receives. */
   readonly memory?: AgentDefinitionInput['memory'];
   /** Security policy in addition to `SECURITY_POLICY_FILE`. */

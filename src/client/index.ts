@@ -2,6 +2,7 @@
 export { AgentBuilder } from './agent.builder.js';
 export { Agent } from './agent.client.js';
 export { createAgent } from './agent.factory.js';
+export { IterationLimitError } from './agent-reply.mapper.js';
 export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';

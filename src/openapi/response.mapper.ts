@@ -125,6 +125,14 @@ const TEXTS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
+const RETRY_AFTER = { 'Retry-After': header('Seconds until a retry, if known.') };
+/** Headers of errors, by status. */
+const HEADERS: Readonly<Record<number, object>> = {
+  401: { 'WWW-Authenticate': header('`Bearer`') },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+
 /** Adds the responses that controllers do not declare: errors, streams, files, and headers. */
 export function describeResponses(operations: readonly PlacedOperation[], document: OpenAPIObject): void {
   for (const placed of operations) {
@@ -182,12 +190,10 @@ function errorsOf({ path, operation, documented, access }: PlacedOperation): num
 function problem({ access, documented }: PlacedOperation, status: number): object {
   const scopes = access?.scopes.map((scope) => `\`${scope}\``).join(' or ') ?? '';
   const forbidden = scopes === '' ? 'Refused' : `Refused, or the caller lacks the scope ${scopes}`;
+  const headers = HEADERS[status];
   return {
     description: status === 403 ? forbidden : (TEXTS[status] ?? 'Error'),
-    ...(status === 401 && { headers: { 'WWW-Authenticate': header('`Bearer`') } }),
-    ...((status === 429 || status === 503) && {
-      headers: { 'Retry-After': header('Seconds until a retry, if known.') },
-    }),
+    ...(headers && { headers }),
     content: {
       'application/problem+json': { schema: reference('Problem') },
       ...(documented?.tag === 'MCP' && { 'application/json': { schema: RPC_ERROR } }),
