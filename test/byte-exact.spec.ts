@@ -54,6 +54,32 @@ for (const [how, keys] of [
         await llm.close();
       });
 
+      it('has sessions whose ids differ in case, accent or length only', async () => {
+        const ids = ['Żaba:x', 'żaba:x', 'Zaba:x', 'Żaba:X', '用户@例.子', '\u{20000}'.repeat(128), '...'];
+        for (const id of ids) {
+          expect((await jackdaw.post('/api/sessions', { id })).status).toBe(201);
+          const again = await jackdaw.post('/api/sessions', { id });
+          expect([id, again.body]).toMatchObject([id, { code: 'SESSION_EXISTS' }]);
+        }
+        for (const id of ids) {
+          llm.reply({ text: 'ok' });
+          const query = `to ${id}`;
+          expect((await jackdaw.chat({ query, sessionId: id })).body).toMatchObject({ session_id: id });
+          const [first, ...others] = await jackdaw.messages(encodeURIComponent(id));
+          expect([first, others.length]).toMatchObject([{ content: query }, 1]);
+        }
+        const listed: unknown[] = [];
+        for (let cursor = ''; ;) {
+          const { body } = await jackdaw.get(`/api/sessions?limit=1${cursor}`);
+          listed.push(...(body['sessions'] as unknown as { id: string }[]).map(({ id }) => id));
+          if (body['next'] === null) break;
+          cursor = `&cursor=${String(body['next'])}`;
+        }
+        expect(listed).toEqual(expect.arrayContaining(ids));
+        const refused = await jackdaw.chat({ query: 'hello', sessionId: 'e\u0301' });
+        expect([refused.status, refused.body['detail']]).toEqual([400, expect.stringContaining('form NFC')]);
+      });
+
       /**
        * Sends the text as a question, as a tool's arguments, as its result and as the answer, then reads it from each
        * API.

@@ -125,21 +125,27 @@ describe('sessions and runs', () => {
   });
 });
 
+/** Its template's expansion is the URI. */
+const SESSION = '用户:张三@例子';
+const SESSION_URI = `jackdaw://sessions/${encodeURIComponent(SESSION)}`;
+
 describe('a change of a resource', () => {
   it('is notified to its subscribers, also for a run and its session', async () => {
     const notified: string[] = [];
     const all = gate();
     const hear = (uri: string) => {
       notified.push(uri);
-      if (['docs://handbook', 'jackdaw://sessions/s1'].every((one) => notified.includes(one))) all.open();
+      if (['docs://handbook', SESSION_URI].every((one) => notified.includes(one))) all.open();
     };
-    await jackdaw.post('/api/sessions', { id: 's1' });
+    await jackdaw.post('/api/sessions', { id: SESSION });
     const client = await newClient(jackdaw.url);
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => hear(params.uri));
-    const subscription = await client.listen({ resourceSubscriptions: ['docs://handbook', 'jackdaw://sessions/s1'] });
+    const { contents } = await client.readResource({ uri: SESSION_URI });
+    expect(contents).toMatchObject([{ uri: SESSION_URI, text: expect.stringContaining(SESSION) }]);
+    const subscription = await client.listen({ resourceSubscriptions: ['docs://handbook', SESSION_URI] });
     jackdaw.app.get(McpResources).updated('docs://handbook');
     jackdaw.app.get(McpResources).updated('docs://pages/one');
-    expect((await jackdaw.chat({ query: 'hi', sessionId: 's1' })).status).toBe(200);
+    expect((await jackdaw.chat({ query: 'hi', sessionId: SESSION })).status).toBe(200);
     await all.opened;
     expect(notified).not.toContain('docs://pages/one');
     await subscription.close();

@@ -62,7 +62,8 @@ for (const { name, answers, env } of stores) {
   const isLeftOut = !answers && !process.env['CI'];
   (isLeftOut ? describe.skip : describe)(`sessions in ${name}`, () => {
     it('are continued after a restart, cleared and deleted', async () => {
-      const session = `s-${Date.now()}-${name.replaceAll(' ', '-')}`;
+      const session = `用户:${Date.now()}.é@${name.replaceAll(' ', '-')}`;
+      const inUrl = encodeURIComponent(session);
       const dataDir = mkdtempSync(join(folder, 'data-'));
       const given = await env();
       const start = () => startJackdaw({ llm, dataDir, env: given });
@@ -76,8 +77,8 @@ for (const { name, answers, env } of stores) {
       await chat('two');
       expect(shown()).toEqual(['one', 'answer 2', 'two']);
       expect(await turnsInJournal()).toEqual([]);
-      expect(await jackdaw.messages(session)).toHaveLength(4);
-      const fork = await jackdaw.get(`/api/runs?sessionId=${session}`);
+      expect(await jackdaw.messages(inUrl)).toHaveLength(4);
+      const fork = await jackdaw.get(`/api/runs?sessionId=${inUrl}`);
       const [last] = fork.body['runs'] as unknown as { run_id: string }[];
       const forked = await jackdaw.post(`/api/runs/${last!.run_id}/fork`, {
         fromStep: 'model:1',
@@ -87,13 +88,13 @@ for (const { name, answers, env } of stores) {
       await (await jackdaw.follow(String(forked.body['run_id']))).all();
       expect(shown()).toEqual(['one', 'answer 2', 'three']);
 
-      expect((await jackdaw.send(`/api/sessions/${session}/messages`, { method: 'DELETE' })).status).toBe(204);
+      expect((await jackdaw.send(`/api/sessions/${inUrl}/messages`, { method: 'DELETE' })).status).toBe(204);
       await chat('four');
       expect(shown()).toEqual(['four']);
-      expect((await jackdaw.send(`/api/sessions/${session}`, { method: 'DELETE' })).status).toBe(204);
+      expect((await jackdaw.send(`/api/sessions/${inUrl}`, { method: 'DELETE' })).status).toBe(204);
       await chat('five');
       expect(shown()).toEqual(['five']);
-      await jackdaw.send(`/api/sessions/${session}`, { method: 'DELETE' });
+      await jackdaw.send(`/api/sessions/${inUrl}`, { method: 'DELETE' });
       await jackdaw.stop();
       // Only the session of the fork remains.
       const files = name === 'file' ? readdirSync(join(dataDir, 'sessions')) : ['none'];

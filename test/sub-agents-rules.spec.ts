@@ -20,13 +20,36 @@ describe('agents that ask each other', () => {
       { subAgents: ['scout'] },
       /"ask_scout" \(.*\) beside the agent "scout": rename one/,
     ],
-    ['a sub-agent whose tool name would be too long', { subAgents: ['s'.repeat(62)] }, /more than 64 characters/],
     ['the same sub-agent twice', { subAgents: ['scout', 'scout'] }, /must name each agent once/],
   ])('stop the start if one of them declares %s', async (_case, boss, error) => {
     const llm = await FakeLlm.start();
-    const agents = ['scout', 's'.repeat(62)].map((name) => ({ name, model: MODEL }));
-    const options = { agents: [{ name: 'boss', model: MODEL, ...boss }, ...agents] };
+    const options = {
+      agents: [
+        { name: 'boss', model: MODEL, ...boss },
+        { name: 'scout', model: MODEL },
+      ],
+    };
     await expect(startJackdaw({ llm, options, tools: [ClashingTools] })).rejects.toThrow(error);
+    await llm.close();
+  });
+
+  it('have tools with legal names, whatever their own name', async () => {
+    const llm = await FakeLlm.start();
+    const names = ['客服:一@例', 's'.repeat(128)];
+    const scouts = names.map((name) => ({ name, model: MODEL, tools: [] }));
+    const options = { agents: [{ name: '老板', model: MODEL, tools: [], subAgents: names }, ...scouts] };
+    const jackdaw = await startJackdaw({ llm, options });
+    const registry = jackdaw.app.get(AgentRegistry, { strict: false });
+    for (const name of names) {
+      const tool = registry.toolOf(name);
+      expect(tool).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+      const calls = [{ id: 'c', name: tool, arguments: { query: 'where?' } }];
+      llm.reply({ calls }, { text: `there, says ${name}` }, { text: 'there' });
+      const answer = await jackdaw.chat({ query: 'ask', agent: '老板' });
+      expect(answer.body).toMatchObject({ result: 'there' });
+      expect(JSON.stringify(llm.lastRequest.messages)).toContain(`there, says ${name}`);
+    }
+    await jackdaw.stop();
     await llm.close();
   });
 });

@@ -10,9 +10,6 @@ import { selectionOf } from './agent-tools.mapper.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
 
-/** Maximum length that every provider accepts. */
-const MAX_TOOL_NAME = 64;
-
 /** A reference in a definition that cannot be resolved. */
 export interface AgentFault {
   /** Path in the definition. */
@@ -113,12 +110,6 @@ export class AgentCheckService implements OnApplicationBootstrap {
   /** Checks that the agent exists, and that no other tool has the name of its tool. */
   private assertSubAgent(definition: AgentDefinition, { name, tool, names }: SubAgent): void {
     if (!names.includes(name)) throw unknownAgent(name, names);
-    if (tool.length > MAX_TOOL_NAME) {
-      throw new AppError(
-        'AGENT_INVALID',
-        `its tool "${tool}" would have a name of more than ${MAX_TOOL_NAME} characters`,
-      );
-    }
     const own = this.tools.available(selectionOf(definition));
     const other = own.find((one) => one.definition.name === tool);
     if (!other) return;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ID_RULE, isId } from '../kernel/index.js';
 import { guardrailsSchema } from '../tool-policy/index.js';
 import { readFormat, type GivenFormat } from './response-format.mapper.js';
 
@@ -109,7 +110,11 @@ const budgetsSchema = z.strictObject({
 
 /** An agent's definition. Unknown fields are refused; omitted fields have the defaults below. */
 export const agentDefinitionSchema = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  name: z
+    .string()
+    .refine(isId, `must be ${ID_RULE}`)
+    // Runs of workflows have names with this prefix.
+    .refine((name) => !name.startsWith('workflow:'), 'must not begin with "workflow:"'),
   description: z.string().default(''),
   instructions: z
     .string()

@@ -30,6 +30,27 @@ describe('AgentRegistry', () => {
     expect(agents.declared('a')?.source).toBe('a.xml');
   });
 
+  it.each(['客服:一@例', 'a.b', '\u{20000}'.repeat(128), 'x'.repeat(64)])(
+    'maps the name %j to a legal tool',
+    (name) => {
+      const agents = registry('a', name);
+      const tool = agents.asTool(name).definition.name;
+      expect(tool).toMatch(/^ask_[A-Za-z0-9_-]{1,60}$/);
+      expect([registry(name).toolOf(name), agents.askedBy(tool), agents.toolOf('a')]).toEqual([tool, name, 'ask_a']);
+    },
+  );
+
+  it.each(['', '.', '..', 'a b', 'a/b', 'e\u0301', 'workflow:x', 'x'.repeat(129)])('refuses the name %j', (name) => {
+    expect(() => registry(name)).toThrow('is wrong');
+  });
+
+  it('names both agents of one tool', () => {
+    const literal = registry('a.b').toolOf('a.b').slice('ask_'.length);
+    expect(() => registry('a.b', literal)).toThrow(
+      `The agents "a.b" (a.b.xml) and "${literal}" (${literal}.xml) would have one tool "ask_${literal}"; rename one.`,
+    );
+  });
+
   it('names both sources of a duplicate name', () => {
     const agents = registry('a');
     expect(() => agents.register({ name: 'a', model }, 'b.xml')).toThrow(

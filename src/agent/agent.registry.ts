@@ -10,7 +10,7 @@ import {
   type AgentDefinitionInput,
   type Parsed,
 } from './agent-definition.schema.js';
-import { askTool, type SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
+import { askName, askTool, transferName, type SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
 
 /** A definition with its stored form. */
 export interface RegisteredAgent {
@@ -60,7 +60,28 @@ export class AgentRegistry {
       const places = other === source ? '' : ` (${other}, and ${source})`;
       throw new AppError('AGENT_INVALID', `There are two agents named "${definition.name}"${places}; rename one.`);
     }
+    this.assertOwnTools(definition.name, source);
     this.set({ definition, source });
+  }
+
+  /** Name of the tool that asks an agent. */
+  toolOf(name: string): string {
+    return askName(name);
+  }
+
+  /** The agent that a tool of this name asks. */
+  askedBy(tool: string): string | undefined {
+    return this.names().find((name) => askName(name) === tool);
+  }
+
+  /** Names with other letters than a tool's are mapped, so that two agents could have one tool. */
+  private assertOwnTools(name: string, source: string): void {
+    for (const [other, { declared }] of this.agents) {
+      const tool = [askName, transferName].find((nameOf) => nameOf(other) === nameOf(name))?.(name);
+      if (tool === undefined) continue;
+      const both = `"${other}" (${declared.source}) and "${name}" (${source})`;
+      throw new AppError('AGENT_INVALID', `The agents ${both} would have one tool "${tool}"; rename one.`);
+    }
   }
 
   /**

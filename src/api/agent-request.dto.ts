@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import { Allow, ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min, ValidateNested } from 'class-validator';
+import { IsId } from './is-id.decorator.js';
 import type { ResponseFormat, ToolChoice } from '../llm/index.js';
 import { RawJson } from './raw-json.decorator.js';
 import { GivenImageDto } from './given-image.dto.js';
@@ -16,7 +17,7 @@ export class AgentRequestDto {
 
   /** Session of the conversation. If omitted or unknown, a new session starts. */
   @Omittable()
-  @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
+  @IsId()
   sessionId?: string;
 
   /** Name of the agent; if omitted, the default agent. */

@@ -30,7 +30,7 @@ export const IsCursor = (list: ListName, place: RegExp) =>
   });
 
 /** A position in a list that is ordered by time (epoch ms), then id. */
-export const TIME_PLACE = /^\d{1,15}\.[\w-]{1,128}$/;
+export const TIME_PLACE = /^\d{1,15}\.[\p{L}\p{M}\p{Nd}_.:@-]{1,128}$/u;
 
 function isCursor(text: string, list: ListName, place: RegExp): boolean {
   if (!text.startsWith(`${list}.`) || text.length > MAX_LENGTH) return false;
@@ -46,6 +46,6 @@ export interface TimePlace {
 }
 
 export function timePlaceIn(cursor: string | undefined): TimePlace | undefined {
-  const [at, id] = placeIn(cursor)?.split('.') ?? [];
+  const [, at, id] = /^(\d+)\.(.+)$/u.exec(placeIn(cursor) ?? '') ?? [];
   return at === undefined || id === undefined ? undefined : { at: Number(at), id };
 }

@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import { Allow, IsObject, IsString, Matches, MaxLength, ValidateBy, ValidateNested } from 'class-validator';
+import { IsId } from './is-id.decorator.js';
 import { RawJson } from './raw-json.decorator.js';
 import { Omittable } from './omittable.decorator.js';
 
@@ -90,7 +91,7 @@ export class ForkRequestDto {
 
   /** The new run's session, which must not exist yet; if omitted, a new id. */
   @Omittable()
-  @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
+  @IsId()
   sessionId?: string;
 
   @Omittable()

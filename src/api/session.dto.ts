@@ -1,18 +1,16 @@
-import { IsBoolean, IsObject, Matches } from 'class-validator';
+import { IsBoolean, IsObject } from 'class-validator';
+import { IsId } from './is-id.decorator.js';
 import { RawJson } from './raw-json.decorator.js';
 import { IsCursor, TIME_PLACE } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { LimitQueryDto, PageQueryDto } from './page-query.dto.js';
 import type { SessionMessage, TurnStatus } from '../session/index.js';
 
-const ID = /^[A-Za-z0-9_-]{1,128}$/;
-const ID_MESSAGE = { message: 'id must be 1 to 128 of A-Z a-z 0-9 _ -' };
-
 /** A new session. */
 export class SessionRequestDto {
   /** If omitted, a new id. */
   @Omittable()
-  @Matches(ID, ID_MESSAGE)
+  @IsId()
   id?: string;
 
   /** Any JSON object; models do not receive it. */
@@ -61,7 +59,7 @@ export class SessionImportDto {
 
   /** A new id; if omitted, the exported one. */
   @Omittable()
-  @Matches(ID, ID_MESSAGE)
+  @IsId()
   id?: string;
 
   /** Whether to trust an import without a valid signature; needs the scope `sessions:trust`. */

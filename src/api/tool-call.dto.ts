@@ -1,4 +1,5 @@
-import { IsInt, IsObject, Matches, Max, Min } from 'class-validator';
+import { IsInt, IsObject, Max, Min } from 'class-validator';
+import { IsId } from './is-id.decorator.js';
 import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
 import { Omittable } from './omittable.decorator.js';
@@ -15,7 +16,7 @@ export class ToolCallDto {
 
   /** The session of the call, which must exist. The call locks it while it runs and adds no messages to it. */
   @Omittable()
-  @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
+  @IsId()
   sessionId?: string;
 
   /** Deadline of the call, in ms from now. */

@@ -1,4 +1,5 @@
-import { IsBoolean, IsInt, IsObject, Matches, Max, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsObject, Max, Min } from 'class-validator';
+import { IsId } from './is-id.decorator.js';
 import { MAX_PRIORITY, type NodeKind } from '../run/index.js';
 import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
@@ -14,7 +15,7 @@ export class WorkflowRunDto {
 
   /** The session for the memory of the workflow's agents. The run locks it until the run ends. */
   @Omittable()
-  @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
+  @IsId()
   sessionId?: string;
 
   /**

@@ -235,7 +235,7 @@ export class Agent {
 
   /**
    * Binds a stateful tool to a session, for direct use by code. Its calls are not runs; the caller is responsible for them.
-   * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -` @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND`, `VALIDATION_FAILED`
+   * @param sessionId valid id of a session @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND`, `VALIDATION_FAILED`
    */
   createStatefulToolSession(name: string, sessionId: string): StatefulToolSession {
     return this.services.toolSessions.create(name, sessionId, { principal: this.principal });

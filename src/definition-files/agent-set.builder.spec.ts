@@ -167,7 +167,7 @@ describe('mistakes in files', () => {
       'c.json': JSON.stringify({ name: 'c', model: { provider: 'p', [long]: 1 }, mcpServers: [long] }),
       'd.json': JSON.stringify({ name: 'd', model: { provider: 'p' }, ...fields }),
     });
-    expect(lines[0]).toBe('a.xml:1:8: the name has 500000 characters; expected 1 to 64');
+    expect(lines[0]).toBe('a.xml:1:8: the name has 500000 characters; expected 1 to 128');
     expect([lines.length, lines.filter((line) => line.length > 600)]).toEqual([1 + 1 + 1 + 100, []]);
   });
 

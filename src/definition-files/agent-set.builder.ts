@@ -8,7 +8,7 @@ import { nearName } from './definition/near-name.policy.js';
 const NO_BASE = { model: { provider: 'offline' } };
 
 /** Maximum length of a name, as in definitions; longer names are not compared. */
-const MAX_NAME = 64;
+const MAX_NAME = 128;
 /** Maximum number of reported mistakes per file. */
 const MAX_MISTAKES = 100;
 const MAX_LINE = 500;
@@ -29,7 +29,7 @@ export function buildAgentSet(
   const mistakes = new Map<string, readonly string[]>();
   for (const [file, reading] of readings) {
     if ('mistakes' in reading) mistakes.set(file, reading.mistakes);
-    else if (reading.draft.name.length > MAX_NAME) mistakes.set(file, [longName(reading.draft)]);
+    else if (Array.from(reading.draft.name).length > MAX_NAME) mistakes.set(file, [longName(reading.draft)]);
   }
   for (;;) {
     const found = new AgentSetBuilder({ readings, former, world, mistakes }).build();
@@ -192,7 +192,7 @@ function shortened(line: string): string {
 }
 
 function longName(draft: AgentDraft): string {
-  return `${draft.placeOf(['name'])}: the name has ${draft.name.length} characters; expected 1 to ${MAX_NAME}`;
+  return `${draft.placeOf(['name'])}: the name has ${Array.from(draft.name).length} characters; expected 1 to ${MAX_NAME}`;
 }
 
 function agentOf(made: Made): FileAgent | undefined {

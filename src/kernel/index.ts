@@ -10,6 +10,7 @@ export { fieldMistake, issueMistakes, MAX_MISTAKES } from './field-mistake.facto
 export type { FieldMistake } from './field-mistake.factory.js';
 export { ExactInteger, exactIn, hasExact, isJsonObject, parseExactJson, withRounded } from './exact-json.parser.js';
 export { idsFrom, newId } from './id.factory.js';
+export { ID_RULE, isId } from './id.policy.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
 export type { ParsedImage } from './image.parser.js';
 export { AsyncOption, provided } from './async-option.factory.js';

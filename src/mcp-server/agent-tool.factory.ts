@@ -1,22 +1,13 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import type { AgentDefinition } from '../agent/index.js';
 
-const PREFIX = 'ask_';
-
-/** Name of the tool that calls an agent. */
-export function agentToolName(agent: string): string {
-  return `${PREFIX}${agent}`;
-}
-
-/** The agent that the tool calls; undefined for other names. The agent need not exist. */
-export function agentOf(tool: string): string | undefined {
-  return tool.startsWith(PREFIX) ? tool.slice(PREFIX.length) : undefined;
-}
-
 /** The tool for an agent, as MCP clients see it. */
-export function toAgentTool({ name, description }: Pick<AgentDefinition, 'name' | 'description'>): McpTool {
+export function toAgentTool(
+  { name, description }: Pick<AgentDefinition, 'name' | 'description'>,
+  tool: string,
+): McpTool {
   return {
-    name: agentToolName(name),
+    name: tool,
     description: `Asks the agent "${name}"${description === '' ? '' : `: ${description}`}`,
     inputSchema: {
       type: 'object',

@@ -5,7 +5,7 @@ import { AppError } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';
 import { createValueCheck } from '../tool/index.js';
-import { agentOf, toAgentTool } from './agent-tool.factory.js';
+import { toAgentTool } from './agent-tool.factory.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRuns, type McpTask } from './mcp-run.service.js';
 import { agentProgress } from './progress.mapper.js';
@@ -20,7 +20,7 @@ interface Question {
 /** Agents for MCP clients: one tool for each agent. */
 @Injectable()
 export class McpAgents {
-  private readonly check = createValueCheck(toAgentTool({ name: '', description: '' }).inputSchema, 'arguments');
+  private readonly check = createValueCheck(toAgentTool({ name: '', description: '' }, '').inputSchema, 'arguments');
 
   constructor(
     private readonly agents: AgentRegistry,
@@ -30,19 +30,20 @@ export class McpAgents {
 
   /** Whether the tool name belongs to an existing agent. */
   has(tool: string): boolean {
-    return this.agents.names().includes(agentOf(tool) ?? '');
+    return this.agents.askedBy(tool) !== undefined;
   }
 
   /** Tools of the agents that the principal may call. */
   list(principal: Principal): McpTool[] {
-    return hasScope(principal, 'chat') ? this.agents.list().map(toAgentTool) : [];
+    if (!hasScope(principal, 'chat')) return [];
+    return this.agents.list().map((agent) => toAgentTool(agent, this.agents.toolOf(agent.name)));
   }
 
   /** @throws AppError `FORBIDDEN`, `TOOL_INVALID_ARGUMENTS`, and as `AgentService.chat` */
   ask(call: McpCall, tool: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
     const { principal } = call;
     assertScope(principal, 'chat');
-    const agent = agentOf(tool) ?? '';
+    const agent = this.agents.askedBy(tool) ?? '';
     const { message, session_id: sessionId } = this.questionOf(args);
     const request = { query: message, agent, ...(sessionId !== undefined && { sessionId }) };
     const task: McpTask<RunAnswer, McpToolAnswer> = {

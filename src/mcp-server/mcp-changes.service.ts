@@ -4,6 +4,7 @@ import { RunListenerRegistry } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { McpPrompts } from './mcp-prompt.registry.js';
 import { McpResources } from './mcp-resource.registry.js';
+import { toSessionUri } from './resource-cursor.parser.js';
 
 /** Changes that clients can be notified of. */
 export type McpChange =
@@ -48,7 +49,7 @@ export class McpChanges implements OnApplicationShutdown {
     this.followsRuns = true;
     const end = this.runs.register('The MCP server', 'run.*', ({ runId, sessionId, tenant }) => {
       this.note({ kind: 'resource', uri: `jackdaw://runs/${runId}`, tenant });
-      if (sessionId !== null) this.note({ kind: 'resource', uri: `jackdaw://sessions/${sessionId}`, tenant });
+      if (sessionId !== null) this.note({ kind: 'resource', uri: toSessionUri(sessionId), tenant });
     });
     this.ends.push(end);
   }

@@ -4,7 +4,6 @@ import { AgentRegistry, type AgentDefinition } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';
-import { agentOf, agentToolName } from './agent-tool.factory.js';
 import type { McpCall, McpPromptAnswer } from './mcp-call.types.js';
 import { McpPrompts, toMcpPrompt, type McpPrompt } from './mcp-prompt.registry.js';
 import { toWireRequests } from './wire-request.mapper.js';
@@ -20,7 +19,8 @@ export class McpPromptService {
   list(principal: Principal): Prompt[] {
     const own = this.own.list();
     const ownNames = new Set(own.map(({ name }) => name));
-    const ofAgents = hasScope(principal, 'chat') ? this.agents.list().map(toAgentPrompt) : [];
+    const agents = hasScope(principal, 'chat') ? this.agents.list() : [];
+    const ofAgents = agents.map((agent) => toAgentPrompt(agent, this.agents.toolOf(agent.name)));
     return [...own, ...ofAgents.filter(({ name }) => !ownNames.has(name))].map(toMcpPrompt);
   }
 
@@ -44,24 +44,24 @@ export class McpPromptService {
   }
 
   private find(principal: Principal, name: string): McpPrompt {
-    const agent = agentOf(name) ?? '';
-    const isAgents = hasScope(principal, 'chat') && this.agents.names().includes(agent);
-    const prompt = this.own.get(name) ?? (isAgents ? toAgentPrompt(this.agents.get(agent).definition) : undefined);
+    const agent = hasScope(principal, 'chat') ? this.agents.askedBy(name) : undefined;
+    const own = this.own.get(name);
+    const prompt = own ?? (agent === undefined ? undefined : toAgentPrompt(this.agents.get(agent).definition, name));
     if (!prompt) throw new AppError('NOT_FOUND', `There is no prompt "${name}".`);
     return prompt;
   }
 }
 
 /** A prompt that makes the client's model call an agent. */
-function toAgentPrompt({ name, description }: AgentDefinition): McpPrompt {
+function toAgentPrompt({ name, description }: AgentDefinition, tool: string): McpPrompt {
   const who = `the agent "${name}"${description === '' ? '' : ` (${description})`}`;
   return {
-    name: agentToolName(name),
+    name: tool,
     title: `Ask ${name}`,
-    description: `Calls ${who} with the tool ${agentToolName(name)}.`,
+    description: `Calls ${who} with the tool ${tool}.`,
     arguments: [{ name: 'message', description: 'The message to the agent.', required: true }],
     get({ message = '' }) {
-      const words = `Call ${who} with the tool ${agentToolName(name)} and this message, and return its answer:\n\n${message}`;
+      const words = `Call ${who} with the tool ${tool} and this message, and return its answer:\n\n${message}`;
       return [{ role: 'user', content: { type: 'text', text: words } }];
     },
   };

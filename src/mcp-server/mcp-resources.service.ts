@@ -12,7 +12,13 @@ import { RunListStore, type ListedRun } from '../run/index.js';
 import { AccessLogService, hasScope } from '../security/index.js';
 import { SessionAdminService, SessionService, type SessionMessage, type SessionRecord } from '../session/index.js';
 import { isTemplate, McpResources, type McpResource } from './mcp-resource.registry.js';
-import { parseResourceCursor, toResourceCursor, type ResourceCursor } from './resource-cursor.parser.js';
+import {
+  parseResourceCursor,
+  sessionIdIn,
+  toResourceCursor,
+  toSessionUri,
+  type ResourceCursor,
+} from './resource-cursor.parser.js';
 
 const JSON_TYPE = 'application/json';
 /** Number of sessions or runs in a page. */
@@ -85,8 +91,9 @@ export class McpResourceService {
       const content = await found.resource.read(found.variables, principal);
       return content && { mimeType: found.resource.mimeType, ...content };
     }
-    const [, kind, id = ''] = /^jackdaw:\/\/(sessions|runs)\/([\w-]{1,128})$/.exec(uri) ?? [];
-    const read = kind === 'sessions' ? this.session(principal, id) : kind === 'runs' ? this.run(principal, id) : null;
+    const sessionId = sessionIdIn(uri);
+    const [, runId] = /^jackdaw:\/\/runs\/([\w-]{1,128})$/.exec(uri) ?? [];
+    const read = sessionId ? this.session(principal, sessionId) : runId ? this.run(principal, runId) : null;
     const value = await read?.catch(unlessUnknown);
     return value ? { mimeType: JSON_TYPE, text: JSON.stringify(value) } : null;
   }
@@ -159,7 +166,7 @@ function toResource({ uri, name, description, mimeType }: McpResource): Resource
 
 function sessionResource({ id, lastTurn, updatedAt }: SessionRecord): Resource {
   return {
-    uri: `jackdaw://sessions/${id}`,
+    uri: toSessionUri(id),
     name: id,
     description: `A session with ${lastTurn} turns`,
     mimeType: JSON_TYPE,

@@ -10,9 +10,10 @@ export const ROWS_REFUSED = 'jackdaw refuses';
 /** Names that hide no column: inside a block a variable takes precedence. */
 const AT = 'jackdaw_at';
 const MESSAGE = 'jackdaw_said';
+/** The message may quote any value, whatever the default character set of the database is. */
 const BEGIN = `BEGIN NOT ATOMIC
 DECLARE ${AT} INTEGER DEFAULT 0;
-DECLARE ${MESSAGE} TEXT;
+DECLARE ${MESSAGE} TEXT CHARACTER SET utf8mb4;
 DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
   GET DIAGNOSTICS CONDITION 1 ${MESSAGE} = MESSAGE_TEXT;
   ROLLBACK;

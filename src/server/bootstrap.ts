@@ -23,8 +23,8 @@ import { mountStartPage } from './start-page.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
 
-/** Maximum length of an id in a path, in characters; the maximum of a session id. */
-const MAX_ID_LENGTH = 128;
+/** Maximum length of an id in a path, in UTF-16 units: a session id has 128 characters of up to two. */
+const MAX_ID_LENGTH = 256;
 
 /** Creates the application, ready to listen. */
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {

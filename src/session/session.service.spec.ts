@@ -4,7 +4,7 @@ import type { Message } from '../llm/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { neverSummarise, RULES, sessionsOn } from '../../test/support/session-host.js';
 import type { SessionMemory } from './memory/session-memory.js';
-import { SESSION_ID_PATTERN } from './session-id.policy.js';
+import { assertSessionId } from './session-id.policy.js';
 import type { SessionService } from './session.service.js';
 import type { Turn } from './session.types.js';
 
@@ -161,7 +161,26 @@ describe('a session', () => {
     expect([await page(0), await page(2), await page(4), await page(5)]).toEqual([[1, 2], [3, 4], [5], []]);
   });
 
-  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '.', 'x'.repeat(129)])('never has the id %j', (id) => {
-    expect(SESSION_ID_PATTERN.test(id)).toBe(false);
+  const unusual = ['用户:张三@例子.cn', 'é', 'ไทย', 'a.b', '...', '\u{20000}'.repeat(128)];
+  it.each(unusual)('may have the id %j', (id) => {
+    expect(() => assertSessionId(id)).not.toThrow();
+  });
+
+  const wrong = [
+    '',
+    'a b',
+    'a/b',
+    'a\n',
+    '.',
+    '..',
+    'a%2F',
+    'e\u0301',
+    '\u0301a',
+    'a\u200Db',
+    '\u3164',
+    'x'.repeat(129),
+  ];
+  it.each(wrong)('never has the id %j', (id) => {
+    expect(() => assertSessionId(id)).toThrow('The session id must be 1 to 128 letters, digits');
   });
 });

@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, type Principal } from '../kernel/index.js';
+import { fieldMistake, ID_RULE, isId, type Principal } from '../kernel/index.js';
 import { type CallSite, createCallSite, ToolRegistry } from '../tool/index.js';
 import { ContextOwners } from './context-owners.store.js';
 import { contextNotFound } from './tool-state.error.js';
@@ -9,8 +9,6 @@ import type { StateEntry, StateHistoryEntry, StateType } from './tool-state.type
 import { ToolStates } from './tool-states.js';
 
 const PAGE = 100;
-/** Same format as agents' session ids, so that both can share a session. */
-const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 export interface StatefulToolSessionOptions {
   /** Caller; default: `local` of the tenant `default`. */
@@ -49,13 +47,13 @@ export class StatefulToolSessions {
   /**
    * Binds a tool to a session. The same tool and session always share one state, also with an agent's calls in that
    * session.
-   * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -`; an agent's session with this id need not exist
+   * @param sessionId valid as an agent's session id; an agent's session with this id need not exist
    * @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND` for a stateless tool, `VALIDATION_FAILED`
    */
   create(name: string, sessionId: string, { principal }: StatefulToolSessionOptions = {}): StatefulToolSession {
     const tool = this.tools.get(name);
     if (!tool.metadata.state) throw keepsNone(name);
-    if (!SESSION_ID.test(sessionId)) throw wrongSession(sessionId);
+    if (!isId(sessionId)) throw wrongSession(sessionId);
     const given: Partial<CallSite> = { sessionId, ...(principal && { principal }) };
     const { states, tools } = this;
     const contextId = states.contextIdOf(tool, createCallSite(given));
@@ -90,7 +88,7 @@ function keepsNone(tool: string): AppError {
 }
 
 function wrongSession(id: unknown): AppError {
-  const message = 'must be 1 to 128 of A-Z a-z 0-9 _ -';
+  const message = `must be ${ID_RULE}`;
   return new AppError('VALIDATION_FAILED', `The session id ${JSON.stringify(id)} ${message}.`, {
     details: { errors: [fieldMistake('sessionId', message, 'isSessionId', id)] },
   });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import { type JsonSchema } from '../../kernel/index.js';
 import type { ParameterName } from '../../llm/index.js';
@@ -44,14 +45,26 @@ const QUESTION: JsonSchema = {
 };
 const NOTHING: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const MAX_TOOL_NAME = 64;
+const HASH_LENGTH = 10;
+
 /** Name of the tool that asks an agent. */
 export function askName(agent: string): string {
-  return `ask_${agent}`;
+  return toolName('ask_', agent);
 }
 
 /** Name of the tool that hands the conversation over to an agent. */
 export function transferName(agent: string): string {
-  return `transfer_to_${agent}`;
+  return toolName('transfer_to_', agent);
+}
+
+/** Every provider accepts the name. One that no tool may have is shortened to its ASCII part and a hash of the agent's name. */
+function toolName(prefix: string, agent: string): string {
+  const name = prefix + agent;
+  if (TOOL_NAME.test(name)) return name;
+  const readable = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_TOOL_NAME - HASH_LENGTH - 1);
+  return `${readable}_${hash('sha256', agent).slice(0, HASH_LENGTH)}`;
 }
 
 /** A tool that asks an agent; its result is the agent's answer. */

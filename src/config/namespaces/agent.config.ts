@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { flag, integer, pattern } from '../env-value.schema.js';
+import { ID_RULE, isId } from '../../kernel/index.js';
+import { checked, flag, integer } from '../env-value.schema.js';
 import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
 
 const DAY_MS = 86_400_000;
@@ -9,7 +10,7 @@ export const agentConfig = namespace(
   'jackdaw.agent',
   'Agents',
   {
-    AGENT_NAME: pattern(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z a-z 0-9 _ -')
+    AGENT_NAME: checked((text) => (isId(text) && !text.startsWith('workflow:') ? text : undefined), ID_RULE)
       .default('default')
       .describe('Name of the default agent'),
     AGENT_INSTRUCTIONS: z.string().optional().describe('System prompt of the default agent'),

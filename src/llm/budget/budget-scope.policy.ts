@@ -48,7 +48,9 @@ function addLasting(
 ): void {
   if (run) scopes.push({ name: 'run', limit: run, key: RUN_KEY + rootRunId, tenant, resetsAt: null });
   if (!session || sessionId === null) return;
-  scopes.push({ name: 'session', limit: session, key: `session:${tenant}:${sessionId}`, tenant, resetsAt: null });
+  // A tenant may contain a colon too, but no line break. Keys of ids without a colon stay as they were.
+  const key = `session:${tenant}${sessionId.includes(':') ? '\n' : ':'}${sessionId}`;
+  scopes.push({ name: 'session', limit: session, key, tenant, resetsAt: null });
 }
 
 function scopesOfAgents(
