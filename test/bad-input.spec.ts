@@ -92,7 +92,7 @@ describe('bad input', () => {
     expect(errors.map(({ field, rule, got }) => [field, rule, got])).toEqual(
       expect.arrayContaining([
         ['query', 'isString', 'number'],
-        ['sessionId', 'matches', 'null'],
+        ['sessionId', 'isId', 'null'],
         ['images.0.url', 'isString', 'array'],
         ['parameters.topP', 'isNumber', 'string'],
         ['other', 'whitelistValidation', 'object'],

@@ -21,6 +21,16 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 };
 
 const NOT_BLANK = String.raw`\S`;
+/**
+ * A part of `isId` in code units, which the length of a JSON string counts: many validators know no Unicode properties.
+ * Letters outside of the Basic Multilingual Plane are two units.
+ */
+const ID: Schema = {
+  minLength: 1,
+  maxLength: 256,
+  pattern: String.raw`^[^\u0000-\u0020\u007f-\u00a0"#%&'()*+,/;<=>?\[\\\]^\u0060{|}~]+$`,
+  example: 'order-4711',
+};
 /** Epoch ms, or ISO 8601 with a time zone; a pattern cannot exclude days that do not exist. */
 const TIME: Schema = {
   pattern: String.raw`^(\d{1,15}|\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)$`,
@@ -72,6 +82,8 @@ function schemaOf(name: string, value: unknown): Schema {
       return value instanceof RegExp && !value.flags.includes('i') ? { pattern: plainSource(value) } : {};
     case 'isCursor':
       return { pattern: String.raw`^${String(value)}\.[A-Za-z0-9_-]+$` };
+    case 'isId':
+      return ID;
     case 'isDay':
       return { format: 'date' };
     case 'isTime':
