@@ -191,7 +191,7 @@ describe('a chat', () => {
       expect(llm.lastRequest.messages.slice(1).map(({ content }) => content)).toEqual(['one', 'ok', 'two']);
     });
 
-    it.each(['', 'a b', 'a/b', '../x', 'é', 'x'.repeat(129)])('refuses the id %j', async (sessionId) => {
+    it.each(['', 'a b', 'a/b', '../x', '..', 'e\u0301', 'x'.repeat(129)])('refuses the id %j', async (sessionId) => {
       const { status, body } = await jackdaw.chat({ query: 'x', sessionId });
       expect([status, body]).toMatchObject([400, { code: 'VALIDATION_FAILED', errors: [{ field: 'sessionId' }] }]);
     });
@@ -249,7 +249,7 @@ describe('a chat', () => {
         `/api/sessions/${'x'.repeat(129)}`,
       ]) {
         const { status, body } = await jackdaw.get(path);
-        expect([status, body['code']]).toEqual([404, path.length > 128 ? 'NOT_FOUND' : 'SESSION_NOT_FOUND']);
+        expect([status, body['code']]).toEqual([404, 'SESSION_NOT_FOUND']);
       }
     });
   });

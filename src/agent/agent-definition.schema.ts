@@ -114,7 +114,9 @@ export const agentDefinitionSchema = z.strictObject({
     .string()
     .refine(isId, `must be ${ID_RULE}`)
     // Runs of workflows have names with this prefix.
-    .refine((name) => !name.startsWith('workflow:'), 'must not begin with "workflow:"'),
+    .refine((name) => !name.startsWith('workflow:'), 'must not begin with "workflow:"')
+    // For editors; the exact rule needs Unicode properties.
+    .meta({ pattern: String.raw`^[^\s/]+$` }),
   description: z.string().default(''),
   instructions: z
     .string()

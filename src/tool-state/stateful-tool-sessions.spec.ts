@@ -52,7 +52,7 @@ describe('a tool in a session', () => {
   it.each([
     ['cuont', 'a', 'TOOL_NOT_FOUND', 'There is no tool "cuont". Did you mean "count"?'],
     ['stateless', 'a', 'TOOL_STATE_NOT_FOUND', 'Tool "stateless" keeps no state: call it by ToolRegistry.call'],
-    ['count', 'run:1', 'VALIDATION_FAILED', 'The session id "run:1" must be 1 to 128 of'],
+    ['count', 'run 1', 'VALIDATION_FAILED', 'The session id "run 1" must be 1 to 128 letters'],
   ])('is refused: %s in %s', (tool, id, code, message) => {
     expect(() => office().create(tool, id)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
