@@ -46,8 +46,8 @@ type Placed = (typeof operations)[number];
 
 /** Opaque positions in a list; a random text is never one. */
 const OPAQUE = ['cursor'];
-/** The model is a configured one, the name of a tool is not blank, an image has a known format. */
-const CHAT = /toolChoice must be|"rule":"(isImage|isModel)"/;
+/** The model is a configured one, a named tool exists, an image has a known format. */
+const CHAT = /toolChoice(\.name)?[: ]|"rule":"(isImage|isModel)"/;
 /** Fields called `__proto__` are refused everywhere. */
 const EVERYWHERE = /"rule":"isAllowedKey"/;
 /** Reasons why a request is refused with 400 although its schema allows it: rules that a schema does not express. */
@@ -61,7 +61,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   importSession: /The session cannot be imported/,
   // Credentials are those of `config/mcp-servers.json`; a name has its own rule.
   addMcpServer: /"code":"MCP_SERVER_INVALID"/,
-  createKey: /expiresAt must be in the future|does not have the scope/,
+  // A schema has one pattern; the scopes are those of the role.
+  createKey: /expiresAt must be in the future|does not have the scope|name must not be blank/,
   // The input fits the workflow.
   startWorkflow: /The workflow was not started: input/,
 };
