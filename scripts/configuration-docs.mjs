@@ -6,13 +6,18 @@ import { format, resolveConfig } from 'prettier';
 const PAGE = 'docs/configuration.md';
 const EXAMPLE = 'config/.env.example';
 
-const HEAD = `# Configuration
+const head = (secrets) => `# Configuration
 
 <!-- Written by \`npm run docs:configuration\`: change the namespaces in src/config/namespaces instead. -->
 
 Set these variables in the environment, or in a file \`.env\` in the working directory (UTF-8: assignments and comments).
 The environment takes precedence. An invalid value or line stops the start; the error lists all mistakes. An empty value
-counts as not set. [config/.env.example](../config/.env.example) contains every variable.`;
+counts as not set. [config/.env.example](../config/.env.example) contains every variable.
+
+Each secret can be in a file, as container platforms mount it: \`DATABASE_URL_FILE=/run/secrets/database-url\` gives the
+value of \`DATABASE_URL\`. This applies to ${secrets.map(code).join(', ')}, to the secrets of \`TOOL_SECRETS\`, and to the
+variables to which \`config/mcp-servers.json\` refers. A file of several keys has one entry per line. The keys of providers
+have the variables \`…_API_KEY_FILE\` below. Giving both the variable and its file is an error.`;
 
 const cell = (text) => text.replaceAll('|', String.raw`\|`);
 /** A text that is not Markdown. */
@@ -34,7 +39,8 @@ export function renderPage(namespaces) {
       ...rows,
     ].join('\n');
   });
-  return `${[HEAD, ...tables].join('\n\n')}\n`;
+  const secrets = namespaces.flatMap(({ variables }) => variables.filter(({ file }) => file).map(({ name }) => name));
+  return `${[head(secrets), ...tables].join('\n\n')}\n`;
 }
 
 /** config/.env.example: every variable, commented out. */

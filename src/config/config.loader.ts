@@ -3,7 +3,7 @@ import { readText, withoutMark } from '../kernel/index.js';
 import { agentVariables } from './agent-variable.policy.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { parseEnvFile } from './env-file.parser.js';
-import { mistakesBetween } from './env-rules.policy.js';
+import { mistakesBetween, warningsBetween } from './env-rules.policy.js';
 import {
   createConfiguration,
   ENV_NAMES,
@@ -12,7 +12,7 @@ import {
   type EnvName,
   type EnvValues,
 } from './env.schema.js';
-import { withHeaders, withKeys } from './key-file.loader.js';
+import { withKeys, withSecretFiles } from './key-file.loader.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
 import { nearMisses } from './near-miss.policy.js';
@@ -45,23 +45,23 @@ export interface LoadedConfig {
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const file = parseEnvFile(withoutMark(envFile));
   const variables = withoutEmpty({ ...file.values, ...withoutUndefined(env) });
-  const headers = withHeaders(variables);
-  const { given, mistakes: ofFiles } = withKeys(headers.given);
+  const secrets = withSecretFiles(variables);
+  const { given, mistakes: ofFiles } = withKeys(secrets.given);
   const { values, mistakes } = readValues(given, variables);
   const mcp = readMcpServers(given);
   mistakes.unshift(...file.faults.map((fault) => `.env: ${fault}`));
-  mistakes.push(...headers.mistakes, ...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
+  mistakes.push(...secrets.mistakes, ...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
-  const secrets = toolSecrets(given, values.TOOL_SECRETS);
+  const ofTools = toolSecrets(given, values.TOOL_SECRETS);
   return {
     config: createConfiguration(values as EnvValues, {
       hasAuthenticator,
       values,
-      toolSecrets: secrets,
+      toolSecrets: ofTools,
       mcpServers: mcp.file,
-      agentVariables: agentVariables(given, secrets),
+      agentVariables: agentVariables(given, ofTools),
     }),
-    warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],
+    warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given), ...warningsBetween(values, given)],
   };
 }
 
@@ -72,7 +72,10 @@ export function loadConfig({ env, envFile = '', hasAuthenticator = false }: Conf
  * @throws AppError `CONFIG_INVALID` that lists all errors
  */
 export function readConfig(overrides: EnvRecord = {}, hasAuthenticator = false): LoadedConfig {
-  const env = { ...process.env, ...withoutUndefined(overrides) };
+  const own = withoutUndefined(overrides);
+  // A secret given in code takes precedence over the environment's file with that secret.
+  const files = Object.keys(own).map((name) => [`${name}_FILE`, '']);
+  const env = { ...process.env, ...Object.fromEntries(files), ...own };
   return loadConfig({ env, envFile: readEnvFile('.env'), hasAuthenticator });
 }
 

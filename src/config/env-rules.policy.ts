@@ -3,6 +3,7 @@ import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
 import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
 import { chosenProvider, variablesOf } from './provider.policy.js';
+import { databaseKind } from './store-url.schema.js';
 import { secretMistakes } from './tool-secret.policy.js';
 
 type Values = Readonly<Partial<EnvValues>>;
@@ -101,8 +102,41 @@ function missingForProvider(provider: string, given: GivenEnv): string[] {
     );
 }
 
+type IdleRule = readonly [names: readonly EnvName[], isIdle: (values: Values) => boolean, why: string];
+
+/** Built-in memory policies that ignore `AGENT_MEMORY_KEEP_FIRST`; a custom policy may use it. */
+const POLICIES_WITHOUT_FIRST: readonly unknown[] = ['sliding_window', 'lru', 'token_budget', 'summary'];
+
 /** Variables without effect under a condition, and the error. */
-const IDLE: readonly (readonly [names: readonly EnvName[], isIdle: (values: Values) => boolean, why: string])[] = [
+const IDLE: readonly IdleRule[] = [
+  [['LLM_CACHE_TTL_SECONDS'], ({ LLM_CACHE }) => LLM_CACHE === 'off', without('LLM_CACHE')],
+  [
+    ['LLM_CACHE_MAX_BYTES'],
+    ({ LLM_CACHE }) => LLM_CACHE === 'off' || LLM_CACHE === 'redis',
+    without('LLM_CACHE=memory'),
+  ],
+  [['LLM_QUEUE_LIMIT'], ({ LLM_CONCURRENCY }) => LLM_CONCURRENCY === 0, without('LLM_CONCURRENCY')],
+  [
+    ['LLM_BREAKER_RESET_MS'],
+    ({ LLM_BREAKER_FAILURES }) => LLM_BREAKER_FAILURES === 0,
+    'has no effect with LLM_BREAKER_FAILURES=0, which disables the circuit breaker: leave one of them out',
+  ],
+  [
+    ['LLM_RETRY_DELAY_MS'],
+    ({ LLM_MAX_ATTEMPTS }) => LLM_MAX_ATTEMPTS === 1,
+    'has no effect with LLM_MAX_ATTEMPTS=1, which disables retries: leave one of them out',
+  ],
+  [['BUDGET_REPLY_TOKENS'], (values) => BUDGETS.every((name) => values[name] === undefined), without('a budget')],
+  [
+    ['AGENT_MEMORY_KEEP_FIRST'],
+    ({ AGENT_MEMORY_POLICY }) => POLICIES_WITHOUT_FIRST.includes(AGENT_MEMORY_POLICY),
+    without('AGENT_MEMORY_POLICY=fixed_window'),
+  ],
+  [
+    ['MCP_MAX_SESSIONS', 'MCP_SESSION_IDLE_SECONDS'],
+    ({ MCP_SERVER }) => MCP_SERVER === 'off',
+    'has no effect with MCP_SERVER=off: leave one of them out',
+  ],
   [
     ['TOOL_STATE_CLEANUP_INTERVAL_MS'],
     ({ TOOL_STATE_CLEANUP }) => TOOL_STATE_CLEANUP === false,
@@ -131,13 +165,60 @@ const IDLE: readonly (readonly [names: readonly EnvName[], isIdle: (values: Valu
   ],
 ];
 
+/** Variables with little or no effect under a condition, and the warning. Single tools may choose other managers. */
+const RARELY_USED: readonly IdleRule[] = [
+  [
+    ['ACCESS_LOG_RETENTION_DAYS'],
+    ({ ACCESS_LOG }) => ACCESS_LOG === 'off',
+    'only deletes old entries: ACCESS_LOG=on writes new ones',
+  ],
+  [['TOOL_STATE_FORMAT', 'TOOL_STATE_PATH'], isOtherManager('persistent'), onlyWithManager('persistent')],
+  [
+    ['TOOL_STATE_MAX_PER_SESSION', 'TOOL_STATE_SESSION_TIMEOUT_MS'],
+    isOtherManager('session'),
+    onlyWithManager('session'),
+  ],
+  [['TOOL_STATE_REDIS_URL'], isOtherManager('distributed'), onlyWithManager('distributed')],
+  [
+    ['CLUSTER_LEASE_MS', 'CLUSTER_CHECK_MS'],
+    (values) => !isShared(values),
+    'does nothing, as this process owns its database: several processes need PostgreSQL, or MariaDB with REDIS_URL',
+  ],
+  [
+    ['REDIS_URL'],
+    (values) => databaseKind(values.DATABASE_URL) === 'sqlite' && !usesRedis(values),
+    'stores nothing beside SQLite, except the rate limits of a security policy: set SESSION_STORE=redis or LLM_CACHE=redis, or leave it out',
+  ],
+];
+
 /** An error for each variable without effect. */
 function idleMistakes(values: Values, given: GivenEnv): string[] {
-  return IDLE.filter(([, isIdle]) => isIdle(values)).flatMap(([names, , why]) =>
-    names
-      .filter((name) => given[name] && given[name] !== defaultOf(name))
-      .map((name) => mistakeLine(name, given[name]!, why)),
-  );
+  return idle(IDLE, values, given).map(([name, why]) => mistakeLine(name, given[name]!, why));
+}
+
+/** A warning for each variable that has an effect in special cases only. */
+export function warningsBetween(values: Values, given: GivenEnv): string[] {
+  return idle(RARELY_USED, values, given).map(([name, why]) => `${name} ${why}`);
+}
+
+function idle(rules: readonly IdleRule[], values: Values, given: GivenEnv): (readonly [name: EnvName, why: string])[] {
+  return rules
+    .filter(([, isIdle]) => isIdle(values))
+    .flatMap(([names, , why]) =>
+      names.filter((name) => given[name] && given[name] !== defaultOf(name)).map((name) => [name, why] as const),
+    );
+}
+
+function isOtherManager(manager: NonNullable<Values['TOOL_STATE_MANAGER']>) {
+  return (values: Values) => !isShared(values) && (values.TOOL_STATE_MANAGER ?? 'memory') !== manager;
+}
+
+function onlyWithManager(manager: string): string {
+  return `only applies to tools that choose the manager ${manager}: TOOL_STATE_MANAGER=${manager} chooses it for all`;
+}
+
+function usesRedis({ SESSION_STORE, LLM_CACHE, SECURITY_POLICY_FILE }: Values): boolean {
+  return SESSION_STORE === 'redis' || LLM_CACHE === 'redis' || SECURITY_POLICY_FILE !== undefined;
 }
 
 function toolStateMistakes(values: Values): string[] {

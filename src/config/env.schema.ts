@@ -59,6 +59,14 @@ export function isSecret(name: EnvName): boolean {
   return schemaOf(name).meta()?.['isSecret'] === true;
 }
 
+/** Keys of providers: their file is `…_API_KEY_FILE`, which may contain several and is reloaded. */
+const PROVIDER_KEY = /_API_KEYS?$/;
+
+/** The variable with the path of a file that contains a secret; declared files of a provider's keys are not meant. */
+export function secretFileOf(name: EnvName): string | undefined {
+  return isSecret(name) && !PROVIDER_KEY.test(name) ? `${name}_FILE` : undefined;
+}
+
 /** The default of a variable in environment notation. */
 export function defaultOf(name: EnvName): string | undefined {
   const fallback = schemaOf(name).safeParse(undefined).data as string | number | boolean | undefined;
@@ -88,6 +96,8 @@ export interface ConfigVariable {
   readonly default?: string;
   /** The valid texts, if they are simple to describe. */
   readonly allowed?: string;
+  /** The variable with the path of a file that contains this secret. */
+  readonly file?: string;
 }
 
 /** The variables by namespace, for the documentation. */
@@ -98,7 +108,7 @@ export function configVariables(): { readonly title: string; readonly variables:
       const fallback = defaultOf(name);
       const allowed = innermost(schemaOf(name)).meta()?.['allowed'] as string | undefined;
       const description = schemaOf(name).description ?? '';
-      return { name, description, ...compact({ default: fallback, allowed }) };
+      return { name, description, ...compact({ default: fallback, allowed, file: secretFileOf(name) }) };
     }),
   }));
 }

@@ -1,15 +1,12 @@
 import { messageOf } from '../errors/index.js';
 import { readText } from '../kernel/index.js';
 import { mistakeLine } from './config-invalid.error.js';
-import { ENV_NAMES, type EnvName } from './env.schema.js';
+import { ENV_NAMES, secretFileOf, type EnvName } from './env.schema.js';
 import { hasQuote, parseKeys } from './key-text.parser.js';
 
 type Given = Readonly<Record<string, string>>;
 type KeyFileName = EnvName & `${string}_API_KEY_FILE`;
 
-type HeaderFileName = EnvName & `${string}_HEADERS_FILE`;
-
-const HEADER_FILES = ENV_NAMES.filter((name): name is HeaderFileName => name.endsWith('_HEADERS_FILE'));
 const KEY_FILES = ENV_NAMES.filter((name): name is KeyFileName => name.endsWith('_API_KEY_FILE'));
 
 /**
@@ -36,22 +33,35 @@ export function withKeys(given: Given): { given: Given; mistakes: string[] } {
   return { given: all, mistakes };
 }
 
-/** Adds the texts of header files to the variables. */
-export function withHeaders(given: Given): { given: Given; mistakes: string[] } {
+const SECRETS = ENV_NAMES.filter((name) => secretFileOf(name) !== undefined);
+const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * Adds the secrets of the files that `<NAME>_FILE` variables name: those of Jackdaw's own secrets and of `TOOL_SECRETS`.
+ * In a file of keys, each line is an entry.
+ */
+export function withSecretFiles(given: Given): { given: Given; mistakes: string[] } {
   const all: Record<string, string> = { ...given };
   const mistakes: string[] = [];
-  for (const file of HEADER_FILES) {
-    const path = given[file];
-    const name = file.slice(0, -'_FILE'.length);
+  const ofTools = (given['TOOL_SECRETS'] ?? '').split(',').map((name) => name.trim());
+  for (const name of new Set<string>([...SECRETS, ...ofTools.filter((one) => VARIABLE_NAME.test(one))])) {
+    const path = given[`${name}_FILE`];
     if (path === undefined) continue;
     try {
       if (all[name] !== undefined) throw new Error(`${name} is set too: give one of them`);
-      all[name] = readText(path).trim();
+      all[name] = secretIn(path, name);
     } catch (error) {
-      mistakes.push(mistakeLine(file, path, `cannot be used: ${messageOf(error)}`));
+      mistakes.push(`${name}_FILE: ${JSON.stringify(path)} cannot be used: ${messageOf(error)}`);
     }
   }
   return { given: all, mistakes };
+}
+
+/** @throws Error when the file cannot be read or is empty */
+export function secretIn(path: string, name: string): string {
+  const text = readText(path).trim();
+  if (text === '') throw new Error('the file is empty');
+  return name.endsWith('_KEYS') ? text.split(/[\r\n,]+/).join(',') : text;
 }
 
 /** @throws Error when the file cannot be read, has no key, or has a quoted key */

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors/index.js';
 import { parseJson, readText } from '../kernel/index.js';
+import { secretIn } from './key-file.loader.js';
 
 /** The content of the MCP servers file. */
 export interface McpServersFile {
@@ -29,12 +30,12 @@ export function readMcpServers(given: Given): { file: McpServersFile; mistakes: 
   if (!parsed.ok) return { file, mistakes: [`${path} is not JSON (${parsed.fault.kind}).`] };
   const servers = serversOf(parsed.value);
   if (!servers) return { file, mistakes: [`${path} must be an object with one member: { "mcpServers": { … } }`] };
-  const missing = new Set<string>();
-  const filled = filledIn(servers, given, missing) as McpServersFile['servers'];
-  const mistakes = [...missing].map(
+  const variables = new ReferencedVariables(given);
+  const filled = filledIn(servers, variables) as McpServersFile['servers'];
+  const missing = [...variables.missing].map(
     (name) => `${path} refers to \${${name}}, which is not set: set it, or give a default: \${${name}:-…}`,
   );
-  return { file: { path, servers: filled }, mistakes };
+  return { file: { path, servers: filled }, mistakes: [...missing, ...variables.mistakes] };
 }
 
 function serversOf(value: unknown): McpServersFile['servers'] | undefined {
@@ -43,17 +44,37 @@ function serversOf(value: unknown): McpServersFile['servers'] | undefined {
   return isObject(mcpServers) && Object.keys(others).length === 0 ? mcpServers : undefined;
 }
 
-function filledIn(value: unknown, given: Given, missing: Set<string>): unknown {
-  if (Array.isArray(value)) return value.map((member) => filledIn(member, given, missing));
+/** The variables to which the file refers, or the content of their files `<NAME>_FILE`. */
+class ReferencedVariables {
+  readonly missing = new Set<string>();
+  readonly mistakes: string[] = [];
+
+  constructor(private readonly given: Given) {}
+
+  valueOf(name: string, instead: string | undefined): string | undefined {
+    const path = this.given[`${name}_FILE`];
+    const value = this.given[name] ?? (path === undefined ? instead : this.contentOf(name, path));
+    if (value === undefined) this.missing.add(name);
+    return value;
+  }
+
+  private contentOf(name: string, path: string): string {
+    try {
+      return secretIn(path, name);
+    } catch (error) {
+      this.mistakes.push(`${name}_FILE: ${JSON.stringify(path)} cannot be used: ${messageOf(error)}`);
+      return '';
+    }
+  }
+}
+
+function filledIn(value: unknown, variables: ReferencedVariables): unknown {
+  if (Array.isArray(value)) return value.map((member) => filledIn(member, variables));
   if (isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, filledIn(member, given, missing)]));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, filledIn(member, variables)]));
   }
   if (typeof value !== 'string') return value;
-  return value.replace(REFERENCE, (whole, name: string, instead?: string) => {
-    const found = given[name] ?? instead;
-    if (found === undefined) missing.add(name);
-    return found ?? whole;
-  });
+  return value.replace(REFERENCE, (whole, name: string, instead?: string) => variables.valueOf(name, instead) ?? whole);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

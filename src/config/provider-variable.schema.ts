@@ -27,10 +27,9 @@ function keyVariables<P extends string>(prefix: P, provider: string, condition =
   } as KeyVariables<P>;
 }
 
-type HeaderVariables<P extends string> = Record<`${P}_HEADERS`, z.ZodOptional<ReturnType<typeof requestHeaders>>> &
-  Record<`${P}_HEADERS_FILE`, z.ZodOptional<z.ZodString>>;
+type HeaderVariables<P extends string> = Record<`${P}_HEADERS`, z.ZodOptional<ReturnType<typeof requestHeaders>>>;
 
-/** The two variables for the headers of requests to one provider. */
+/** The variable for the headers of requests to one provider. */
 function headerVariables<P extends string>(prefix: P, provider: string, condition = ''): HeaderVariables<P> {
   return {
     [`${prefix}_HEADERS`]: requestHeaders()
@@ -39,7 +38,6 @@ function headerVariables<P extends string>(prefix: P, provider: string, conditio
         isSecret: true,
         description: `Further headers of requests to ${provider}${condition}, such as those of a gateway: a JSON object of names and values. They override Jackdaw’s own; logs and errors mask the values`,
       }),
-    [`${prefix}_HEADERS_FILE`]: z.string().optional().describe(`File with the JSON object of \`${prefix}_HEADERS\``),
   } as HeaderVariables<P>;
 }
 
