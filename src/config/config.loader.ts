@@ -13,6 +13,7 @@ import {
   type EnvValues,
 } from './env.schema.js';
 import { withKeys, withSecretFiles } from './key-file.loader.js';
+import { compact } from './namespace.factory.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
 import { nearMisses } from './near-miss.policy.js';
@@ -44,7 +45,7 @@ export interface LoadedConfig {
  */
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const file = parseEnvFile(withoutMark(envFile));
-  const variables = withoutEmpty({ ...file.values, ...withoutUndefined(env) });
+  const variables = withProxies(withoutEmpty({ ...file.values, ...withoutUndefined(env) }));
   const secrets = withSecretFiles(variables);
   const { given, mistakes: ofFiles } = withKeys(secrets.given);
   const { values, mistakes } = readValues(given, variables);
@@ -101,6 +102,12 @@ function withoutUndefined(record: EnvRecord): EnvRecord {
 function withoutEmpty(record: EnvRecord): Record<string, string> {
   const entries = Object.entries(record).map(([name, value]) => [name, value?.trim() ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+/** The lower-case names of proxy variables, which other programs read too; the upper-case ones take precedence. */
+function withProxies(variables: Record<string, string>): Record<string, string> {
+  const { http_proxy, https_proxy, no_proxy, ...others } = variables;
+  return { ...compact({ HTTP_PROXY: http_proxy, HTTPS_PROXY: https_proxy, NO_PROXY: no_proxy }), ...others };
 }
 
 /**

@@ -69,13 +69,20 @@ function accessSecrets(provider: string, access: ProviderAccess): NamedSecret[] 
   ];
 }
 
-function storeUrls({ database, session, toolState }: Configuration): [name: string, url: string | undefined][] {
+function storeUrls({
+  database,
+  session,
+  toolState,
+  security,
+}: Configuration): [name: string, url: string | undefined][] {
   const { store } = session;
   return [
     ['DATABASE_URL', database.url],
     ['REDIS_URL', database.redisUrl],
     ['TOOL_STATE_REDIS_URL', toolState.redis.url],
     ['SESSION_STORE', 'url' in store ? store.url : undefined],
+    ['HTTP_PROXY', security.outgoing.proxy?.httpProxy],
+    ['HTTPS_PROXY', security.outgoing.proxy?.httpsProxy],
   ];
 }
 

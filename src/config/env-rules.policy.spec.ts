@@ -16,8 +16,6 @@ describe('rules between variables', () => {
     [{ LLM_CACHE_TTL_SECONDS: '60' }, 'LLM_CACHE_TTL_SECONDS: "60" has no effect without LLM_CACHE'],
     [{ LLM_CACHE_MAX_BYTES: '200000', LLM_CACHE: 'redis', REDIS_URL: 'redis://h' }, 'without LLM_CACHE=memory'],
     [{ LLM_QUEUE_LIMIT: '5' }, 'has no effect without LLM_CONCURRENCY'],
-    [{ LLM_BREAKER_RESET_MS: '5', LLM_BREAKER_FAILURES: '0' }, 'has no effect with LLM_BREAKER_FAILURES=0'],
-    [{ LLM_RETRY_DELAY_MS: '5', LLM_MAX_ATTEMPTS: '1' }, 'has no effect with LLM_MAX_ATTEMPTS=1'],
     [{ BUDGET_REPLY_TOKENS: '5' }, 'has no effect without a budget'],
     [{ AGENT_MEMORY_KEEP_FIRST: '5' }, 'has no effect without AGENT_MEMORY_POLICY=fixed_window'],
     [{ MCP_MAX_SESSIONS: '5', MCP_SERVER: 'off' }, 'has no effect with MCP_SERVER=off'],
@@ -48,6 +46,8 @@ describe('rules between variables', () => {
       'TOOL_STATE_MAX_PER_SESSION only applies to tools that choose the manager session',
     ],
     [{ TOOL_STATE_REDIS_URL: 'redis://h' }, 'TOOL_STATE_REDIS_URL only applies to tools that choose'],
+    [{ LLM_BREAKER_RESET_MS: '5', LLM_BREAKER_FAILURES: '0' }, 'LLM_BREAKER_RESET_MS does nothing'],
+    [{ LLM_RETRY_DELAY_MS: '5', LLM_MAX_ATTEMPTS: '1' }, 'LLM_RETRY_DELAY_MS does nothing'],
     [{ CLUSTER_LEASE_MS: '5000' }, 'CLUSTER_LEASE_MS does nothing, as this process owns its database'],
     [{ REDIS_URL: 'redis://h' }, 'REDIS_URL stores nothing beside SQLite'],
   ])('warns of %j', (env, message) => {

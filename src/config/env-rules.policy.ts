@@ -116,16 +116,6 @@ const IDLE: readonly IdleRule[] = [
     without('LLM_CACHE=memory'),
   ],
   [['LLM_QUEUE_LIMIT'], ({ LLM_CONCURRENCY }) => LLM_CONCURRENCY === 0, without('LLM_CONCURRENCY')],
-  [
-    ['LLM_BREAKER_RESET_MS'],
-    ({ LLM_BREAKER_FAILURES }) => LLM_BREAKER_FAILURES === 0,
-    'has no effect with LLM_BREAKER_FAILURES=0, which disables the circuit breaker: leave one of them out',
-  ],
-  [
-    ['LLM_RETRY_DELAY_MS'],
-    ({ LLM_MAX_ATTEMPTS }) => LLM_MAX_ATTEMPTS === 1,
-    'has no effect with LLM_MAX_ATTEMPTS=1, which disables retries: leave one of them out',
-  ],
   [['BUDGET_REPLY_TOKENS'], (values) => BUDGETS.every((name) => values[name] === undefined), without('a budget')],
   [
     ['AGENT_MEMORY_KEEP_FIRST'],
@@ -167,6 +157,16 @@ const IDLE: readonly IdleRule[] = [
 
 /** Variables with little or no effect under a condition, and the warning. Single tools may choose other managers. */
 const RARELY_USED: readonly IdleRule[] = [
+  [
+    ['LLM_BREAKER_RESET_MS'],
+    ({ LLM_BREAKER_FAILURES }) => LLM_BREAKER_FAILURES === 0,
+    'does nothing, as LLM_BREAKER_FAILURES=0 disables the circuit breaker',
+  ],
+  [
+    ['LLM_RETRY_DELAY_MS'],
+    ({ LLM_MAX_ATTEMPTS }) => LLM_MAX_ATTEMPTS === 1,
+    'does nothing, as LLM_MAX_ATTEMPTS=1 disables retries',
+  ],
   [
     ['ACCESS_LOG_RETENTION_DAYS'],
     ({ ACCESS_LOG }) => ACCESS_LOG === 'off',

@@ -126,6 +126,14 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
 }
 
+/** `HTTP_PROXY`. The message contains no part of it: it may have a password. */
+export function proxyUrl() {
+  return checked((text) => {
+    const url = URL.parse(text);
+    return url && /^https?:$/.test(url.protocol) && url.pathname === '/' ? text : undefined;
+  }, 'an http:// or https:// URL without a path');
+}
+
 /** API keys of a provider, comma-separated. */
 export function keyList() {
   return z.string().transform((text) => parseKeys(text));

@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { AppError } from '../errors/index.js';
 import type { LlmConfig } from '../config/index.js';
 import type { ParameterName } from './chat.types.js';
@@ -14,17 +14,20 @@ export interface HttpOptions {
   readonly connectTimeoutMs?: number;
   /** Signs every request. */
   readonly signingKey?: SigningKey;
+  /** Proxies of the environment; without them connections are direct. */
+  readonly proxy?: NonNullable<LlmConfig['proxy']>;
   /** Parameters that requests may omit if the provider refuses them, although a caller set them. */
   readonly droppable?: readonly ParameterName[];
 }
 
 /** The configured options of the pool. */
-export function httpOptions({ resilience, signingKeys, droppable }: LlmConfig): HttpOptions {
+export function httpOptions({ resilience, signingKeys, droppable, proxy }: LlmConfig): HttpOptions {
   const [signingKey] = signingKeys;
   return {
     connectTimeoutMs: resilience.connectTimeoutMs,
     ...(signingKey && { signingKey }),
     ...(droppable && { droppable }),
+    ...(proxy && { proxy }),
   };
 }
 
@@ -34,7 +37,7 @@ export function httpOptions({ resilience, signingKeys, droppable }: LlmConfig): 
  */
 export class HttpClient {
   readonly adaptations: AdaptationRegistry;
-  private agent?: Promise<Agent>;
+  private agent?: Promise<Dispatcher>;
   private closed = false;
 
   constructor(private readonly options: HttpOptions = {}) {
@@ -57,16 +60,18 @@ export class HttpClient {
   }
 }
 
-async function createAgent({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOptions): Promise<Agent> {
+async function createAgent({ connectTimeoutMs = CONNECT_TIMEOUT_MS, proxy }: HttpOptions): Promise<Dispatcher> {
   const undici = await import('undici');
   // The exchange has its own timers: undici's are coarse (about 1 s) and stop between phases.
-  return new undici.Agent({
+  const options = {
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: connectTimeoutMs },
-  });
+  };
+  if (!proxy) return new undici.Agent(options);
+  return new undici.EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs });
 }
 
 /** Each attempt has its own signature and time. */

@@ -13,6 +13,7 @@ import {
 import { compact, namespace, type NamespaceConfig, type ValuesOf } from '../namespace.factory.js';
 import { prices } from '../price.parser.js';
 import { chosenProvider, providerAccess } from '../provider.policy.js';
+import { proxyOf, securityConfig } from './security.config.js';
 import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';
 
 const HOUR_MS = 3_600_000;
@@ -129,50 +130,57 @@ const MODEL_VARIABLES = {
 type ModelValues = ValuesOf<typeof MODEL_VARIABLES>;
 
 /** Models: selection, access, resilience, parameters, prices and budgets. */
-export const llmConfig = namespace('jackdaw.llm', 'Models', MODEL_VARIABLES, (env) => {
-  const provider = chosenProvider(env);
-  return {
-    provider,
-    protocol: env.LLM_PROTOCOL,
-    timeoutMs: env.LLM_TIMEOUT_MS,
-    tokenCounting: env.TOKEN_COUNTING,
-    unsupportedParameters: env.LLM_UNSUPPORTED_PARAMETERS,
-    /** Parameters of the default agent. */
-    parameters: compact({
-      temperature: env.LLM_TEMPERATURE,
-      maxTokens: env.LLM_MAX_TOKENS,
-      topP: env.LLM_TOP_P,
-      frequencyPenalty: env.LLM_FREQUENCY_PENALTY,
-      presencePenalty: env.LLM_PRESENCE_PENALTY,
-      stop: env.LLM_STOP,
-      seed: env.LLM_SEED,
-    }),
-    resilience: resilienceOf(env),
-    /** By `provider:model`, or by the model's name alone. */
-    prices: env.LLM_PRICES ?? {},
-    budget: {
-      replyTokens: env.BUDGET_REPLY_TOKENS,
-      ...compact({
-        run: env.BUDGET_RUN,
-        session: env.BUDGET_SESSION,
-        tenantDay: env.BUDGET_TENANT_DAY,
-        day: env.BUDGET_DAY,
+export const llmConfig = namespace(
+  'jackdaw.llm',
+  'Models',
+  MODEL_VARIABLES,
+  (env) => {
+    const provider = chosenProvider(env);
+    return {
+      provider,
+      protocol: env.LLM_PROTOCOL,
+      timeoutMs: env.LLM_TIMEOUT_MS,
+      tokenCounting: env.TOKEN_COUNTING,
+      unsupportedParameters: env.LLM_UNSUPPORTED_PARAMETERS,
+      /** Parameters of the default agent. */
+      parameters: compact({
+        temperature: env.LLM_TEMPERATURE,
+        maxTokens: env.LLM_MAX_TOKENS,
+        topP: env.LLM_TOP_P,
+        frequencyPenalty: env.LLM_FREQUENCY_PENALTY,
+        presencePenalty: env.LLM_PRESENCE_PENALTY,
+        stop: env.LLM_STOP,
+        seed: env.LLM_SEED,
       }),
-    },
-    signingKeys: env.LLM_SIGNING_KEYS ?? [],
-    ...compact({
-      model: env.LLM_MODEL,
-      /** Parameters that requests may omit if the provider refuses them, although they are set. */
-      droppable: env.LLM_UNSUPPORTED_PARAMETERS === 'drop' ? QUIRK_PARAMETERS : env.LLM_QUIRKS,
-      /** Overrides of the detected capabilities of the default agent's model. */
-      capabilities: env.LLM_CAPABILITIES,
-      embeddingModel: env.EMBEDDING_MODEL,
-      requestModels: env.LLM_REQUEST_MODELS,
-    }),
-    /** By provider, so that an agent may use another provider than the default agent. */
-    access: Object.fromEntries([...LLM_PROVIDERS, provider].map((one) => [one, providerAccess(one, env)])),
-  };
-});
+      resilience: resilienceOf(env),
+      /** By `provider:model`, or by the model's name alone. */
+      prices: env.LLM_PRICES ?? {},
+      budget: {
+        replyTokens: env.BUDGET_REPLY_TOKENS,
+        ...compact({
+          run: env.BUDGET_RUN,
+          session: env.BUDGET_SESSION,
+          tenantDay: env.BUDGET_TENANT_DAY,
+          day: env.BUDGET_DAY,
+        }),
+      },
+      signingKeys: env.LLM_SIGNING_KEYS ?? [],
+      ...compact({
+        proxy: proxyOf(env),
+        model: env.LLM_MODEL,
+        /** Parameters that requests may omit if the provider refuses them, although they are set. */
+        droppable: env.LLM_UNSUPPORTED_PARAMETERS === 'drop' ? QUIRK_PARAMETERS : env.LLM_QUIRKS,
+        /** Overrides of the detected capabilities of the default agent's model. */
+        capabilities: env.LLM_CAPABILITIES,
+        embeddingModel: env.EMBEDDING_MODEL,
+        requestModels: env.LLM_REQUEST_MODELS,
+      }),
+      /** By provider, so that an agent may use another provider than the default agent. */
+      access: Object.fromEntries([...LLM_PROVIDERS, provider].map((one) => [one, providerAccess(one, env)])),
+    };
+  },
+  securityConfig,
+);
 export type LlmConfig = NamespaceConfig<typeof llmConfig>;
 
 /** Times are ms; a limit of 0 means none. */

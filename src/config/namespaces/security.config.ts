@@ -1,6 +1,7 @@
 import { apiKeys } from '../api-key.parser.js';
 import { encryptionKeys } from '../encryption-key.parser.js';
-import { choice, flag, integer } from '../env-value.schema.js';
+import { z } from 'zod';
+import { choice, flag, integer, proxyUrl } from '../env-value.schema.js';
 import { namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { outgoingTargets, portList } from '../outgoing-target.parser.js';
 
@@ -45,6 +46,21 @@ export const securityConfig = namespace(
       .describe(
         'Permitted ports of tool calls, comma-separated, such as `443`, in addition to those of `OUTGOING_ALLOW`; by default all',
       ),
+    HTTP_PROXY: proxyUrl().optional().meta({
+      isSecret: true,
+      description:
+        'Proxy of calls to `http://` URLs of providers, MCP servers and REST tools, such as `http://proxy.example:3128`; also read as `http_proxy`',
+    }),
+    HTTPS_PROXY: proxyUrl().optional().meta({
+      isSecret: true,
+      description: 'Proxy of calls to `https://` URLs; by default `HTTP_PROXY`. Also read as `https_proxy`',
+    }),
+    NO_PROXY: z
+      .string()
+      .optional()
+      .describe(
+        'Hosts that are called without a proxy, comma-separated: `internal.example` (with its subdomains), `host:port` or `*` for all; also read as `no_proxy`. This machine never needs a proxy',
+      ),
   },
   (env) => ({
     apiKeys: env.API_KEYS ?? [],
@@ -53,7 +69,17 @@ export const securityConfig = namespace(
     encryption: { keys: env.ENCRYPTION_KEYS ?? [], isStrict: env.ENCRYPTION_STRICT },
     accessLog: { isEnabled: env.ACCESS_LOG === 'on', keptDays: env.ACCESS_LOG_RETENTION_DAYS },
     /** An empty list of ports permits all ports. */
-    outgoing: { allow: env.OUTGOING_ALLOW ?? [], ports: env.OUTGOING_PORTS ?? [] },
+    outgoing: { allow: env.OUTGOING_ALLOW ?? [], ports: env.OUTGOING_PORTS ?? [], proxy: proxyOf(env) },
   }),
 );
+/** Names of this machine, which a proxy cannot reach. */
+const OWN_HOSTS = 'localhost,127.0.0.1,::1';
+
+/** The proxies, as options of undici's `EnvHttpProxyAgent`; `undefined` without one. */
+export function proxyOf(env: { HTTP_PROXY?: string; HTTPS_PROXY?: string; NO_PROXY?: string }) {
+  const { HTTP_PROXY: httpProxy = '', HTTPS_PROXY: httpsProxy = httpProxy, NO_PROXY } = env;
+  if (httpProxy === '' && httpsProxy === '') return undefined;
+  return { httpProxy, httpsProxy, noProxy: NO_PROXY ? `${NO_PROXY},${OWN_HOSTS}` : OWN_HOSTS };
+}
+
 export type SecurityConfig = NamespaceConfig<typeof securityConfig>;

@@ -14,6 +14,9 @@ import {
   type WireFailure,
 } from './wire-failure.error.js';
 
+/** undici's message for a tunnel that a proxy does not open. */
+const REFUSED_BY_PROXY = /^Proxy response \((\d{3})\)/;
+
 /** Maps any error of a call to an `AppError` with the failure, the model and the remedy. */
 export function toModelError(thrown: unknown, settings: WireAccess): AppError {
   if (!isWireFailure(thrown)) return toAppError(thrown);
@@ -57,6 +60,8 @@ function describe(
 function reasonOf(cause: unknown): string {
   if (cause instanceof LateConnectionError) return 'no connection within LLM_CONNECT_TIMEOUT_MS';
   if (!(cause instanceof Error)) return 'no connection';
+  const [, status] = REFUSED_BY_PROXY.exec(cause.message) ?? [];
+  if (status !== undefined) return `the proxy of HTTP_PROXY or HTTPS_PROXY answered with ${status}`;
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   return code ?? (cause.message || cause.name);
 }

@@ -1,5 +1,6 @@
-import type { Agent, Pool } from 'undici';
+import { LRUCache } from 'lru-cache';
 import type { LookupFunction } from 'node:net';
+import type { Agent, buildConnector, EnvHttpProxyAgent } from 'undici';
 import { createGuardedConnector } from './guarded-connector.factory.js';
 import { type OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
 import type { ConnectionOptions } from './outgoing.types.js';
@@ -12,16 +13,33 @@ const MAX_HEADER_BYTES = 16_384;
 /** Maximum connections per host and port; further calls queue within their own time limit. */
 const MAX_CONNECTIONS = 64;
 
-/** A connection pool; `policy` checks each connection. @param lookup name resolver */
+/** Maximum hosts and ports whose TLS sessions are reused. */
+const MAX_PLACES = 256;
+
+/**
+ * A connection pool; `policy` checks each direct connection. A proxy resolves names itself: check those of its requests
+ * by `policy.checkLookup`.
+ * @param lookup name resolver
+ */
 export async function createGuardedAgent(
   policy: OutgoingPlacePolicy,
   lookup: LookupFunction,
   wanted: ConnectionOptions = {},
-): Promise<Agent> {
+): Promise<Agent | EnvHttpProxyAgent> {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs } = wanted;
-  const options = { connectTimeoutMs, lookup, writeTimeoutMs, probeMs };
-  const { Agent, Pool, buildConnector } = await import('undici');
-  return new Agent({
+  const { Agent, buildConnector, EnvHttpProxyAgent } = await import('undici');
+  const connectors = new LRUCache<string, buildConnector.connector>({ max: MAX_PLACES });
+  const connect: buildConnector.connector = (options, callback) => {
+    const { hostname, protocol, port } = options;
+    const place = toPlace(hostname, Number(port) || (protocol === 'https:' ? 443 : 80));
+    const key = `${place.host} ${place.port}`;
+    const connector =
+      connectors.get(key) ??
+      createGuardedConnector(buildConnector, place, policy, { connectTimeoutMs, lookup, writeTimeoutMs, probeMs });
+    connectors.set(key, connector);
+    connector(options, callback);
+  };
+  const options = {
     connections: wanted.most ?? MAX_CONNECTIONS,
     pipelining: wanted.isPersistent === false ? 0 : 1,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -32,11 +50,8 @@ export async function createGuardedAgent(
     // A call has its own time limits: undici's are coarse (about 1 s) and stop between phases. They limit silence only.
     headersTimeout: wanted.readTimeoutMs ?? 0,
     bodyTimeout: wanted.readTimeoutMs ?? 0,
-    factory: (origin: string | URL, poolOptions: object) => {
-      const url = new URL(origin);
-      const place = toPlace(url.hostname, Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
-      const connect = createGuardedConnector(buildConnector, place, policy, options);
-      return new Pool(origin, { ...(poolOptions as Pool.Options), connect });
-    },
-  });
+    connect,
+  };
+  const { proxy } = policy;
+  return proxy ? new EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs }) : new Agent(options);
 }

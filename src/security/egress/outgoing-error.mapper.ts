@@ -17,6 +17,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Codes of certificates with an unknown authority. */
 const UNKNOWN_AUTHORITY = /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 const TRUSTING = 'an operator can have Node.js trust its authority with NODE_EXTRA_CA_CERTS';
+/** undici's message for a tunnel that a proxy does not open. */
+const REFUSED_BY_PROXY = /^Proxy response \((\d{3})\)/;
 const SILENCE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 const HEADERS_TOO_LONG = new Set(['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW']);
 
@@ -32,7 +34,15 @@ export function toOutgoingError(error: unknown, { host }: URL): Error {
     const what = `${host} cannot be trusted: its certificate is refused (${code})`;
     return notTaken(`${what}${UNKNOWN_AUTHORITY.test(code) ? `; ${TRUSTING}` : ''}.`, error);
   }
+  const [, status] = REFUSED_BY_PROXY.exec(innermost(error as Error)) ?? [];
+  if (status !== undefined) {
+    return failed(`${host} cannot be reached: the proxy of HTTP_PROXY or HTTPS_PROXY answered with ${status}.`, error);
+  }
   return failed(`${host} cannot be reached: ${REASONS[code] ?? 'the connection failed'}.`, error);
+}
+
+function innermost({ message, cause }: Error): string {
+  return cause instanceof Error ? innermost(cause) : message;
 }
 
 function codeOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { Transformer } from 'node:stream/web';
-import type { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors/index.js';
 import type { OutgoingTarget } from '../../config/index.js';
@@ -39,7 +39,7 @@ export interface OutgoingFetchOptions {
 /** `fetch` over guarded connections, for libraries that implement a protocol themselves. */
 export class OutgoingFetch {
   private readonly policy: OutgoingPlacePolicy;
-  private agent: Promise<Agent> | undefined;
+  private agent: Promise<Dispatcher> | undefined;
   private readonly pace = new IntakePace(EVENTS_PER_SECOND);
   private isClosed = false;
 
@@ -59,6 +59,7 @@ export class OutgoingFetch {
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input);
     this.policy.checkUrl(url);
+    await this.policy.checkLookup(url, this.options.lookup ?? lookup);
     const dispatcher = await this.open();
     const { fetch } = await import('undici');
     try {
@@ -76,7 +77,7 @@ export class OutgoingFetch {
     await (await this.agent)?.destroy();
   }
 
-  private open(): Promise<Agent> {
+  private open(): Promise<Dispatcher> {
     if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The connection is closed; no further call is possible.');
     this.agent ??= createGuardedAgent(this.policy, this.options.lookup ?? lookup);
     return this.agent;

@@ -1,4 +1,5 @@
-import { isIP } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
 import type { AppError } from '../../errors/index.js';
 import { withoutTrailing } from '../../kernel/index.js';
 import type { OutgoingTarget, SecurityConfig } from '../../config/index.js';
@@ -6,7 +7,9 @@ import { classifyAddress, isInRange } from './address-kind.policy.js';
 import { refused } from './outgoing.error.js';
 import type { OutgoingPlace } from './outgoing.types.js';
 
-export type OutgoingRules = SecurityConfig['outgoing'];
+/** The rules of the configuration; without `proxy` every connection is direct. */
+export type OutgoingRules = Omit<SecurityConfig['outgoing'], 'proxy'> &
+  Partial<Pick<SecurityConfig['outgoing'], 'proxy'>>;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const ALLOWING = 'an operator can allow it with OUTGOING_ALLOW';
@@ -27,19 +30,38 @@ export class OutgoingPlacePolicy {
     return new OutgoingPlacePolicy({ ...this.rules, allow: this.rules.allow.filter(isOnePlace) }, true);
   }
 
+  /** The proxies of the environment, if any. */
+  get proxy(): OutgoingRules['proxy'] {
+    return this.rules.proxy;
+  }
+
+  /**
+   * With a proxy: checks the addresses that this machine knows for the host, since no connection will show the address.
+   * A name that only the proxy can resolve passes. @throws AppError `OUTGOING_REFUSED`
+   */
+  async checkLookup(url: URL, lookup: LookupFunction): Promise<void> {
+    const place = placeOf(url);
+    if (!this.proxy || isIP(place.host)) return;
+    const addresses = await new Promise<readonly LookupAddress[]>((resolve) => {
+      lookup(place.host, { all: true }, (error, found) => resolve(!error && Array.isArray(found) ? found : []));
+    });
+    const fault = addresses.map(({ address }) => this.addressFault(place, address)).find((wrong) => wrong);
+    if (fault) throw fault;
+  }
+
   /**
    * Checks a URL before name resolution. WHATWG URL parsing has already normalised every notation of an address
    * (`0x7f.1`, `2130706433`, full-width digits). @throws AppError `OUTGOING_REFUSED`
    */
   checkUrl(url: URL): void {
-    const port = DEFAULT_PORTS[url.protocol];
-    if (port === undefined) throw refused(`${url.protocol}// is not supported: use http:// or https://.`);
+    if (DEFAULT_PORTS[url.protocol] === undefined)
+      throw refused(`${url.protocol}// is not supported: use http:// or https://.`);
     if (url.username !== '' || url.password !== '') {
       throw refused(
         `The URL of ${url.hostname} contains a user name or password, which is not supported: send credentials in a header.`,
       );
     }
-    const fault = this.placeFault(toPlace(url.hostname, url.port === '' ? port : Number(url.port)));
+    const fault = this.placeFault(placeOf(url));
     if (fault) throw fault;
   }
 
@@ -91,6 +113,10 @@ export class OutgoingPlacePolicy {
   private isClosed(port: number): boolean {
     return this.rules.ports.length > 0 && !this.rules.ports.includes(port);
   }
+}
+
+function placeOf({ hostname, port, protocol }: URL): OutgoingPlace {
+  return toPlace(hostname, port === '' ? DEFAULT_PORTS[protocol]! : Number(port));
 }
 
 /** Host and port of a URL: without brackets and trailing dots, in lower case. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { ForwardProxy } from '../../../test/support/forward-proxy.js';
 import { WebServer } from '../../../test/support/web-server.js';
 import { OutgoingClient } from './outgoing.client.js';
 import type { OutgoingRequest } from './outgoing.types.js';
@@ -209,5 +210,37 @@ describe('OutgoingClient', () => {
     await expect(ask()).rejects.toThrow(`127.0.0.1:${port} cannot be reached: it does not accept connections.`);
     await open.close();
     await expect(ask()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+
+  it('sends requests through a proxy, which resolves their names', async () => {
+    const proxy = await ForwardProxy.start();
+    const rules = {
+      allow: [],
+      ports: [],
+      proxy: { httpProxy: proxy.url, httpsProxy: proxy.url, noProxy: '127.0.0.1' },
+    };
+    const unknown: LookupFunction = (_name, _options, callback) => callback(new Error('unknown'), []);
+    const remote = new OutgoingClient(rules, { lookup: unknown });
+    const near = new OutgoingClient(rules, resolver(['10.0.0.8']));
+    const direct = new OutgoingClient({ ...rules, allow: allow() }, { lookup: unknown });
+    try {
+      server.json('/data', { from: 'server' });
+      const url = `http://api.example:${server.port}/data`;
+      expect((await remote.send({ url, method: 'GET' })).status).toBe(200);
+      expect(proxy.seen).toEqual([`GET ${url}`]);
+      // A name that is private for this machine is never left to the proxy, and literal addresses neither.
+      await expect(near.send({ url, method: 'GET' })).rejects.toMatchObject({ code: 'OUTGOING_REFUSED' });
+      await expect(remote.send({ url: 'http://10.0.0.8/', method: 'GET' })).rejects.toMatchObject({
+        code: 'OUTGOING_REFUSED',
+      });
+      expect((await direct.send({ url: `${server.url}/data`, method: 'GET' })).status).toBe(200);
+      proxy.credentials = 'user:other';
+      const secure = remote.send({ url: 'https://api.example/', method: 'GET' });
+      await expect(secure).rejects.toThrow(/proxy of HTTP_PROXY or HTTPS_PROXY answered with 407/);
+      expect(proxy.seen).toEqual([`GET ${url}`, 'CONNECT api.example:443']);
+    } finally {
+      await Promise.all([remote, near, direct].map((one) => one.close()));
+      await proxy.close();
+    }
   });
 });

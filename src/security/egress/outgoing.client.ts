@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { AppError } from '../../errors/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
 import { callClock, type CallClock } from './call-clock.policy.js';
@@ -22,7 +22,7 @@ export interface OutgoingOptions extends ConnectionOptions {
 /** A connection pool and its policy. */
 interface Route {
   readonly policy: OutgoingPlacePolicy;
-  agent?: Promise<Agent>;
+  agent?: Promise<Dispatcher>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -31,7 +31,7 @@ const MAX_REDIRECTS = 5;
 
 /**
  * The HTTP client for all calls of tools: a pool of keep-alive connections to public addresses and to those that
- * `OUTGOING_ALLOW` permits. Ignores proxy variables of the environment. Loads `undici` at the first call.
+ * `OUTGOING_ALLOW` permits. Loads `undici` at the first call.
  */
 export class OutgoingClient {
   private readonly own: Route;
@@ -105,6 +105,7 @@ export class OutgoingClient {
   ): Promise<{ next?: Hop; reply: OutgoingReply }> {
     const route = hop.isForeign ? this.foreign : this.own;
     route.policy.checkUrl(hop.url);
+    await route.policy.checkLookup(hop.url, this.options.lookup ?? lookup);
     const agent = await this.open(route);
     clock.awaitFirstByte(hop.url.host);
     const {
@@ -130,7 +131,7 @@ export class OutgoingClient {
     }
   }
 
-  private open(route: Route): Promise<Agent> {
+  private open(route: Route): Promise<Dispatcher> {
     if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further call is possible.');
     route.agent ??= createGuardedAgent(route.policy, this.options.lookup ?? lookup, this.options);
     return route.agent;
