@@ -12,7 +12,7 @@ function openStream(): PassThrough {
 
 describe('HeartbeatRegistry', () => {
   it('sends a heartbeat every 15 s and none after the stop', () => {
-    const heartbeats = new HeartbeatRegistry();
+    const heartbeats = new HeartbeatRegistry({ heartbeatSeconds: 15 });
     const stream = openStream();
     const stop = heartbeats.add(stream);
     const beats: number[] = [];
@@ -27,7 +27,7 @@ describe('HeartbeatRegistry', () => {
   });
 
   it('shares one timer among many streams and spreads their heartbeats', () => {
-    const heartbeats = new HeartbeatRegistry();
+    const heartbeats = new HeartbeatRegistry({ heartbeatSeconds: 15 });
     const streams: PassThrough[] = [];
     for (let second = 0; second < 15; second++) {
       for (let i = 0; i < 10; i++) streams.push(openStream());
@@ -44,7 +44,7 @@ describe('HeartbeatRegistry', () => {
   });
 
   it('sends no heartbeat while the client has unread data', () => {
-    const heartbeats = new HeartbeatRegistry();
+    const heartbeats = new HeartbeatRegistry({ heartbeatSeconds: 15 });
     const stream = openStream();
     stream.write('x'.repeat(20));
     stream.write('y'.repeat(20));

@@ -4,6 +4,7 @@ import { toProblem } from './problem.mapper.js';
 
 /** The part of Fastify's reply that we use. */
 interface HttpReply {
+  readonly request?: { readonly id: string };
   readonly sent: boolean;
   status(code: number): HttpReply;
   header(name: string, value: string): HttpReply;
@@ -29,10 +30,13 @@ export class HttpExceptionFilter implements ExceptionFilter {
     const retryAfterMs = problem['retry_after_ms'];
     if (typeof retryAfterMs === 'number') reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
     if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+    const requestId = reply.request?.id;
+    // Also without the hook of the request log, which an invalid URL does not reach.
+    if (requestId !== undefined) reply.header('x-request-id', requestId);
     reply
       .status(problem.status)
       .header('content-type', 'application/problem+json; charset=utf-8')
-      .send(JSON.stringify(problem));
+      .send(JSON.stringify({ ...problem, ...(requestId !== undefined && { request_id: requestId }) }));
   }
 }
 

@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { PinoLogger } from 'nestjs-pino';
 
 /**
- * Adds `request_id` to every log line of a request, and logs the request once, when its connection closes: at `debug`,
+ * Answers the id of each request in `X-Request-Id`, adds it to every log line of the request as `request_id`, and logs the request once, when its connection closes: at `debug`,
  * or at `warn` if it failed. It logs no stack, because the cause is logged where it occurs.
  */
 export function logRequests(fastify: FastifyInstance, log: PinoLogger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const from = Date.now();
+    reply.header('x-request-id', request.id);
     log.runInContext(
       () => {
         const { logger } = log;
@@ -24,7 +25,7 @@ function logResponse({ request, raw }: FastifyReply, logger: PinoLogger['logger'
   const { statusCode } = raw;
   const isFailed = statusCode >= 500;
   if (!isFailed && !logger.isLevelEnabled('debug')) return;
-  const fields = { req: { method: request.method, url: request.url }, res: { statusCode }, responseTime };
+  const fields = { req: { method: request.method, url: request.originalUrl }, res: { statusCode }, responseTime };
   if (isFailed) logger.warn(fields, `request failed with status code ${statusCode}`);
   else logger.debug(fields, raw.writableFinished ? 'request completed' : 'request aborted');
 }

@@ -26,6 +26,7 @@ const PROBLEM = {
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What happened, to what, and what to do.' },
     code: { type: 'string', description: 'Stable code of the error.' },
+    request_id: { type: 'string', description: 'Id of the request, as in `X-Request-Id` and in the log.' },
     errors: { type: 'array', description: 'All invalid fields of the request.', items: MISTAKE },
   },
 };

@@ -15,7 +15,8 @@ import { mountOpenApi } from '../openapi/index.js';
 import { RunService } from '../run/index.js';
 import { logRequests } from '../logging/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
-import { addBodyHooks, BODY_LIMIT_BYTES } from './request-body-hooks.js';
+import { addBodyHooks } from './request-body-hooks.js';
+import { addPrefix, withoutPrefix } from './path-prefix.js';
 import { answerInvalidHttp, refuseWrongRequests } from './problem-answers.js';
 import { addCallerHooks } from './caller-hooks.js';
 import { logStart } from './start-log.js';
@@ -29,11 +30,12 @@ const MAX_ID_LENGTH = 256;
 /** Creates the application, ready to listen. */
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const problems = new HttpExceptionFilter();
-  // Fastify needs the proxies before Nest creates the application.
-  const { trustProxy } = loadGiven(options.config ?? {}, options.authenticator !== undefined).config.server;
+  // Fastify needs these before Nest creates the application.
+  const server = loadGiven(options.config ?? {}, options.authenticator !== undefined).config.server;
   const adapter = new FastifyAdapter({
-    trustProxy: toFastify(trustProxy),
-    bodyLimit: BODY_LIMIT_BYTES,
+    trustProxy: toFastify(server.trustProxy),
+    bodyLimit: server.bodyLimitBytes,
+    keepAliveTimeout: server.keepAliveMs,
     forceCloseConnections: true,
     // Never the client's own id: a client could imitate the log lines of another client's request.
     genReqId: () => newId(),
@@ -42,6 +44,7 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
     // A missing `Host` is refused as a problem instead.
     http: { requireHostHeader: false },
     frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
+    ...(server.prefix !== '' && { rewriteUrl: ({ url = '' }) => withoutPrefix(url, server.prefix) }),
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, recovery: 'manual' }),
@@ -84,6 +87,7 @@ async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter)
   app.setGlobalPrefix('api', { exclude: [MCP_PATH] });
   const fastify = app.getHttpAdapter().getInstance();
   logRequests(fastify, await app.resolve(PinoLogger));
+  addPrefix(fastify, app.get<ServerConfig>(serverConfig.KEY).prefix);
   fastify.removeAllContentTypeParsers();
   fastify.addHook('onListen', () => recover(app));
   fastify.addHook('onRoute', (route) => {
@@ -96,7 +100,7 @@ async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter)
     if (request.raw.url?.includes('%00')) problems.answer(nulInUrl(request), reply);
     else done();
   });
-  app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
+  app.useBodyParser('application/json', { bodyLimit: fastify.initialConfig.bodyLimit! }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
   mountStartPage(app);

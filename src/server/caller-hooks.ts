@@ -6,7 +6,14 @@ import { AccessLogService, assertLocal, KeyUseRegistry, RequestAuthenticator } f
 const MAX_UNKNOWN = 10;
 
 /** Our response headers that a page of another origin may read. */
-const EXPOSED_HEADERS = ['Location', 'Retry-After', 'X-Run-Id', 'Idempotent-Replayed', 'Mcp-Session-Id'];
+const EXPOSED_HEADERS = [
+  'Location',
+  'Retry-After',
+  'X-Run-Id',
+  'X-Request-Id',
+  'Idempotent-Replayed',
+  'Mcp-Session-Id',
+];
 
 /**
  * Answers pages of `CORS_ORIGINS`, records refused requests, and protects a server without keys, also on routes without a

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { AppError, messageOf } from '../errors/index.js';
-import { acceptsImages, BODY_LIMIT_BYTES, maxValues } from './request-body-hooks.js';
+import { acceptsImages, maxValues } from './request-body-hooks.js';
 import { decodeText, fieldMistake, type JsonFault, parseExactJson, parseJson } from '../kernel/index.js';
 
 /** Fastify parser of JSON bodies. @throws AppError `MALFORMED_JSON`, `VALIDATION_FAILED` or `PAYLOAD_TOO_LARGE` */
@@ -38,7 +38,8 @@ function parseDecoded(request: FastifyRequest, body: Buffer, done: Done): void {
   }
   const parsed = parseJson(text, parseExactJson, maxValues(request));
   if (!parsed.ok) return done(toError(parsed.fault));
-  if (acceptsImages(request) && body.length - imageLength(parsed.value) > BODY_LIMIT_BYTES) return done(tooLarge());
+  const { bodyLimit = Infinity } = request.server.initialConfig;
+  if (acceptsImages(request) && body.length - imageLength(parsed.value) > bodyLimit) return done(tooLarge(bodyLimit));
   done(null, parsed.value);
 }
 
@@ -96,8 +97,8 @@ function imageLength(body: unknown): number {
   }, 0);
 }
 
-function tooLarge(): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', `The body without its images exceeds ${BODY_LIMIT_BYTES} bytes.`);
+function tooLarge(limit: number): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body without its images exceeds ${limit} bytes.`);
 }
 
 function toError(fault: JsonFault): AppError {

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../errors/index.js';
+import { newId } from '../kernel/index.js';
 
 /** The part of `HttpExceptionFilter` that answers. */
 interface Problems {
@@ -41,11 +42,12 @@ export function answerInvalidHttp(error: FastifyError & { readonly code: string 
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const [status, code, detail] = FAILURES[error.code] ?? INVALID;
   const title = STATUS_CODES[status] ?? '';
-  const body = JSON.stringify({ type: 'about:blank', title, status, detail, code });
+  const request_id = newId();
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail, code, request_id });
   if (socket.writable) {
     socket.write(
       `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+        `X-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
   }
   socket.destroySoon();

@@ -4,8 +4,6 @@ import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '
 import { AppError } from '../errors/index.js';
 import { RequestAuthenticator, type Scope } from '../security/index.js';
 
-/** Maximum size of a body, in bytes; on routes with images, of the body without its images. */
-export const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Maximum number of JSON values in a body. */
 const MAX_VALUES = 100_000;
 const BASE64_GROWTH = 4 / 3;
@@ -29,7 +27,7 @@ export function maxValues({ routeOptions }: FastifyRequest): number {
   return routeOptions.url === IMPORT_ROUTE ? IMPORT_MAX_VALUES : MAX_VALUES;
 }
 
-/** The scopes that admit a body above `BODY_LIMIT_BYTES`; the route's guard checks all other scopes after the body. */
+/** The scopes that admit a body above `HTTP_BODY_LIMIT_BYTES`; the route's guard checks all other scopes after the body. */
 function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | undefined {
   if (routeOptions.url === IMPORT_ROUTE) return ['sessions:write'];
   return IMAGE_ROUTES.includes(routeOptions.url ?? '') ? ['chat'] : undefined;
@@ -42,13 +40,13 @@ function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | u
 export function addBodyHooks(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const authenticator = app.get(RequestAuthenticator);
-  const { requestTimeoutMs } = app.get<ServerConfig>(serverConfig.KEY);
+  const { requestTimeoutMs, bodyLimitBytes } = app.get<ServerConfig>(serverConfig.KEY);
   const { maxImageBytes } = app.get<AgentConfig>(agentConfig.KEY);
   // Also for a body that is not read, of a refused request. Node checks connections every 30 s.
   fastify.server.requestTimeout = requestTimeoutMs + MARGIN_MS;
-  const imageLimit = BODY_LIMIT_BYTES + Math.ceil(maxImageBytes * BASE64_GROWTH);
+  const imageLimit = bodyLimitBytes + Math.ceil(maxImageBytes * BASE64_GROWTH);
   fastify.addHook('onRoute', (route) => {
-    if (route.url === IMPORT_ROUTE) route.bodyLimit = IMPORT_LIMIT_BYTES;
+    if (route.url === IMPORT_ROUTE) route.bodyLimit = Math.max(bodyLimitBytes, IMPORT_LIMIT_BYTES);
     if (IMAGE_ROUTES.includes(route.url)) route.bodyLimit = imageLimit;
   });
   fastify.addHook('onRequest', async (request, reply) => {
@@ -57,7 +55,7 @@ export function addBodyHooks(app: NestFastifyApplication): void {
       await authenticator.admit(request, largeBodyScopes(request));
     } catch (error) {
       // Else Node would receive the rest of the body for the next request on this connection.
-      if (!isSmall(request)) reply.header('connection', 'close');
+      if (!isSmall(request, bodyLimitBytes)) reply.header('connection', 'close');
       throw error;
     }
   });
@@ -71,8 +69,8 @@ function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-function isSmall({ headers }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= BODY_LIMIT_BYTES;
+function isSmall({ headers }: FastifyRequest, limit: number): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= limit;
 }
 
 /** Ends the reading of a body that is late or stalled, with status 408. */

@@ -1,8 +1,9 @@
+import { serverConfig, type ServerConfig } from '../config/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 
 /** A running server. */
 export interface Server {
-  /** URL of the server, such as `http://127.0.0.1:3000`. */
+  /** URL of the server, such as `http://127.0.0.1:3000`, with `HTTP_PREFIX`. */
   readonly url: string;
   /** Stops as after a signal: waits for executing runs; the others resume at the next start. */
   close(): Promise<void>;
@@ -15,5 +16,6 @@ export interface Server {
 export async function serve(options: JackdawOptions = {}): Promise<Server> {
   const bootstrap = await import('./bootstrap.js');
   const app = await bootstrap.serve(options);
-  return { url: await app.getUrl(), close: () => app.close() };
+  const { prefix } = app.get<ServerConfig>(serverConfig.KEY);
+  return { url: `${await app.getUrl()}${prefix}`, close: () => app.close() };
 }

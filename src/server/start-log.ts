@@ -18,9 +18,10 @@ export async function logStart(app: NestFastifyApplication): Promise<void> {
   const config = app.get<ServerConfig>(serverConfig.KEY);
   const logger = app.get(Logger);
   const { provider, model } = app.get<LlmConfig>(llmConfig.KEY);
-  const url = await app.getUrl();
+  const origin = await app.getUrl();
+  const url = `${origin}${config.prefix}`;
   const bound = boundAddress(app);
-  const listening = url.endsWith(`//${bound}`) ? '' : ` (listening on ${bound})`;
+  const listening = origin.endsWith(`//${bound}`) ? '' : ` (listening on ${bound})`;
   const lines =
     config.logFormat === 'text'
       ? [

@@ -14,11 +14,11 @@ const HEADERS = {
 /** Serves a page about this server at `/`, and its icon. It contains nothing private, so it needs no key. */
 export function mountStartPage(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
-  const { hasDocs } = app.get<ServerConfig>(serverConfig.KEY);
+  const { hasDocs, prefix } = app.get<ServerConfig>(serverConfig.KEY);
   const use = app.get(KeyUseRegistry);
   fastify.get('/', ({ protocol, host }, reply) => {
     const html = page(
-      exampleRequest(`${protocol}://${SHELL_SAFE.test(host) ? host : 'localhost'}`, !use.isOpen),
+      exampleRequest(`${protocol}://${SHELL_SAFE.test(host) ? host : 'localhost'}${prefix}`, !use.isOpen),
       hasDocs,
     );
     return reply.headers(HEADERS).type('text/html; charset=utf-8').send(html);
@@ -30,10 +30,10 @@ export function mountStartPage(app: NestFastifyApplication): void {
   }
 }
 
-/** A command that sends a question. @param origin such as `http://localhost:3000` */
-export function exampleRequest(origin: string, needsKey: boolean): string {
+/** A command that sends a question. @param base such as `http://localhost:3000` */
+export function exampleRequest(base: string, needsKey: boolean): string {
   const key = needsKey ? ` -H "authorization: Bearer $API_KEY"` : '';
-  return `curl -s ${origin}/api/agent/chat -H 'content-type: application/json'${key} -d '{"query":"What is 6 * 7?"}'`;
+  return `curl -s ${base}/api/agent/chat -H 'content-type: application/json'${key} -d '{"query":"What is 6 * 7?"}'`;
 }
 
 /** Uses relative URLs, so that it also works below a proxy's path. */

@@ -23,6 +23,26 @@ export const serverConfig = namespace(
       .describe(
         'Proxies whose `X-Forwarded-*` headers are believed: their addresses, ranges or `loopback`, comma-separated, or their number; requires `API_KEYS`',
       ),
+    HTTP_PREFIX: pattern(/^(?:\/[\w.~-]+)+$/, 'a path such as /jackdaw, without a slash at its end')
+      .optional()
+      .describe(
+        'Path under which all routes are served, such as `/jackdaw`, for a proxy that does not remove it; other paths answer 404',
+      ),
+    HTTP_KEEP_ALIVE_MS: integer(1, 3_600_000, 'ms')
+      .default(72_000)
+      .describe(
+        'Time after which an idle connection of a client is closed, in ms; longer than the idle time of the load balancer',
+      ),
+    HTTP_BODY_LIMIT_BYTES: integer(1024, 67_108_864, 'bytes')
+      .default(1_048_576)
+      .describe(
+        'Maximum size of a request body, in bytes; images of a chat and imports of sessions have limits of their own',
+      ),
+    STREAM_HEARTBEAT_SECONDS: integer(1, 300, 's')
+      .default(15)
+      .describe(
+        'Interval of heartbeats on an idle event stream, in seconds; shorter than the idle time of proxies between',
+      ),
     REQUEST_TIMEOUT_MS: integer(100, 3_600_000, 'ms')
       .default(120_000)
       .describe(
@@ -46,6 +66,11 @@ export const serverConfig = namespace(
     corsOrigins: env.CORS_ORIGINS ?? [],
     /** Addresses, or the number of proxies; `false` without a proxy. */
     trustProxy: env.TRUST_PROXY ?? false,
+    /** Path before all routes, such as `/jackdaw`; empty without one. */
+    prefix: env.HTTP_PREFIX ?? '',
+    keepAliveMs: env.HTTP_KEEP_ALIVE_MS,
+    bodyLimitBytes: env.HTTP_BODY_LIMIT_BYTES,
+    heartbeatSeconds: env.STREAM_HEARTBEAT_SECONDS,
     requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
     /** Whether other machines can reach the server. */
     isReachable: !isLoopback(env.HOST) || Boolean(env.TRUST_PROXY),
