@@ -42,10 +42,10 @@ describe('deferred session maintenance', () => {
 
   it('includes the files of expired sessions', async () => {
     const place = mkdtempSync(join(folder, 'old-'));
-    const files = await FileTurnArchive.open(place, 1);
+    const files = new FileTurnArchive(place, 1);
     const store = new ProjectedTurnStore(new TurnOutbox(journal.database), files);
     await put(files, { tenant: 't', id: 's' }, 1);
-    store.onApplicationBootstrap();
+    await store.onApplicationBootstrap();
     while (readdirSync(place).length > 0) await setImmediate();
     await store.beforeApplicationShutdown();
     expect(await files.span({ tenant: 't', id: 's' })).toEqual({ first: 0, last: 0 });
@@ -56,17 +56,17 @@ describe('session files', () => {
   let place: string;
   let files: FileTurnArchive;
   const KEY = { tenant: 't', id: 's' };
-  const open = (ttlMs = 0) => FileTurnArchive.open(place, ttlMs);
+  const open = (ttlMs = 0) => new FileTurnArchive(place, ttlMs);
   const path = () => join(place, readdirSync(place)[0]!);
   beforeEach(async () => {
     place = mkdtempSync(join(folder, 'files-'));
-    files = await open();
+    files = open();
     await put(files, KEY, 1, 2);
   });
 
   it('are read by another process, one JSON object a line', async () => {
     await files.apply(KEY, 1, { kind: 'mark', turn: 1, mark: PINNED });
-    const again = await open();
+    const again = open();
     expect(await again.get(KEY, [1, 2])).toEqual([turn(1), turn(2)]);
     expect(await again.marks(KEY)).toEqual(new Map([[1, PINNED]]));
     const lines = (await readFile(path(), 'utf8')).trimEnd().split('\n');
@@ -84,10 +84,10 @@ describe('session files', () => {
     const lastAt = whole.length - Buffer.byteLength(`${lines.at(-1)}\n`);
     for (const cut of [lastAt + 1, lastAt + 40, whole.length - 1]) {
       await writeFile(path(), whole.subarray(0, cut));
-      const again = await open();
+      const again = open();
       expect((await again.span(KEY)).last).toBe(1);
       await put(again, KEY, 2, 3);
-      expect(await (await open()).get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
+      expect(await open().get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
     }
   });
 
@@ -96,19 +96,19 @@ describe('session files', () => {
     await put(files, other, 1);
     const [a, b] = readdirSync(place).map((name) => join(place, name));
     await writeFile(a!, await readFile(b!));
-    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).span(key)));
+    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => open().span(key)));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
       { reason: { code: 'SESSION_FILE_DAMAGED', message: expect.stringContaining('another session') } },
     ]);
     await appendFile(b!, 'nonsense\n');
-    await expect(Promise.all([KEY, other].map(async (key) => (await open()).span(key)))).rejects.toMatchObject({
+    await expect(Promise.all([KEY, other].map(async (key) => open().span(key)))).rejects.toMatchObject({
       code: 'SESSION_FILE_DAMAGED',
     });
   });
 
   it('are deleted when they have not changed for their time to live', async () => {
     await files.prune(Date.now() + 1_000_000);
-    const short = await open(1000);
+    const short = open(1000);
     await short.prune(Date.now());
     expect(readdirSync(place)).toHaveLength(1);
     await short.prune(Date.now() + 2000);
@@ -117,7 +117,7 @@ describe('session files', () => {
   });
 
   it('are hidden from reads after they expire, and replaced by the next turn', async () => {
-    const short = await open(60_000);
+    const short = open(60_000);
     const [name] = readdirSync(place);
     const past = new Date(Date.now() - 60_000);
     await utimes(join(place, name!), past, past);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeyedQueue } from '../../persistence/index.js';
+import { KeyedQueue, prepareFolder } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { SessionFile } from './session-file.js';
 import { LocalTurnArchive, type TurnSpan } from './turn-archive.js';
@@ -16,17 +16,17 @@ export class FileTurnArchive extends LocalTurnArchive {
   private readonly files = new Map<string, SessionFile>();
   private readonly queue = new KeyedQueue();
 
-  private constructor(
+  /** @param ttlMs lifetime of a session after its last change, in ms; 0 for no limit */
+  constructor(
     private readonly folder: string,
     private readonly ttlMs: number,
   ) {
     super();
   }
 
-  /** @param ttlMs lifetime of a session after its last change, in ms; 0 for no limit */
-  static async open(folder: string, ttlMs: number): Promise<FileTurnArchive> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new FileTurnArchive(folder, ttlMs);
+  /** @throws AppError `CONFIG_INVALID` if the folder cannot be written */
+  override prepare(): Promise<void> {
+    return prepareFolder(this.folder);
   }
 
   protected put(key: SessionKey, turn: StoredTurn): Promise<void> {

@@ -26,7 +26,7 @@ export async function openTurnArchive(
     case 'memory':
       return journal.shared(MemoryTurnArchive, () => new MemoryTurnArchive());
     case 'file': {
-      const open = () => FileTurnArchive.open(join(config.dataDir, 'sessions'), ttlSeconds * 1000);
+      const open = () => new FileTurnArchive(join(config.dataDir, 'sessions'), ttlSeconds * 1000);
       return journal.shared(FileTurnArchive, open);
     }
     case 'redis':

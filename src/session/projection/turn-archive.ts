@@ -18,6 +18,8 @@ export interface TurnSpan {
  * turns, so that they are read by number.
  */
 export abstract class TurnArchive {
+  /** Called once, at the start of the application. */
+  async prepare(): Promise<void> {}
   /**
    * Applies a change once: skips it if it, or a later one, was applied before. A delayed node therefore cannot undo
    * later changes.
