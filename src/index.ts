@@ -1,7 +1,9 @@
 /** The public API of Jackdaw. Any addition is public API: a spec lists all names. */
 export { Agent, AgentBuilder, AgentSession, AgentSessions, createAgent, IterationLimitError } from './client/index.js';
 export type {
+  ChatMessage,
   ChatOptions,
+  ChatPart,
   ChatReply,
   ChatStreamOptions,
   CreateAgentOptions,
