@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { PINNED } from '../src/session/index.js';
 import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
 import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
@@ -39,24 +38,13 @@ describe('deferred session maintenance', () => {
     expect(await archive.span({ tenant: 't', id: 'sound' })).toEqual({ first: 1, last: 1 });
     expect(await changes.pending(ownerOf({ tenant: 't', id: 'broken' }))).toHaveLength(1);
   });
-
-  it('includes the files of expired sessions', async () => {
-    const place = mkdtempSync(join(folder, 'old-'));
-    const files = new FileTurnArchive(place, 1);
-    const store = new ProjectedTurnStore(new TurnOutbox(journal.database), files);
-    await put(files, { tenant: 't', id: 's' }, 1);
-    await store.onApplicationBootstrap();
-    while (readdirSync(place).length > 0) await setImmediate();
-    await store.beforeApplicationShutdown();
-    expect(await files.span({ tenant: 't', id: 's' })).toEqual({ first: 0, last: 0 });
-  });
 });
 
 describe('session files', () => {
   let place: string;
   let files: FileTurnArchive;
   const KEY = { tenant: 't', id: 's' };
-  const open = (ttlMs = 0) => new FileTurnArchive(place, ttlMs);
+  const open = () => new FileTurnArchive(place);
   const path = () => join(place, readdirSync(place)[0]!);
   beforeEach(async () => {
     place = mkdtempSync(join(folder, 'files-'));
@@ -104,27 +92,5 @@ describe('session files', () => {
     await expect(Promise.all([KEY, other].map(async (key) => open().span(key)))).rejects.toMatchObject({
       code: 'SESSION_FILE_DAMAGED',
     });
-  });
-
-  it('are deleted when they have not changed for their time to live', async () => {
-    await files.prune(Date.now() + 1_000_000);
-    const short = open(1000);
-    await short.prune(Date.now());
-    expect(readdirSync(place)).toHaveLength(1);
-    await short.prune(Date.now() + 2000);
-    expect(readdirSync(place)).toEqual([]);
-    expect((await short.span(KEY)).last).toBe(0);
-  });
-
-  it('are hidden from reads after they expire, and replaced by the next turn', async () => {
-    const short = open(60_000);
-    const [name] = readdirSync(place);
-    const past = new Date(Date.now() - 60_000);
-    await utimes(join(place, name!), past, past);
-    expect(await short.span(KEY)).toEqual({ first: 0, last: 0 });
-    expect([await short.get(KEY, [1, 2, 3]), await short.marks(KEY)]).toEqual([[], new Map()]);
-    expect(readdirSync(place)).toEqual([name]);
-    await short.apply(KEY, 9, { kind: 'append', turn: turn(9) });
-    expect(await short.span(KEY)).toEqual({ first: 9, last: 9 });
   });
 });

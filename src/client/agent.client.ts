@@ -142,12 +142,16 @@ export class Agent {
    * @throws AppError as `chat`; `RUN_NOT_FOUND`
    */
   async outcome(runId: string): Promise<ChatReply> {
-    return this.toReply(await this.services.agents.outcome(this.principal, runId));
+    const answer = await this.services.agents.outcome(this.principal, runId);
+    this.services.access.record(this.principal, 'read', 'run', runId);
+    return this.toReply(answer);
   }
 
   /** File `n` of a run, to which a tool result refers as `[file n: …]`. @throws AppError `NOT_FOUND`, `RUN_NOT_FOUND`, `RUN_PRUNED` */
-  file(runId: string, n: number): Promise<RunFile> {
-    return this.services.files.get(this.principal, runId, n);
+  async file(runId: string, n: number): Promise<RunFile> {
+    const file = await this.services.files.get(this.principal, runId, n);
+    this.services.access.record(this.principal, 'read', 'run.file', runId);
+    return file;
   }
 
   /** A session by its id; the first message creates it if it does not exist. @throws AppError `VALIDATION_FAILED` */
@@ -181,7 +185,9 @@ export class Agent {
     sessionId?: string,
   ): Promise<JsonValue> {
     const request = { arguments: args, ...(sessionId !== undefined && { sessionId }) };
-    return toCallValue(await this.services.directCalls.call(this.principal, name, request));
+    const answer = await this.services.directCalls.call(this.principal, name, request);
+    this.services.access.record(this.principal, 'call', 'tool', name);
+    return toCallValue(answer);
   }
 
   /** An alias of `executeTool`. @throws AppError as `executeTool` */

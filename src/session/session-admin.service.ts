@@ -127,6 +127,21 @@ export class SessionAdminService {
     }
   }
 
+  /**
+   * Deletes the sessions of all tenants without activity since a time, except those that a run holds.
+   * @param before epoch ms
+   * @param isStopping whether to end before all are deleted
+   */
+  async expire(before: number, isStopping: () => boolean): Promise<void> {
+    const held = new Set<string>();
+    while (!isStopping()) {
+      const expired = await this.store.expired(before, SESSIONS_A_PAGE + held.size);
+      const next = expired.filter((key) => !held.has(nameOf(key)));
+      if (next.length === 0) return;
+      for (const key of next) if (!(await this.removeIdle(key, before))) held.add(nameOf(key));
+    }
+  }
+
   /** Exports a complete session, signed for its tenant. @throws AppError `SESSION_NOT_FOUND` */
   export(principal: Principal, id: string): Promise<SessionExport> {
     return this.exchange.export(principal, id);
@@ -208,6 +223,10 @@ export class SessionAdminService {
     for (const { ended } of states) await ended();
     return null;
   }
+}
+
+function nameOf({ tenant, id }: SessionKey): string {
+  return JSON.stringify([tenant, id]);
 }
 
 function busy(id: string): AppError {

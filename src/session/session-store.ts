@@ -199,6 +199,12 @@ export class SessionStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Up to `limit` sessions of all tenants without activity since a time, epoch ms. */
+  async expired(before: number, limit: number): Promise<SessionKey[]> {
+    const sql = 'SELECT tenant, id FROM session WHERE updated_at < ? ORDER BY updated_at, tenant, id LIMIT ?';
+    return this.database.query<{ tenant: string; id: string }>(sql, [before, limit]);
+  }
+
   /** Sub-sessions, in which this session's agent talks with other agents. */
   async childrenOf({ tenant, id }: SessionKey): Promise<string[]> {
     const sql = 'SELECT id FROM session WHERE tenant = ? AND parent_id = ?';

@@ -35,7 +35,7 @@ export abstract class TurnArchive {
   abstract span(key: SessionKey): Promise<TurnSpan>;
   /** The marks of marked turns, by turn number. */
   abstract marks(key: SessionKey): Promise<ReadonlyMap<number, number>>;
-  /** Removes expired sessions, if the store does not expire them itself. @param now epoch ms */
+  /** Removes outdated records of applied numbers. @param now epoch ms */
   async prune(_now: number): Promise<void> {}
   /** Removes deleted data from the store's files too, as `Database.purge`. */
   async purge(): Promise<void> {}
