@@ -113,18 +113,8 @@ export class SessionAdminService {
    * @returns the numbers of deleted and of held sessions
    */
   async prune(principal: Principal, before: number, owner?: string): Promise<PrunedSessions> {
-    let deleted = 0;
     const whose = owner ?? this.store.limitOf(principal) ?? undefined;
-    const held = new Set<string>();
-    for (;;) {
-      const idle = await this.store.idle(principal.tenant, before, SESSIONS_A_PAGE + held.size, whose);
-      const next = idle.filter((id) => !held.has(id));
-      if (next.length === 0) return { deleted, held: held.size };
-      for (const id of next) {
-        if (await this.removeIdle({ tenant: principal.tenant, id }, before)) deleted++;
-        else held.add(id);
-      }
-    }
+    return this.removeAllIdle(before, { tenant: principal.tenant, owner: whose });
   }
 
   /**
@@ -133,12 +123,24 @@ export class SessionAdminService {
    * @param isStopping whether to end before all are deleted
    */
   async expire(before: number, isStopping: () => boolean): Promise<void> {
+    await this.removeAllIdle(before, {}, isStopping);
+  }
+
+  private async removeAllIdle(
+    before: number,
+    of: Parameters<SessionStore['idle']>[2],
+    isStopping = () => false,
+  ): Promise<PrunedSessions> {
+    let deleted = 0;
     const held = new Set<string>();
-    while (!isStopping()) {
-      const expired = await this.store.expired(before, SESSIONS_A_PAGE + held.size);
-      const next = expired.filter((key) => !held.has(nameOf(key)));
-      if (next.length === 0) return;
-      for (const key of next) if (!(await this.removeIdle(key, before))) held.add(nameOf(key));
+    for (;;) {
+      const idle = await this.store.idle(before, SESSIONS_A_PAGE + held.size, of);
+      const next = idle.filter((key) => !held.has(nameOf(key)));
+      if (next.length === 0 || isStopping()) return { deleted, held: held.size };
+      for (const key of next) {
+        if (await this.removeIdle(key, before)) deleted++;
+        else held.add(nameOf(key));
+      }
     }
   }
 

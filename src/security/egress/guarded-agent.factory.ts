@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { LookupFunction } from 'node:net';
 import type { Agent, buildConnector, EnvHttpProxyAgent } from 'undici';
 import { createGuardedConnector } from './guarded-connector.factory.js';
@@ -28,7 +27,7 @@ export async function createGuardedAgent(
 ): Promise<Agent | EnvHttpProxyAgent> {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs } = wanted;
   const { Agent, buildConnector, EnvHttpProxyAgent } = await import('undici');
-  const connectors = new LRUCache<string, buildConnector.connector>({ max: MAX_PLACES });
+  const connectors = new Map<string, buildConnector.connector>();
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol, port } = options;
     const place = toPlace(hostname, Number(port) || (protocol === 'https:' ? 443 : 80));
@@ -36,10 +35,18 @@ export async function createGuardedAgent(
     const connector =
       connectors.get(key) ??
       createGuardedConnector(buildConnector, place, policy, { connectTimeoutMs, lookup, writeTimeoutMs, probeMs });
+    connectors.delete(key);
     connectors.set(key, connector);
+    if (connectors.size > MAX_PLACES) connectors.delete(connectors.keys().next().value!);
     connector(options, callback);
   };
-  const options = {
+  const options = { ...toPoolOptions(wanted), connect };
+  const { proxy } = policy;
+  return proxy ? new EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs }) : new Agent(options);
+}
+
+function toPoolOptions(wanted: ConnectionOptions) {
+  return {
     connections: wanted.most ?? MAX_CONNECTIONS,
     pipelining: wanted.isPersistent === false ? 0 : 1,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -50,8 +57,5 @@ export async function createGuardedAgent(
     // A call has its own time limits: undici's are coarse (about 1 s) and stop between phases. They limit silence only.
     headersTimeout: wanted.readTimeoutMs ?? 0,
     bodyTimeout: wanted.readTimeoutMs ?? 0,
-    connect,
   };
-  const { proxy } = policy;
-  return proxy ? new EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs }) : new Agent(options);
 }
