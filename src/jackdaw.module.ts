@@ -4,6 +4,7 @@ import {
   Module,
   type DynamicModule,
   type FactoryProvider,
+  type LoggerService,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
   type Type,
@@ -14,7 +15,14 @@ import { AsyncOption, moduleFor } from './kernel/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
-import { ExtensionModule, loadRunEventModule } from './extension/index.js';
+import {
+  ExtensionModule,
+  loadRunEventModule,
+  REPORT_OPTIONS,
+  type ReportOptions,
+  RunReportService,
+  type TelemetryOption,
+} from './extension/index.js';
 import { type EmbeddingModel, LLM_MIGRATIONS, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
@@ -82,6 +90,13 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly authenticator?: Type<Authenticator> | Authenticator;
   /** Security policy in addition to `SECURITY_POLICY_FILE`; docs/policies.md. */
   readonly securityPolicy?: SecurityPolicy;
+  /** Receives measurements of runs, or all run events; docs/library.md. */
+  readonly telemetry?: TelemetryOption;
+  /**
+   * Receives a debug line for each model call and tool call, and a warning for each failed call. In `serve` it also replaces
+   * the log of the server.
+   */
+  readonly logger?: LoggerService;
   /** When unfinished runs of an earlier process resume: after the start of the application, or at `RunService.recover()`. */
   readonly recovery?: 'at-start' | 'manual';
 }
@@ -175,6 +190,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     loaded?: LoadedConfig,
   ): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
+    const reports: ReportOptions = { telemetry: options.telemetry, logger: options.logger };
     assertExtensions(extensions);
     const rest = RestToolModule.forRoot(of(factoryOptions, ({ restTools = [] }) => restTools));
     const mcp = McpModule.forRoot(
@@ -201,7 +217,12 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         workflows,
         ...additions(options),
       ],
-      providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
+      providers: [
+        ...[...tools, ...extensions].map(toProvider),
+        { provide: RECOVERY, useValue: recovery },
+        { provide: REPORT_OPTIONS, useValue: reports },
+        RunReportService,
+      ],
       exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
     };
   }

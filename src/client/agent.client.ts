@@ -1,4 +1,4 @@
-import type { Type } from '@nestjs/common';
+import type { LoggerService, Type } from '@nestjs/common';
 import {
   type AgentDefinition,
   type Approval,
@@ -25,6 +25,7 @@ import { type ChatMessage, toRequest } from './chat-message.mapper.js';
 import { openChatStream } from './chat-stream.js';
 import { type JsonValue, newId, type Principal } from '../kernel/index.js';
 import type { McpServerConfig } from '../mcp/index.js';
+import type { TelemetryOption } from '../extension/index.js';
 import type { RunEvent, RunFile } from '../run/index.js';
 import { assertSessionId, type Memory, type MemoryRules, type SessionOptions } from '../session/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
@@ -264,6 +265,17 @@ export class Agent {
    */
   setSecurityPolicy(policy: SecurityPolicy): Promise<void> {
     return this.services.policies.set(policy);
+  }
+
+  /** Replaces the logger given at creation; see `CreateAgentOptions`. */
+  setLogger(logger: LoggerService): void {
+    this.services.useLogger(logger);
+    this.services.reports.setLogger(logger);
+  }
+
+  /** Replaces the telemetry given at creation. */
+  setTelemetry(telemetry: TelemetryOption): void {
+    this.services.reports.setTelemetry(telemetry);
   }
 
   /**
