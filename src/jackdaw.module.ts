@@ -15,14 +15,7 @@ import { AsyncOption, moduleFor } from './kernel/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
-import {
-  ExtensionModule,
-  loadRunEventModule,
-  REPORT_OPTIONS,
-  type ReportOptions,
-  RunReportService,
-  type TelemetryOption,
-} from './extension/index.js';
+import { ExtensionModule, loadRunEventModule, reportProviders, type TelemetryOption } from './extension/index.js';
 import { type EmbeddingModel, LLM_MIGRATIONS, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
@@ -190,7 +183,6 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     loaded?: LoadedConfig,
   ): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
-    const reports: ReportOptions = { telemetry: options.telemetry, logger: options.logger };
     assertExtensions(extensions);
     const rest = RestToolModule.forRoot(of(factoryOptions, ({ restTools = [] }) => restTools));
     const mcp = McpModule.forRoot(
@@ -220,8 +212,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
       providers: [
         ...[...tools, ...extensions].map(toProvider),
         { provide: RECOVERY, useValue: recovery },
-        { provide: REPORT_OPTIONS, useValue: reports },
-        RunReportService,
+        ...reportProviders(options),
       ],
       exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
     };

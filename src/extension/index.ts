@@ -2,7 +2,7 @@
 export { loadRunEventModule } from './events/run-event-module.loader.js';
 export { ExtensionLoader } from './extension.loader.js';
 export { ExtensionModule } from './extension.module.js';
-export { REPORT_OPTIONS, RunReportService } from './run-report.service.js';
-export type { ReportOptions, TelemetryOption } from './run-report.service.js';
+export { reportProviders, RunReportService } from './run-report.service.js';
+export type { TelemetryOption } from './run-report.service.js';
 export { Telemetry } from './telemetry.js';
 export type { Measured, ModelCallMeasured, ToolCallMeasured, UsageMeasured } from './telemetry.js';

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type LoggerService, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type LoggerService, type OnModuleInit, type Provider } from '@nestjs/common';
 import { ConfiguredSecrets, serverConfig, type ServerConfig } from '../config/index.js';
 import { type JsonValue, maskSecrets, parseJson } from '../kernel/index.js';
 import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
@@ -9,12 +9,17 @@ import { SecurityPolicies } from '../tool-policy/index.js';
 export type TelemetryOption = Partial<Telemetry> | RunNoticeListener;
 
 /** The receivers given in code. */
-export interface ReportOptions {
+interface ReportOptions {
   readonly telemetry?: TelemetryOption | undefined;
   readonly logger?: LoggerService | undefined;
 }
 
-export const REPORT_OPTIONS = Symbol('REPORT_OPTIONS');
+const REPORT_OPTIONS = Symbol('REPORT_OPTIONS');
+
+interface RunLog {
+  debug(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
 
 /** Maximum length of arguments in a line, in UTF-16 units. */
 const MAX_ARGUMENTS = 1_000;
@@ -60,38 +65,35 @@ export class RunReportService implements OnModuleInit {
   }
 
   private report(logger: LoggerService, { runId: run_id, agent, event }: RunNotice): void {
-    const debug = (fields: object, message: string) => logger.debug?.({ run_id, agent, ...fields }, message, CONTEXT);
-    const warn = (fields: object, message: string) => logger.warn({ run_id, agent, ...fields }, message, CONTEXT);
-    switch (event.type) {
-      case 'run.started':
-        return debug({}, 'Run started');
-      case 'message.completed': {
-        const { iteration, tool_calls, finish_reason, execution_time_ms: duration_ms } = event;
-        this.remember(run_id, tool_calls);
-        return debug({ iteration, duration_ms, finish_reason, calls: tool_calls.length }, 'Model call completed');
-      }
-      case 'tool.started': {
-        const { iteration, tool, call_id, arguments: given } = event;
-        this.remember(run_id, [{ id: call_id, arguments: given }]);
-        return debug({ iteration, tool, arguments: this.masked(given) }, 'Tool call started');
-      }
-      case 'tool.completed': {
-        const { iteration, tool, call_id, code, error, execution_time_ms: duration_ms } = event;
-        const given = this.forget(run_id, call_id);
-        if (event.success) return debug({ iteration, tool, duration_ms }, 'Tool call completed');
-        const failure = { code, error: error === undefined ? undefined : this.masked(error) };
-        return warn({ iteration, tool, duration_ms, ...failure, arguments: this.masked(given) }, 'Tool call failed');
-      }
-      case 'run.completed':
-      case 'run.cancelled':
-      case 'run.failed': {
-        this.arguments.delete(run_id);
-        const { iterations, finish_reason } = event;
-        return debug({ iterations, finish_reason }, event.type === 'run.completed' ? 'Run completed' : 'Run ended');
-      }
-      default:
-        return undefined;
+    const log: RunLog = {
+      debug: (fields, message) => void logger.debug?.({ run_id, agent, ...fields }, message, CONTEXT),
+      warn: (fields, message) => void logger.warn({ run_id, agent, ...fields }, message, CONTEXT),
+    };
+    if (event.type === 'run.started') log.debug({}, 'Run started');
+    if (event.type === 'message.completed') {
+      const { iteration, tool_calls, finish_reason, execution_time_ms: duration_ms } = event;
+      this.remember(run_id, tool_calls);
+      log.debug({ iteration, duration_ms, finish_reason, calls: tool_calls.length }, 'Model call completed');
     }
+    if (event.type === 'tool.started') {
+      const { iteration, tool, call_id, arguments: given } = event;
+      this.remember(run_id, [{ id: call_id, arguments: given }]);
+      log.debug({ iteration, tool, arguments: this.masked(given) }, 'Tool call started');
+    }
+    if (event.type === 'tool.completed') this.reportResult(log, run_id, event);
+    if (event.type === 'run.completed' || event.type === 'run.cancelled' || event.type === 'run.failed') {
+      this.arguments.delete(run_id);
+      const { iterations, finish_reason } = event;
+      log.debug({ iterations, finish_reason }, event.type === 'run.completed' ? 'Run completed' : 'Run ended');
+    }
+  }
+
+  private reportResult(log: RunLog, runId: string, event: RunNotice<'tool.completed'>['event']): void {
+    const { iteration, tool, call_id, code, error, execution_time_ms: duration_ms } = event;
+    const given = this.forget(runId, call_id);
+    if (event.success) return log.debug({ iteration, tool, duration_ms }, 'Tool call completed');
+    const failure = { code, error: error === undefined ? undefined : this.masked(error) };
+    log.warn({ iteration, tool, duration_ms, ...failure, arguments: this.masked(given) }, 'Tool call failed');
   }
 
   private remember(runId: string, calls: readonly { readonly id: string; readonly arguments: string }[]): void {
@@ -118,4 +120,8 @@ export class RunReportService implements OnModuleInit {
     const safe = maskSecrets(shown, this.secrets.values);
     return safe.length > MAX_ARGUMENTS ? `${safe.slice(0, MAX_ARGUMENTS)}…` : safe;
   }
+}
+
+export function reportProviders(options: ReportOptions): Provider[] {
+  return [{ provide: REPORT_OPTIONS, useValue: options }, RunReportService];
 }

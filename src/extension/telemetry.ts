@@ -1,6 +1,6 @@
 import type { RunEvent, RunNotice, RunNoticeListener } from '../run/index.js';
 
-type UsageReported = Extract<RunEvent, { readonly type: 'usage' }>;
+type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { readonly type: T }>;
 
 /** The run and the time of a measurement. */
 export interface Measured extends Pick<RunNotice, 'runId' | 'sessionId' | 'tenant' | 'agent'> {
@@ -17,7 +17,7 @@ export interface ModelCallMeasured extends Measured {
 }
 
 /** Tokens of a model call, or of a tool's own model calls. */
-export type UsageMeasured = Measured & Omit<UsageReported, 'type' | 'iteration'>;
+export type UsageMeasured = Measured & Omit<EventOf<'usage'>, 'type' | 'iteration'>;
 
 export interface ToolCallMeasured extends Measured {
   readonly tool: string;
@@ -52,32 +52,34 @@ export abstract class Telemetry {
 
 /** The listener of run events that calls a telemetry's methods. */
 export function toListener(telemetry: Partial<Telemetry>): RunNoticeListener {
-  return async ({ runId, sessionId, tenant, agent, at, event }) => {
-    if (!('iteration' in event) || event.iteration === undefined) return;
-    const measured = { runId, sessionId, tenant, agent, at, iteration: event.iteration };
-    switch (event.type) {
-      case 'message.completed':
-        await telemetry.recordIteration?.(measured);
-        await telemetry.recordModelCall?.({
-          ...measured,
-          durationMs: event.execution_time_ms ?? 0,
-          finishReason: event.finish_reason,
-        });
-        return;
-      case 'usage': {
-        const { type: _type, ...usage } = event;
-        await telemetry.recordUsage?.({ ...measured, ...usage });
-        return;
-      }
-      case 'tool.completed':
-        await telemetry.recordToolCall?.({
-          ...measured,
-          tool: event.tool,
-          durationMs: event.execution_time_ms,
-          isSuccess: event.success,
-          ...(event.code !== undefined && { code: event.code }),
-        });
-        return;
+  return async (notice) => {
+    const { event } = notice;
+    if (event.type === 'message.completed') await reportModelCall(telemetry, event, measured(notice, event.iteration));
+    if (event.type === 'tool.completed') await reportToolCall(telemetry, event, measured(notice, event.iteration));
+    if (event.type === 'usage') {
+      const { type: _type, ...usage } = event;
+      await telemetry.recordUsage?.({ ...measured(notice, event.iteration), ...usage });
     }
   };
+}
+
+function measured({ runId, sessionId, tenant, agent, at }: RunNotice, iteration: number): Measured {
+  return { runId, sessionId, tenant, agent, at, iteration };
+}
+
+async function reportModelCall(
+  telemetry: Partial<Telemetry>,
+  { execution_time_ms: durationMs = 0, finish_reason: finishReason }: EventOf<'message.completed'>,
+  of: Measured,
+): Promise<void> {
+  await telemetry.recordIteration?.(of);
+  await telemetry.recordModelCall?.({ ...of, durationMs, finishReason });
+}
+
+async function reportToolCall(
+  telemetry: Partial<Telemetry>,
+  { tool, success: isSuccess, code, execution_time_ms: durationMs }: EventOf<'tool.completed'>,
+  of: Measured,
+): Promise<void> {
+  await telemetry.recordToolCall?.({ ...of, tool, durationMs, isSuccess, ...(code !== undefined && { code }) });
 }

@@ -12,12 +12,6 @@ const MAX_CLOSED_PIPES = 10;
  */
 export function logUnhandledErrors(): () => void {
   const isOfLog = closedPipes();
-  const log = (err: unknown, what: string): void => {
-    const { tool, runId: run_id } = executingCall() ?? {};
-    const place = tool === undefined ? '' : ` in tool "${tool}"`;
-    logger.error({ err, ...(tool !== undefined && { tool, run_id }) }, `${what}${place}; the server continues`);
-  };
-  const rejected = (reason: unknown): void => log(reason, 'Unhandled promise rejection');
   const thrown = (error: unknown): void => {
     // The log itself cannot be written: another line would fail in the same way.
     if ((error as { code?: unknown } | null)?.code === 'EPIPE' && isOfLog(executingCall() !== undefined))
@@ -45,4 +39,14 @@ function closedPipes(): (isInCall: boolean) => boolean {
     second = now;
     return !isInCall || count > MAX_CLOSED_PIPES;
   };
+}
+
+function log(err: unknown, what: string): void {
+  const { tool, runId: run_id } = executingCall() ?? {};
+  const place = tool === undefined ? '' : ` in tool "${tool}"`;
+  logger.error({ err, ...(tool !== undefined && { tool, run_id }) }, `${what}${place}; the server continues`);
+}
+
+function rejected(reason: unknown): void {
+  log(reason, 'Unhandled promise rejection');
 }
