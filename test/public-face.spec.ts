@@ -81,6 +81,7 @@ describe('the package root', () => {
       'registerMcp',
       'serve',
       'suspend',
+      'toMcpError',
       'unregisterMcp',
       'withImages',
     ]);
