@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { LookupFunction } from 'node:net';
-import type { Agent, buildConnector, EnvHttpProxyAgent } from 'undici';
+import type { Agent, buildConnector, EnvHttpProxyAgent, Pool } from 'undici';
 import { createGuardedConnector } from './guarded-connector.factory.js';
 import { type OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
 import type { ConnectionOptions } from './outgoing.types.js';
@@ -27,7 +27,7 @@ export async function createGuardedAgent(
   wanted: ConnectionOptions = {},
 ): Promise<Agent | EnvHttpProxyAgent> {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs } = wanted;
-  const { Agent, buildConnector, EnvHttpProxyAgent } = await import('undici');
+  const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import('undici');
   const connectors = new LRUCache<string, buildConnector.connector>({ max: MAX_PLACES });
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol, port } = options;
@@ -45,6 +45,8 @@ export async function createGuardedAgent(
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: wanted.idleMs ?? KEEP_ALIVE_MS,
     keepAliveMaxTimeout: wanted.idleMs ?? LONGEST_KEEP_ALIVE_MS,
+    // By default a single connection has no pool, and only a pool applies the lifetime.
+    factory: (origin: string | URL, pool: object) => new Pool(origin, pool as Pool.Options),
     clientTtl: wanted.lifetimeMs ?? null,
     allowH2: false,
     // A call has its own time limits: undici's are coarse (about 1 s) and stop between phases. They limit silence only.
