@@ -40,10 +40,12 @@ export function stateArgumentProblems(
   if (stateInjection !== undefined && typeof stateInjection !== 'boolean') {
     return [`its stateInjection is ${JSON.stringify(stateInjection)}: use true or false`];
   }
-  const name: unknown = stateParameterOf(declaration, isDefault);
-  if (name === undefined) {
-    return stateParameterName === undefined ? [] : ['its stateParameterName has no effect without stateInjection'];
-  }
+  const name = stateParameterOf(declaration, isDefault);
+  if (name !== undefined) return nameProblems(name, parameters);
+  return stateParameterName === undefined ? [] : ['its stateParameterName has no effect without stateInjection'];
+}
+
+function nameProblems(name: unknown, parameters: JsonSchema | undefined): string[] {
   if (typeof name !== 'string' || name === '') return [`its stateParameterName is ${JSON.stringify(name)}: use a name`];
   if (!Object.hasOwn(parameters?.['properties'] ?? {}, name)) return [];
   return [`its parameters have "${name}", where its state would be: give another stateParameterName`];
