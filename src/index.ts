@@ -130,7 +130,13 @@ export type {
   StoredTurn,
   TurnSize,
 } from './session/index.js';
-export { adaptStateful, StatefulToolSessions, ToolStateBackups, ToolStateManager } from './tool-state/index.js';
+export {
+  adaptStateful,
+  StatefulToolSessions,
+  ToolStateBackups,
+  ToolStateManager,
+  ToolStateService,
+} from './tool-state/index.js';
 export {
   Parameter,
   suspend,
@@ -176,7 +182,20 @@ export type {
   RestToolDeclaration,
   TokenCapture,
 } from './rest-tool/index.js';
-export type { StatefulAdapter, StatefulToolSession, StatefulToolSessionOptions } from './tool-state/index.js';
+export type {
+  ContextInfo,
+  ListContextsOptions,
+  OwnedStates,
+  StateEntry,
+  StateHistoryEntry,
+  StateType,
+  StateUpdate,
+  StateVersion,
+  StatefulAdapter,
+  StatefulToolSession,
+  StatefulToolSessionOptions,
+  WritableStateType,
+} from './tool-state/index.js';
 export { serve } from './server/index.js';
 export type { Server } from './server/index.js';
 export {

@@ -64,6 +64,7 @@ describe('the package root', () => {
       'ToolState',
       'ToolStateBackups',
       'ToolStateManager',
+      'ToolStateService',
       'UserErasureService',
       'WireModelFactory',
       'WorkflowBuilder',

@@ -31,7 +31,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/tool/index.ts': 103,
 };
 const MOST_NAMES = 40;
-const ROOT_NAMES = 78;
+const ROOT_NAMES = 79;
 const README = { lines: 250, bytes: 12_288 };
 
 const read = (path: string) => readFileSync(path, 'utf8');

@@ -13,7 +13,7 @@ import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
 import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
-import { StatefulToolSessions } from '../tool-state/index.js';
+import { type OwnedStates, StatefulToolSessions, ToolStateService } from '../tool-state/index.js';
 import { ToolExplorer, ToolRegistry } from '../tool/index.js';
 import { WorkflowRegistry, WorkflowService } from '../workflow/index.js';
 import { AgentSessions } from './agent-sessions.client.js';
@@ -87,6 +87,10 @@ export class AgentServices {
 
   get policies(): SecurityPolicies {
     return this.get(SecurityPolicies);
+  }
+
+  statesOf(principal: Principal): OwnedStates {
+    return this.get(ToolStateService).of(principal);
   }
 
   sessionsOf(principal: Principal): AgentSessions {

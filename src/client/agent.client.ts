@@ -27,7 +27,7 @@ import type { McpServerConfig } from '../mcp/index.js';
 import type { RunEvent, RunFile } from '../run/index.js';
 import { assertSessionId, type Memory, type MemoryRules, type SessionOptions } from '../session/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
-import type { StatefulToolSession } from '../tool-state/index.js';
+import type { OwnedStates, StatefulToolSession } from '../tool-state/index.js';
 import type { Tool, ToolRegistration } from '../tool/index.js';
 import type { WorkflowInput, WorkflowStart } from '../workflow/index.js';
 
@@ -239,6 +239,11 @@ export class Agent {
    */
   createStatefulToolSession(name: string, sessionId: string): StatefulToolSession {
     return this.services.toolSessions.create(name, sessionId, { principal: this.principal });
+  }
+
+  /** The states of stateful tools in its principal's sessions. */
+  get states(): OwnedStates {
+    return this.services.statesOf(this.principal);
   }
 
   /**
