@@ -1,13 +1,6 @@
 /** The public API of Jackdaw. Any addition is public API: a spec lists all names. */
 export { Agent, AgentBuilder, AgentSession, AgentSessions, createAgent, IterationLimitError } from './client/index.js';
-export type {
-  ChatOptions,
-  ChatReply,
-  ChatStreamOptions,
-  CreateAgentOptions,
-  LlmOptions,
-  McpChoice,
-} from './client/index.js';
+export type { ChatOptions, ChatReply, ChatStreamOptions, CreateAgentOptions, McpChoice } from './client/index.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
@@ -39,21 +32,35 @@ export { DatabaseExtension } from './database-extension/index.js';
 
 export type { DatabaseExtensionOptions } from './database-extension/index.js';
 
-export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';
+export {
+  bearerRoute,
+  ChatModel,
+  EmbeddingModel,
+  ModelFactory,
+  ModelRegistry,
+  openModels,
+  WireModelFactory,
+} from './llm/index.js';
 export type {
   CallOptions,
   ChatRequest,
   ChatResult,
   ChatStreamPart,
   EmbeddingResult,
+  LlmOptions,
   Message,
   ModelCapabilities,
   ModelParameters,
+  ModelTrace,
+  OpenedModelChoice,
+  OpenedModels,
+  OpenModelsOptions,
   ParameterLimits,
   ResponseFormat,
   RouteTo,
   ToolCall,
   ToolChoice,
+  TracedCall,
   ModelSettings,
   HttpClient,
   Usage,

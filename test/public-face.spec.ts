@@ -77,6 +77,7 @@ describe('the package root', () => {
       'createAgent',
       'enhance',
       'mcpContent',
+      'openModels',
       'parseAgent',
       'registerMcp',
       'serve',

@@ -6,4 +6,4 @@ export { IterationLimitError } from './agent-reply.mapper.js';
 export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
+export type { CreateAgentOptions, McpChoice } from './create-agent.types.js';
