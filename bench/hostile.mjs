@@ -38,7 +38,7 @@ async function chats(agent) {
   let count = 0;
   while (performance.now() < until) {
     const from = performance.now();
-    await agent.chat('0');
+    await agent.chat('0', { newSession: true });
     longest = Math.max(longest, performance.now() - from);
     count++;
     await pause(2);

@@ -60,7 +60,7 @@ export async function measure(agent, query, concurrency, windowMs) {
   const until = from + windowMs;
   const worker = async () => {
     while (performance.now() < until) {
-      await agent.chat(query);
+      await agent.chat(query, { newSession: true });
       runs++;
     }
   };

@@ -90,8 +90,8 @@ export async function create({ baseURL, dbFile }, more = {}) {
   const remembering = () => agentWith('memory', [], { maxMessages: 1_000_000, maxContextTokens: 100_000_000 });
   const withTools = () => agentWith('tools', [CalculatorTools]);
   return {
-    chat: async (prompt) => (await (await plain()).chat(prompt)).content,
-    agent: async (prompt) => (await (await withTools()).chat(prompt)).content,
+    chat: async (prompt) => (await (await plain()).chat(prompt, { newSession: true })).content,
+    agent: async (prompt) => (await (await withTools()).chat(prompt, { newSession: true })).content,
     async stream(prompt, onFirst) {
       let text = '';
       await (

@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 const PAGE = 'docs/configuration.md';
 const EXAMPLE = 'config/.env.example';
 
-const head = (secrets) => `# Configuration
+const headOf = (secrets) => `# Configuration
 
 <!-- Written by \`npm run docs:configuration\`: change the namespaces in src/config/namespaces instead. -->
 
@@ -40,7 +40,7 @@ export function renderPage(namespaces) {
     ].join('\n');
   });
   const secrets = namespaces.flatMap(({ variables }) => variables.filter(({ file }) => file).map(({ name }) => name));
-  return `${[head(secrets), ...tables].join('\n\n')}\n`;
+  return `${[headOf(secrets), ...tables].join('\n\n')}\n`;
 }
 
 /** config/.env.example: every variable, commented out. */

@@ -1,6 +1,14 @@
 /** The public API of Jackdaw. Any addition is public API: a spec lists all names. */
 export { Agent, AgentBuilder, AgentSession, AgentSessions, createAgent, IterationLimitError } from './client/index.js';
-export type { ChatOptions, ChatReply, ChatStreamOptions, CreateAgentOptions, McpChoice } from './client/index.js';
+export type {
+  ChatMessage,
+  ChatOptions,
+  ChatPart,
+  ChatReply,
+  ChatStreamOptions,
+  CreateAgentOptions,
+  McpChoice,
+} from './client/index.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';

@@ -3,6 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { loadConfig } from '../src/config/index.js';
+import { createAgent } from '../src/index.js';
 import { Database, type Statement } from '../src/persistence/index.js';
 import { AccessLogService } from '../src/security/index.js';
 import { AccessLogRetentionService } from '../src/security/access-log/access-log-retention.service.js';
@@ -210,5 +211,51 @@ describe('the access log of a server', () => {
     for (const wrong of ['targetKind=x', 'cursor=x', 'from=x', 'limit=0', 'who=bob'])
       expect((await jackdaw.get(`/api/access-log?${wrong}`, as('cat'))).status).toBe(400);
     await jackdaw.stop();
+  });
+});
+
+describe('the access log of an agent in code', () => {
+  it('records its accesses as a server does', async () => {
+    const env = { ACCESS_LOG: 'on', DATA_DIR: newFolder(), LLM_PROVIDER: 'offline' };
+    const agent = await createAgent({
+      env,
+      builtinTools: ['calculator', 'sequentialthinking'],
+      principal: { ...ALICE, roles: ['admin'] },
+    });
+    const { runId, sessionId: id } = await agent.chat('Hello');
+    await agent.outcome(runId);
+    await agent.sessions.list();
+    await agent.sessions.get(id!);
+    await agent.session(id!).turns();
+    await agent.sessions.import(await agent.sessions.export(id!), 'copy');
+    await agent.executeTool('calculator', { expression: '1+1' });
+    const { states } = agent;
+    const context = await states.createContext(id!, 'sequentialthinking');
+    await states.setState(context, 'business', {});
+    await states.listContexts();
+    await states.rollback(context, 1);
+    await states.cleanupContext(context);
+    await agent.session(id!).clear();
+    await agent.session(id!).delete();
+    await agent.close();
+
+    const opened = await openDatabase({ DATA_DIR: env.DATA_DIR });
+    const found = await new AccessLogStore(opened.database).list([ALICE.tenant], {}, 50);
+    await opened.close();
+    expect(found.toReversed().map(({ action, targetKind, targetId }) => [action, targetKind, targetId])).toEqual([
+      ['read', 'run', runId],
+      ['read', 'sessions', ''],
+      ['read', 'session', id],
+      ['read', 'session.messages', id],
+      ['export', 'session', id],
+      ['import', 'session', 'copy'],
+      ['call', 'tool', 'calculator'],
+      ['read', 'tool-state', context],
+      ['read', 'tool-states', ''],
+      ['rollback', 'tool-state', context],
+      ['erase', 'tool-state', context],
+      ['erase', 'session.messages', id],
+      ['erase', 'session', id],
+    ]);
   });
 });

@@ -109,7 +109,7 @@ describe('chat of an agent in code', () => {
     const agent = await host.start({}, []);
     const refused = { code: 'VALIDATION_FAILED' };
     await expect(agent.chat(message)).rejects.toMatchObject(refused);
-    await expect(textsOf(agent.chatStream(message))).rejects.toMatchObject(refused);
+    await expect((async () => textsOf(agent.chatStream(message)))()).rejects.toMatchObject(refused);
     await expect(agent.stream(message, () => undefined)).rejects.toMatchObject(refused);
   });
 });

@@ -39,6 +39,20 @@ describeDatabases('an in-memory conversation', servers, (created) => {
     return memory;
   };
 
+  it.each<[unknown, RegExp]>([
+    ['user', /addMessage takes one message, such as .*; it received a value of type string/],
+    [undefined, /it received a value of type undefined/],
+    [{ role: 'robot', content: 'x' }, /message\.role: /],
+    [{ role: 'user' }, /message\.content: /],
+    [{ role: 'tool', content: 'x', name: 'n' }, /message\.toolCallId: /],
+    [{ role: 'assistant', content: '', toolCalls: [{ name: 'n' }] }, /message\.toolCalls\.0\.id: /],
+  ])('refuses %j, which is no message', async (message, problem) => {
+    const memory = await memories.create(ALICE);
+    const adding = memory.addMessage(message as SessionMessage);
+    await expect(adding).rejects.toMatchObject({ code: 'VALIDATION_FAILED', message: expect.stringMatching(problem) });
+    expect(await memory.getMessages()).toEqual([]);
+  });
+
   it('returns messages with their time and metadata until it is cleared', async () => {
     const before = Date.now();
     const memory = await holding({ ...user('one'), metadata: { from: 'web' } }, asks, result, assistant('noon'));

@@ -136,6 +136,23 @@ it('reports which part of each referenced turn the model received', async () => 
   });
 });
 
+it('includes the turns to which the question refers, with the policy lru', async () => {
+  await start({ AGENT_MEMORY_POLICY: 'lru', AGENT_MEMORY_MAX_MESSAGES: '6' });
+  llm.reset();
+  llm.always({ text: 'ok' });
+  const queries = Array.from({ length: 12 }, (_, at) => `question ${at + 1}`);
+  for (const query of queries) await chat(query);
+  const { body } = await chat('now', { references: [2, 3, 900] });
+  const asked = llm.lastRequest.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  expect(asked).toEqual(['question 2', 'question 3', 'question 12', 'now']);
+  expect(body['memory_state']).toMatchObject({
+    references: [
+      { turn: 2, seen: 'whole' },
+      { turn: 3, seen: 'whole' },
+    ],
+  });
+});
+
 describe('a run that restarts on another node', () => {
   /** Stops the server during the second question's model call. @returns the run and its model request */
   async function interrupt(dataDir: string): Promise<{ runId: string; request: FakeRequest }> {

@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { PINNED } from '../src/session/index.js';
 import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
 import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
@@ -39,34 +38,23 @@ describe('deferred session maintenance', () => {
     expect(await archive.span({ tenant: 't', id: 'sound' })).toEqual({ first: 1, last: 1 });
     expect(await changes.pending(ownerOf({ tenant: 't', id: 'broken' }))).toHaveLength(1);
   });
-
-  it('includes the files of expired sessions', async () => {
-    const place = mkdtempSync(join(folder, 'old-'));
-    const files = await FileTurnArchive.open(place, 1);
-    const store = new ProjectedTurnStore(new TurnOutbox(journal.database), files);
-    await put(files, { tenant: 't', id: 's' }, 1);
-    store.onApplicationBootstrap();
-    while (readdirSync(place).length > 0) await setImmediate();
-    await store.beforeApplicationShutdown();
-    expect(await files.span({ tenant: 't', id: 's' })).toEqual({ first: 0, last: 0 });
-  });
 });
 
 describe('session files', () => {
   let place: string;
   let files: FileTurnArchive;
   const KEY = { tenant: 't', id: 's' };
-  const open = (ttlMs = 0) => FileTurnArchive.open(place, ttlMs);
+  const open = () => new FileTurnArchive(place);
   const path = () => join(place, readdirSync(place)[0]!);
   beforeEach(async () => {
     place = mkdtempSync(join(folder, 'files-'));
-    files = await open();
+    files = open();
     await put(files, KEY, 1, 2);
   });
 
   it('are read by another process, one JSON object a line', async () => {
     await files.apply(KEY, 1, { kind: 'mark', turn: 1, mark: PINNED });
-    const again = await open();
+    const again = open();
     expect(await again.get(KEY, [1, 2])).toEqual([turn(1), turn(2)]);
     expect(await again.marks(KEY)).toEqual(new Map([[1, PINNED]]));
     const lines = (await readFile(path(), 'utf8')).trimEnd().split('\n');
@@ -84,10 +72,10 @@ describe('session files', () => {
     const lastAt = whole.length - Buffer.byteLength(`${lines.at(-1)}\n`);
     for (const cut of [lastAt + 1, lastAt + 40, whole.length - 1]) {
       await writeFile(path(), whole.subarray(0, cut));
-      const again = await open();
+      const again = open();
       expect((await again.span(KEY)).last).toBe(1);
       await put(again, KEY, 2, 3);
-      expect(await (await open()).get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
+      expect(await open().get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
     }
   });
 
@@ -96,35 +84,13 @@ describe('session files', () => {
     await put(files, other, 1);
     const [a, b] = readdirSync(place).map((name) => join(place, name));
     await writeFile(a!, await readFile(b!));
-    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).span(key)));
+    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => open().span(key)));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
       { reason: { code: 'SESSION_FILE_DAMAGED', message: expect.stringContaining('another session') } },
     ]);
     await appendFile(b!, 'nonsense\n');
-    await expect(Promise.all([KEY, other].map(async (key) => (await open()).span(key)))).rejects.toMatchObject({
+    await expect(Promise.all([KEY, other].map(async (key) => open().span(key)))).rejects.toMatchObject({
       code: 'SESSION_FILE_DAMAGED',
     });
-  });
-
-  it('are deleted when they have not changed for their time to live', async () => {
-    await files.prune(Date.now() + 1_000_000);
-    const short = await open(1000);
-    await short.prune(Date.now());
-    expect(readdirSync(place)).toHaveLength(1);
-    await short.prune(Date.now() + 2000);
-    expect(readdirSync(place)).toEqual([]);
-    expect((await short.span(KEY)).last).toBe(0);
-  });
-
-  it('are hidden from reads after they expire, and replaced by the next turn', async () => {
-    const short = await open(60_000);
-    const [name] = readdirSync(place);
-    const past = new Date(Date.now() - 60_000);
-    await utimes(join(place, name!), past, past);
-    expect(await short.span(KEY)).toEqual({ first: 0, last: 0 });
-    expect([await short.get(KEY, [1, 2, 3]), await short.marks(KEY)]).toEqual([[], new Map()]);
-    expect(readdirSync(place)).toEqual([name]);
-    await short.apply(KEY, 9, { kind: 'append', turn: turn(9) });
-    expect(await short.span(KEY)).toEqual({ first: 9, last: 9 });
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { DataSource } from 'typeorm';
@@ -56,6 +57,23 @@ describe('a start that goes wrong', () => {
       code: 'CONFIG_INVALID',
       message: `The server cannot listen on port ${port} of 127.0.0.1: the port is in use; stop the other program, or set another PORT (0 selects a free port).`,
     });
+  });
+
+  it.each([
+    [{ SESSION_STORE: 'file' }, 'sessions'],
+    [{ TOOL_STATE_MANAGER: 'persistent' }, 'tool-states'],
+    [{ TOOL_STATE_BACKUP: 'true' }, 'backups'],
+  ])('names the folder that %j cannot use', async (env, name) => {
+    const path = join(folder, name);
+    writeFileSync(path, 'a file');
+    try {
+      await expect(start(env)).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: `The folder ${path} cannot be used: a part of its path is a file and must be a folder: move that away, or set another DATA_DIR.`,
+      });
+    } finally {
+      rmSync(path);
+    }
   });
 
   it('leaves the database unlocked after a duplicate tool name', async () => {

@@ -78,7 +78,8 @@ export class AgentMemory {
         countTokens,
         onUsage,
       });
-      const tools = { summarise, count: countTokens };
+      const { references } = input;
+      const tools = { summarise, count: countTokens, ...(references && { references }) };
       const past = isWholeTurns(run)
         ? await this.wholeTurns.look(key, rules, summarise)
         : await this.memory.look(key, rules, tools);

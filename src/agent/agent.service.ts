@@ -67,7 +67,7 @@ export class AgentService {
     if (status === 'queued' && closedBy !== 'SESSION_BUSY') {
       throw new AppError(
         'SHUTTING_DOWN',
-        `The server is shutting down; run "${run.id}" is stored and resumes at the next start: follow it at GET /api/runs/${run.id}.`,
+        `The server is shutting down; run "${run.id}" is stored and resumes in another process or at the next start: follow it at GET /api/runs/${run.id}.`,
         { isRetryable: false, details: { run_id: run.id } },
       );
     }

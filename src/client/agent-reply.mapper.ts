@@ -5,8 +5,10 @@ import type { ModelParameters, ToolChoice, Usage } from '../llm/index.js';
 import { toUsage, type RunFinishReason, type WaitingRequest } from '../run/index.js';
 
 export interface ChatOptions {
-  /** Session to continue; if omitted, a new one. */
+  /** Session to continue; by default the agent's own session. */
   readonly sessionId?: string;
+  /** Whether to start a new session instead; default false. */
+  readonly newSession?: boolean;
   /** Another model of the same provider, or one of another provider that is configured, as `provider:name`. */
   readonly model?: string;
   /** Model parameters; they override the agent's. */

@@ -12,6 +12,7 @@ import { ExtensionLoader } from '../extension/index.js';
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
 import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
+import { AccessLogService } from '../security/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import { type OwnedStates, StatefulToolSessions, ToolStateService } from '../tool-state/index.js';
 import { ToolExplorer, ToolRegistry } from '../tool/index.js';
@@ -93,11 +94,16 @@ export class AgentServices {
     return this.get(ToolStateService).of(principal);
   }
 
+  get access(): AccessLogService {
+    return this.get(AccessLogService);
+  }
+
   sessionsOf(principal: Principal): AgentSessions {
     return new AgentSessions(principal, {
       sessions: this.get(SessionService),
       admin: this.get(SessionAdminService),
       users: this.get(UserErasureService),
+      access: this.access,
     });
   }
 

@@ -1,16 +1,17 @@
 import type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
+import type { ChatMessage } from './chat-message.mapper.js';
 import type { AgentSessions } from './agent-sessions.client.js';
 import type { RunEvent } from '../run/index.js';
 import type { SessionRecord, StoredTurn } from '../session/index.js';
 
-type SessionChatOptions = Omit<ChatOptions, 'sessionId'>;
+type SessionChatOptions = Omit<ChatOptions, 'sessionId' | 'newSession'>;
 
 /** The agent of a session. */
 interface ChatAgent {
   readonly sessions: AgentSessions;
-  chat(query: string, options: ChatOptions): Promise<ChatReply>;
-  chatStream(query: string, options: ChatStreamOptions): AsyncGenerator<string, void>;
-  stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions): Promise<void>;
+  chat(message: ChatMessage, options: ChatOptions): Promise<ChatReply>;
+  chatStream(message: ChatMessage, options: ChatStreamOptions): AsyncGenerator<string, void>;
+  stream(message: ChatMessage, callback: (event: RunEvent) => void, options: ChatOptions): Promise<void>;
 }
 
 /** A session with an agent of `createAgent`. */
@@ -21,18 +22,21 @@ export class AgentSession {
   ) {}
 
   /** As `agent.chat`, in this session. */
-  chat(query: string, options: SessionChatOptions = {}): Promise<ChatReply> {
-    return this.agent.chat(query, { ...options, sessionId: this.id });
+  chat(message: ChatMessage, options: SessionChatOptions = {}): Promise<ChatReply> {
+    return this.agent.chat(message, { ...options, sessionId: this.id });
   }
 
   /** As `agent.chatStream`, in this session. */
-  chatStream(query: string, options: Omit<ChatStreamOptions, 'sessionId'> = {}): AsyncGenerator<string, void> {
-    return this.agent.chatStream(query, { ...options, sessionId: this.id });
+  chatStream(
+    message: ChatMessage,
+    options: Omit<ChatStreamOptions, 'sessionId' | 'newSession'> = {},
+  ): AsyncGenerator<string, void> {
+    return this.agent.chatStream(message, { ...options, sessionId: this.id });
   }
 
   /** As `agent.stream`, in this session. */
-  stream(query: string, callback: (event: RunEvent) => void, options: SessionChatOptions = {}): Promise<void> {
-    return this.agent.stream(query, callback, { ...options, sessionId: this.id });
+  stream(message: ChatMessage, callback: (event: RunEvent) => void, options: SessionChatOptions = {}): Promise<void> {
+    return this.agent.stream(message, callback, { ...options, sessionId: this.id });
   }
 
   /** @throws AppError `SESSION_NOT_FOUND` if the session has no message and was not created */

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../kernel/index.js';
 import { UserErasureService, type Erasure } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
+import type { AccessLogService } from '../security/index.js';
 import {
   SessionAdminService,
   SessionService,
@@ -17,11 +18,12 @@ export interface SessionServices {
   readonly sessions: SessionService;
   readonly admin: SessionAdminService;
   readonly users: UserErasureService;
+  readonly access: AccessLogService;
 }
 
 /**
  * Sessions of an agent from `createAgent`, in its principal's tenant. The methods equal the REST routes of the same
- * names.
+ * names, also in the access log.
  */
 export class AgentSessions {
   constructor(
@@ -38,21 +40,27 @@ export class AgentSessions {
    * A page of sessions, newest first. @param page `limit` is 50 by default; `after` is the last session of the previous
    * page
    */
-  list({ limit = 50, after }: { limit?: number; after?: SessionPlace } = {}): Promise<SessionRecord[]> {
-    return this.services.admin.list(this.principal, limit, after);
+  async list({ limit = 50, after }: { limit?: number; after?: SessionPlace } = {}): Promise<SessionRecord[]> {
+    const found = await this.services.admin.list(this.principal, limit, after);
+    this.record('read', 'sessions', '');
+    return found;
   }
 
   /** @throws AppError `SESSION_NOT_FOUND` */
-  get(id: string): Promise<SessionRecord> {
-    return this.services.sessions.get(this.principal, id);
+  async get(id: string): Promise<SessionRecord> {
+    const found = await this.services.sessions.get(this.principal, id);
+    this.record('read', 'session', id);
+    return found;
   }
 
   /**
    * A page of messages in whole turns, oldest first. @param page `limit` in turns, 50 by default; `after` is a turn's
    * number @throws AppError `SESSION_NOT_FOUND`
    */
-  turns(id: string, { limit = 50, after = 0 }: { limit?: number; after?: number } = {}): Promise<StoredTurn[]> {
-    return this.services.sessions.turns(this.principal, id, after, limit);
+  async turns(id: string, { limit = 50, after = 0 }: { limit?: number; after?: number } = {}): Promise<StoredTurn[]> {
+    const found = await this.services.sessions.turns(this.principal, id, after, limit);
+    this.record('read', 'session.messages', id);
+    return found;
   }
 
   /** Replaces a session's metadata; `get` returns it. @throws AppError `SESSION_NOT_FOUND` */
@@ -69,13 +77,15 @@ export class AgentSessions {
   }
 
   /** Deletes all messages. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
-  clear(id: string): Promise<void> {
-    return this.services.admin.clear(this.principal, id);
+  async clear(id: string): Promise<void> {
+    await this.services.admin.clear(this.principal, id);
+    this.record('erase', 'session.messages', id);
   }
 
   /** @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
-  delete(id: string): Promise<void> {
-    return this.services.admin.remove(this.principal, id);
+  async delete(id: string): Promise<void> {
+    await this.services.admin.remove(this.principal, id);
+    this.record('erase', 'session', id);
   }
 
   /**
@@ -87,8 +97,10 @@ export class AgentSessions {
   }
 
   /** Exports a whole session, signed for its tenant. @throws AppError `SESSION_NOT_FOUND` */
-  export(id: string): Promise<SessionExport> {
-    return this.services.admin.export(this.principal, id);
+  async export(id: string): Promise<SessionExport> {
+    const found = await this.services.admin.export(this.principal, id);
+    this.record('export', 'session', id);
+    return found;
   }
 
   /**
@@ -96,12 +108,22 @@ export class AgentSessions {
    * tainted, unless `isTrusted`, which needs the scope `sessions:trust`. @throws AppError `VALIDATION_FAILED`,
    * `SESSION_EXISTS`, `INPUT_BLOCKED`, `FORBIDDEN`
    */
-  import(exported: SessionExport, id?: string, isTrusted = false): Promise<SessionRecord> {
-    return this.services.admin.import(this.principal, exported, id, { isTrusted });
+  async import(exported: SessionExport, id?: string, isTrusted = false): Promise<SessionRecord> {
+    const found = await this.services.admin.import(this.principal, exported, id, { isTrusted });
+    this.record('import', 'session', found.id);
+    return found;
   }
 
   /** Erases a user of the tenant: sessions, runs, facts. @throws AppError `NOT_FOUND`, `SESSION_BUSY` */
-  eraseUser(userId: string): Promise<Erasure> {
-    return this.services.users.erase(this.principal, userId);
+  async eraseUser(userId: string): Promise<Erasure> {
+    const found = await this.services.users.erase(this.principal, userId);
+    this.record('erase', 'user', userId);
+    return found;
+  }
+
+  private record(...[action, kind, id]: Tail<Parameters<AccessLogService['record']>>): void {
+    this.services.access.record(this.principal, action, kind, id);
   }
 }
+
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer R] ? R : never;

@@ -21,8 +21,9 @@ import {
 import type { AgentServices } from './agent-services.js';
 import { AgentSession } from './agent-session.client.js';
 import type { AgentSessions } from './agent-sessions.client.js';
+import { type ChatMessage, toRequest } from './chat-message.mapper.js';
 import { openChatStream } from './chat-stream.js';
-import type { JsonValue, Principal } from '../kernel/index.js';
+import { type JsonValue, newId, type Principal } from '../kernel/index.js';
 import type { McpServerConfig } from '../mcp/index.js';
 import type { RunEvent, RunFile } from '../run/index.js';
 import { assertSessionId, type Memory, type MemoryRules, type SessionOptions } from '../session/index.js';
@@ -43,6 +44,8 @@ export interface AgentBehaviour {
 export class Agent {
   /** The agent's sessions. */
   readonly sessions: AgentSessions;
+  /** The session of calls without `sessionId` and `newSession`; the first one creates it. */
+  readonly sessionId = newId();
 
   constructor(
     private readonly services: AgentServices,
@@ -53,13 +56,14 @@ export class Agent {
   }
 
   /**
-   * Sends a message and waits until the run has ended or waits for a person. `waiting` then contains the pending decisions.
+   * Sends a message and waits until the run has ended or waits for a person. `waiting` then contains the pending decisions. Without
+   * `sessionId` the messages continue one session, one after the other: give each user a session, or `newSession: true`.
    * @throws IterationLimitError if the iteration limit ends the run and `onIterationLimit` is `throw`
    * @throws AppError with the failure's code if the run fails; `OUTPUT_INVALID` also if a Standard Schema's validator rejects valid
    *   JSON; `VALIDATION_FAILED` for a blank message
    */
-  async chat(query: string, options: ChatOptions = {}): Promise<ChatReply> {
-    const answer = await this.services.agents.chat(this.principal, { query, ...options });
+  async chat(message: ChatMessage, options: ChatOptions = {}): Promise<ChatReply> {
+    const answer = await this.services.agents.chat(this.principal, toRequest(message, options, this.sessionId));
     return this.toReply(answer, options.responseFormat);
   }
 
@@ -88,13 +92,13 @@ export class Agent {
    * @throws IterationLimitError with the reply, after its text, if the iteration limit ends the run
    * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` if a person must decide
    */
-  chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
+  chatStream(message: ChatMessage, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
     const format = options.responseFormat ?? this.behaviour.responseFormat;
     return openChatStream(
       () => this.services.agents,
       this.services.runs,
       this.principal,
-      { query, ...options },
+      toRequest(message, options, this.sessionId),
       format,
     );
   }
@@ -103,12 +107,9 @@ export class Agent {
    * Sends a message and passes the run's events, including message deltas, to the callback. Resolves when the run has ended or waits. A
    * failed run is reported as `run.failed`; only errors before its start are thrown.
    */
-  async stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
-    const { items } = await this.services.agents.stream(
-      this.principal,
-      { query, ...options },
-      new AbortController().signal,
-    );
+  async stream(message: ChatMessage, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
+    const request = toRequest(message, options, this.sessionId);
+    const { items } = await this.services.agents.stream(this.principal, request, new AbortController().signal);
     for await (const { event } of items) callback(event);
   }
 
@@ -141,12 +142,16 @@ export class Agent {
    * @throws AppError as `chat`; `RUN_NOT_FOUND`
    */
   async outcome(runId: string): Promise<ChatReply> {
-    return this.toReply(await this.services.agents.outcome(this.principal, runId));
+    const answer = await this.services.agents.outcome(this.principal, runId);
+    this.services.access.record(this.principal, 'read', 'run', runId);
+    return this.toReply(answer);
   }
 
   /** File `n` of a run, to which a tool result refers as `[file n: …]`. @throws AppError `NOT_FOUND`, `RUN_NOT_FOUND`, `RUN_PRUNED` */
-  file(runId: string, n: number): Promise<RunFile> {
-    return this.services.files.get(this.principal, runId, n);
+  async file(runId: string, n: number): Promise<RunFile> {
+    const file = await this.services.files.get(this.principal, runId, n);
+    this.services.access.record(this.principal, 'read', 'run.file', runId);
+    return file;
   }
 
   /** A session by its id; the first message creates it if it does not exist. @throws AppError `VALIDATION_FAILED` */
@@ -180,7 +185,9 @@ export class Agent {
     sessionId?: string,
   ): Promise<JsonValue> {
     const request = { arguments: args, ...(sessionId !== undefined && { sessionId }) };
-    return toCallValue(await this.services.directCalls.call(this.principal, name, request));
+    const answer = await this.services.directCalls.call(this.principal, name, request);
+    this.services.access.record(this.principal, 'call', 'tool', name);
+    return toCallValue(answer);
   }
 
   /** An alias of `executeTool`. @throws AppError as `executeTool` */

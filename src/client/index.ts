@@ -4,6 +4,7 @@ export { Agent } from './agent.client.js';
 export { createAgent } from './agent.factory.js';
 export { IterationLimitError } from './agent-reply.mapper.js';
 export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
+export type { ChatMessage, ChatPart } from './chat-message.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
 export type { CreateAgentOptions, McpChoice } from './create-agent.types.js';

@@ -101,7 +101,7 @@ describe('loadConfig', () => {
         retention: { completedDays: 90, failedDays: 90, usageDays: 400 },
         shutdownTimeoutMs: 8000,
       },
-      session: { store: { kind: 'own' }, ttlSeconds: 86_400, hasLongTermMemory: false },
+      session: { store: { kind: 'own' }, ttlSeconds: 0, hasLongTermMemory: false },
     });
   });
 

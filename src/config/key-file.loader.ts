@@ -3,6 +3,7 @@ import { readText } from '../kernel/index.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES, secretFileOf, type EnvName } from './env.schema.js';
 import { hasQuote, parseKeys } from './key-text.parser.js';
+import { secretIn } from './secret-file.loader.js';
 
 type Given = Readonly<Record<string, string>>;
 type KeyFileName = EnvName & `${string}_API_KEY_FILE`;
@@ -55,13 +56,6 @@ export function withSecretFiles(given: Given): { given: Given; mistakes: string[
     }
   }
   return { given: all, mistakes };
-}
-
-/** @throws Error when the file cannot be read or is empty */
-export function secretIn(path: string, name: string): string {
-  const text = readText(path).trim();
-  if (text === '') throw new Error('the file is empty');
-  return name.endsWith('_KEYS') ? text.split(/[\r\n,]+/).join(',') : text;
 }
 
 /** @throws Error when the file cannot be read, has no key, or has a quoted key */

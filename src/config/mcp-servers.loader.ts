@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/index.js';
 import { parseJson, readText } from '../kernel/index.js';
-import { secretIn } from './key-file.loader.js';
+import { secretIn } from './secret-file.loader.js';
 
 /** The content of the MCP servers file. */
 export interface McpServersFile {

@@ -7,6 +7,7 @@ export { inLists } from './in-list.factory.js';
 export type { InList } from './in-list.factory.js';
 export { KeyedQueue } from './keyed-queue.js';
 export { NotificationChannel } from './notification-channel.js';
+export { prepareFolder } from './open-failure.error.js';
 export { Outbox, OutboxRelay } from './outbox.js';
 export { sharePersistence } from './shared-persistence.registry.js';
 export { PersistenceModule } from './persistence.module.js';

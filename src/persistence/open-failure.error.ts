@@ -1,3 +1,4 @@
+import { access, constants, mkdir } from 'node:fs/promises';
 import { AppError, messageOf } from '../errors/index.js';
 
 const ELSEWHERE = 'or set another DATA_DIR';
@@ -32,6 +33,20 @@ export function toOpenFailure(file: string, cause: unknown): unknown {
   const reason = REASONS[code] ?? (isOfFile ? messageOf(cause) : undefined);
   if (reason === undefined) return cause;
   return new AppError('CONFIG_INVALID', `The database ${file} cannot be opened: ${reason}.`, { cause });
+}
+
+/**
+ * Creates a folder for this user only, if it is missing, and checks that files can be created in it.
+ * @throws AppError `CONFIG_INVALID` that names the folder
+ */
+export async function prepareFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.W_OK);
+  } catch (cause) {
+    const reason = REASONS[codeOf(cause)] ?? messageOf(cause);
+    throw new AppError('CONFIG_INVALID', `The folder ${folder} cannot be used: ${reason}.`, { cause });
+  }
 }
 
 /** `SQLITE_CORRUPT` for `SQLITE_CORRUPT_VTAB`. */

@@ -87,9 +87,13 @@ export class RunExecutor {
 
   private async stopAll(timeoutMs: number): Promise<void> {
     if (this.executions.size === 0 || (await this.areDone(timeoutMs))) return;
-    const reason = new AppError('SHUTTING_DOWN', 'The server shut down; the run resumes at its next start.', {
-      isRetryable: true,
-    });
+    const reason = new AppError(
+      'SHUTTING_DOWN',
+      'The server shut down; the run resumes in another process or at the next start.',
+      {
+        isRetryable: true,
+      },
+    );
     for (const { controller } of this.executions.values()) controller.abort(reason);
     await this.areDone(ABORT_WAIT_MS);
   }

@@ -113,16 +113,33 @@ export class SessionAdminService {
    * @returns the numbers of deleted and of held sessions
    */
   async prune(principal: Principal, before: number, owner?: string): Promise<PrunedSessions> {
-    let deleted = 0;
     const whose = owner ?? this.store.limitOf(principal) ?? undefined;
+    return this.removeAllIdle(before, { tenant: principal.tenant, owner: whose });
+  }
+
+  /**
+   * Deletes the sessions of all tenants without activity since a time, except those that a run holds.
+   * @param before epoch ms
+   * @param isStopping whether to end before all are deleted
+   */
+  async expire(before: number, isStopping: () => boolean): Promise<void> {
+    await this.removeAllIdle(before, {}, isStopping);
+  }
+
+  private async removeAllIdle(
+    before: number,
+    of: Parameters<SessionStore['idle']>[2],
+    isStopping = () => false,
+  ): Promise<PrunedSessions> {
+    let deleted = 0;
     const held = new Set<string>();
     for (;;) {
-      const idle = await this.store.idle(principal.tenant, before, SESSIONS_A_PAGE + held.size, whose);
-      const next = idle.filter((id) => !held.has(id));
-      if (next.length === 0) return { deleted, held: held.size };
-      for (const id of next) {
-        if (await this.removeIdle({ tenant: principal.tenant, id }, before)) deleted++;
-        else held.add(id);
+      const idle = await this.store.idle(before, SESSIONS_A_PAGE + held.size, of);
+      const next = idle.filter((key) => !held.has(nameOf(key)));
+      if (next.length === 0 || isStopping()) return { deleted, held: held.size };
+      for (const key of next) {
+        if (await this.removeIdle(key, before)) deleted++;
+        else held.add(nameOf(key));
       }
     }
   }
@@ -208,6 +225,10 @@ export class SessionAdminService {
     for (const { ended } of states) await ended();
     return null;
   }
+}
+
+function nameOf({ tenant, id }: SessionKey): string {
+  return JSON.stringify([tenant, id]);
 }
 
 function busy(id: string): AppError {

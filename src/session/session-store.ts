@@ -189,14 +189,14 @@ export class SessionStore {
     return rows.map((row) => this.toSession(row));
   }
 
-  /** Up to `limit` sessions without activity since a time, epoch ms; optionally of one owner. */
-  async idle(tenant: string, before: number, limit: number, owner?: string): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM session WHERE tenant = ? AND created_at < ? AND updated_at < ? ${owner === undefined ? '' : 'AND owner = ?'}
-        ORDER BY created_at, id LIMIT ?`,
-      [tenant, before, before, ...(owner === undefined ? [] : [owner]), limit],
+  /** Up to `limit` sessions without activity since a time, epoch ms; optionally of one tenant, or of one owner. */
+  async idle(before: number, limit: number, of: { tenant?: string; owner?: string | undefined } = {}) {
+    const filters = Object.entries(of).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return this.database.query<{ readonly tenant: string; readonly id: string }>(
+      `SELECT tenant, id FROM session WHERE created_at < ? AND updated_at < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
+        ORDER BY created_at, tenant, id LIMIT ?`,
+      [before, before, ...filters.map(([, value]) => value), limit],
     );
-    return rows.map(({ id }) => id);
   }
 
   /** Sub-sessions, in which this session's agent talks with other agents. */

@@ -19,6 +19,7 @@ import { ExportSignatureService } from './exchange/export-signature.service.js';
 import { ImportedTurnFactory } from './exchange/imported-turn.factory.js';
 import { SessionExchangeService } from './exchange/session-exchange.service.js';
 import { SessionAdminService } from './session-admin.service.js';
+import { SessionExpiryService } from './session-expiry.service.js';
 import { SessionService } from './session.service.js';
 import { SESSION_SEALED_TABLES, SIGNING_SEALED_TABLES } from './turn-place.factory.js';
 import { RunModule } from '../run/index.js';
@@ -52,6 +53,7 @@ import { TurnStore } from './turns/turn-store.js';
     SessionFiles,
     SessionContent,
     SessionAdminService,
+    SessionExpiryService,
     ExportSignatureService,
     ImportedTurnFactory,
     SessionExchangeService,

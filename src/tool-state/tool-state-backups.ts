@@ -15,6 +15,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { AppError, messageOf } from '../errors/index.js';
 import { DAY_MS, newId, parseExactJson, RecurringWork } from '../kernel/index.js';
 import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import { prepareFolder } from '../persistence/index.js';
 import { Cipher } from '../security/index.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
@@ -53,9 +54,12 @@ export class ToolStateBackups implements OnApplicationBootstrap, BeforeApplicati
     this.folder = join(dataDir, 'backups');
   }
 
-  onApplicationBootstrap(): void {
-    const { backup } = this.config;
+  /** @throws AppError `CONFIG_INVALID` if the folder of the backups or of the states cannot be written */
+  async onApplicationBootstrap(): Promise<void> {
+    const { backup, manager, path } = this.config;
+    if (manager === 'persistent' && path !== null) await prepareFolder(path);
     if (!backup) return;
+    await prepareFolder(this.folder);
     this.work = new RecurringWork({
       work: async () => {
         await this.backup();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
+import { AccessLogService, type AccessAction } from '../security/index.js';
 import { type StateData, ToolRegistry } from '../tool/index.js';
 import { ContextOwners } from './context-owners.store.js';
 import { toolWithState } from './stateful-tool-sessions.js';
@@ -41,12 +42,13 @@ export class ToolStateService {
     private readonly states: ToolStates,
     private readonly admin: ToolStateAdminService,
     private readonly owners: ContextOwners,
+    private readonly access: AccessLogService,
   ) {}
 
   /** The states that a principal may see: those in its own sessions, or in all of its tenant. */
   of(principal: Principal): OwnedStates {
-    const { tools, states, admin, owners } = this;
-    return new OwnedStates(principal, { tools, states, admin, owners });
+    const { tools, states, admin, owners, access } = this;
+    return new OwnedStates(principal, { tools, states, admin, owners, access });
   }
 }
 
@@ -56,11 +58,12 @@ interface StateServices {
   readonly states: ToolStates;
   readonly admin: ToolStateAdminService;
   readonly owners: ContextOwners;
+  readonly access: AccessLogService;
 }
 
 /**
  * States of stateful tools that one principal may see; all others count as absent. Changes during a run follow the
- * tool's rule for conflicts.
+ * tool's rule for conflicts. The access log has the entries of the REST routes.
  */
 export class OwnedStates {
   constructor(
@@ -84,7 +87,7 @@ export class OwnedStates {
   /** `null` for an absent or expired state, and for an unknown context. */
   async getState(contextId: string, type: StateType): Promise<StateEntry | null> {
     assertType(type, STATE_TYPES);
-    const found = await this.services.admin.lookUp(this.principal, contextId);
+    const found = await this.lookUp(contextId);
     return found && found.manager.getState(contextId, type);
   }
 
@@ -119,6 +122,7 @@ export class OwnedStates {
   async deleteState(contextId: string, type: WritableStateType): Promise<boolean> {
     assertType(type, WRITABLE);
     const found = await this.services.admin.lookUp(this.principal, contextId);
+    if (found) this.record('erase', contextId);
     return found !== null && found.manager.deleteState(contextId, type);
   }
 
@@ -129,6 +133,7 @@ export class OwnedStates {
   async cleanupContext(contextId: string): Promise<boolean> {
     try {
       await this.services.admin.remove(this.principal, contextId);
+      this.record('erase', contextId);
       return true;
     } catch (error) {
       if (error instanceof AppError && error.code === 'TOOL_STATE_NOT_FOUND') return false;
@@ -143,22 +148,24 @@ export class OwnedStates {
       ...(sessionId !== undefined && { session: sessionId }),
       ...(after !== undefined && { after }),
     };
-    return (await this.services.admin.list(this.principal, filter, limit)).map(({ id }) => id);
+    const found = await this.services.admin.list(this.principal, filter, limit);
+    this.services.access.record(this.principal, 'read', 'tool-states', '');
+    return found.map(({ id }) => id);
   }
 
   /** The context without the data of its states; `null` for an unknown one. */
   async getContextInfo(contextId: string): Promise<ContextInfo | null> {
-    return (await this.services.admin.lookUp(this.principal, contextId))?.info ?? null;
+    return (await this.lookUp(contextId))?.info ?? null;
   }
 
   /** Calls and rollbacks, newest first. @param before returns only entries before this `n` @throws AppError `TOOL_STATE_NOT_FOUND` */
   async getHistory(contextId: string, limit = PAGE, before?: number): Promise<StateHistoryEntry[]> {
-    return this.services.admin.history(this.principal, contextId, limit, before);
+    return (await this.find(contextId)).manager.getHistory(contextId, limit, before);
   }
 
   /** Stored versions of the business state, newest first. @throws AppError `TOOL_STATE_NOT_FOUND` */
   async getVersions(contextId: string): Promise<StateVersion[]> {
-    return this.services.admin.versions(this.principal, contextId);
+    return (await this.find(contextId)).manager.getVersions(contextId);
   }
 
   /**
@@ -166,11 +173,25 @@ export class OwnedStates {
    * @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` during a run of the session
    */
   async rollback(contextId: string, version: number): Promise<StateEntry> {
-    return this.services.admin.rollback(this.principal, contextId, version);
+    const state = await this.services.admin.rollback(this.principal, contextId, version);
+    this.record('rollback', contextId);
+    return state;
   }
 
-  private find(contextId: string) {
-    return this.services.admin.find(this.principal, contextId);
+  private async find(contextId: string) {
+    const found = await this.services.admin.find(this.principal, contextId);
+    this.record('read', contextId);
+    return found;
+  }
+
+  private async lookUp(contextId: string) {
+    const found = await this.services.admin.lookUp(this.principal, contextId);
+    if (found) this.record('read', contextId);
+    return found;
+  }
+
+  private record(action: AccessAction, contextId: string): void {
+    this.services.access.record(this.principal, action, 'tool-state', contextId);
   }
 
   private siteOf(sessionId: string) {

@@ -31,7 +31,7 @@ export async function turnPlaces(): Promise<{ places: readonly TurnPlace[]; clea
   const servers = await testServers();
   const places: readonly TurnPlace[] = [
     { name: 'memory', answers: true, isShared: false, open: async () => new MemoryTurnArchive() },
-    { name: 'files', answers: true, isShared: false, open: () => FileTurnArchive.open(folder, 0) },
+    { name: 'files', answers: true, isShared: false, open: async () => new FileTurnArchive(folder) },
     {
       name: 'redis',
       answers: redisUrl !== null,

@@ -26,9 +26,13 @@ export function toCallValue({ tool, run_id, status, ...answer }: DirectCallAnswe
     }
     case 'queued':
     case 'running':
-      throw new AppError('SHUTTING_DOWN', `The call of tool "${tool}" resumes at the next start, as run ${run_id}.`, {
-        isRetryable: false,
-        details,
-      });
+      throw new AppError(
+        'SHUTTING_DOWN',
+        `The call of tool "${tool}" resumes in another process or at the next start, as run ${run_id}.`,
+        {
+          isRetryable: false,
+          details,
+        },
+      );
   }
 }

@@ -50,7 +50,9 @@ export const runConfig = namespace(
       ),
     SHUTDOWN_TIMEOUT_MS: integer(0, 9000, 'ms')
       .default(8000)
-      .describe('Time for running work to finish at shutdown, in ms; unfinished runs resume at the next start'),
+      .describe(
+        'Time for running work to finish at shutdown, in ms; unfinished runs resume in another process or at the next start',
+      ),
   },
   (env) => ({
     concurrency: env.RUN_CONCURRENCY,

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { LookupFunction } from 'node:net';
-import type { Agent, buildConnector, EnvHttpProxyAgent, Pool } from 'undici';
+import type { Agent, buildConnector, EnvHttpProxyAgent } from 'undici';
 import { createGuardedConnector } from './guarded-connector.factory.js';
 import { type OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
 import type { ConnectionOptions } from './outgoing.types.js';
@@ -28,7 +27,7 @@ export async function createGuardedAgent(
 ): Promise<Agent | EnvHttpProxyAgent> {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs } = wanted;
   const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import('undici');
-  const connectors = new LRUCache<string, buildConnector.connector>({ max: MAX_PLACES });
+  const connectors = new Map<string, buildConnector.connector>();
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol, port } = options;
     const place = toPlace(hostname, Number(port) || (protocol === 'https:' ? 443 : 80));
@@ -36,24 +35,32 @@ export async function createGuardedAgent(
     const connector =
       connectors.get(key) ??
       createGuardedConnector(buildConnector, place, policy, { connectTimeoutMs, lookup, writeTimeoutMs, probeMs });
+    connectors.delete(key);
     connectors.set(key, connector);
+    if (connectors.size > MAX_PLACES) connectors.delete(connectors.keys().next().value!);
     connector(options, callback);
   };
   const options = {
+    ...toPoolOptions(wanted),
+    // By default a single connection has no pool, and only a pool applies the lifetime.
+    factory: (origin: string | URL, pool: object) => new Pool(origin, pool),
+    connect,
+  };
+  const { proxy } = policy;
+  return proxy ? new EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs }) : new Agent(options);
+}
+
+function toPoolOptions(wanted: ConnectionOptions) {
+  return {
     connections: wanted.most ?? MAX_CONNECTIONS,
     pipelining: wanted.isPersistent === false ? 0 : 1,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: wanted.idleMs ?? KEEP_ALIVE_MS,
     keepAliveMaxTimeout: wanted.idleMs ?? LONGEST_KEEP_ALIVE_MS,
-    // By default a single connection has no pool, and only a pool applies the lifetime.
-    factory: (origin: string | URL, pool: object) => new Pool(origin, pool as Pool.Options),
     clientTtl: wanted.lifetimeMs ?? null,
     allowH2: false,
     // A call has its own time limits: undici's are coarse (about 1 s) and stop between phases. They limit silence only.
     headersTimeout: wanted.readTimeoutMs ?? 0,
     bodyTimeout: wanted.readTimeoutMs ?? 0,
-    connect,
   };
-  const { proxy } = policy;
-  return proxy ? new EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs }) : new Agent(options);
 }

@@ -34,11 +34,13 @@ export function toOutgoingError(error: unknown, { host }: URL): Error {
     const what = `${host} cannot be trusted: its certificate is refused (${code})`;
     return notTaken(`${what}${UNKNOWN_AUTHORITY.test(code) ? `; ${TRUSTING}` : ''}.`, error);
   }
-  const [, status] = REFUSED_BY_PROXY.exec(innermost(error as Error)) ?? [];
-  if (status !== undefined) {
-    return failed(`${host} cannot be reached: the proxy of HTTP_PROXY or HTTPS_PROXY answered with ${status}.`, error);
-  }
-  return failed(`${host} cannot be reached: ${REASONS[code] ?? 'the connection failed'}.`, error);
+  return failed(`${host} cannot be reached: ${reasonOf(error as Error, code)}.`, error);
+}
+
+function reasonOf(error: Error, code: string): string {
+  const [, status] = REFUSED_BY_PROXY.exec(innermost(error)) ?? [];
+  if (status !== undefined) return `the proxy of HTTP_PROXY or HTTPS_PROXY answered with ${status}`;
+  return REASONS[code] ?? 'the connection failed';
 }
 
 function innermost({ message, cause }: Error): string {

@@ -7,7 +7,7 @@ import type { SessionMessage } from '../session.types.js';
 export abstract class Memory {
   /**
    * Appends a message. A `user` message starts a new turn.
-   * @throws AppError `VALIDATION_FAILED` for a result without a call
+   * @throws AppError `VALIDATION_FAILED` for a value that is no message, or a result without a call
    */
   abstract addMessage(message: SessionMessage): Promise<void>;
   /** The newest `limit` messages, oldest first, unchanged; by default all messages in memory. */

@@ -72,6 +72,8 @@ export interface MemoryTools {
   /** Called if turns are omitted and the policy summarises them. */
   readonly summarise: Summarise;
   readonly count: CountTokens;
+  /** Turns to which the question refers, by number. */
+  readonly references?: readonly number[];
 }
 
 /** The earlier messages that a run sees. */

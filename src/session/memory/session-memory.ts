@@ -90,14 +90,22 @@ export class SessionMemory {
     return recollectPlace(place, turns, rules);
   }
 
-  private async read({ key, rules, policy }: Look): Promise<Past> {
+  private async read({ key, rules, policy, references = [] }: Look): Promise<Past> {
+    const query = queryOf(policy, rules);
+    // A policy that ranks by use considers the references of this question, as if earlier questions had made them.
+    const only = query.marked === undefined ? [] : references;
+    const wanted = { marked: MARKED, ...query, ...(only.length > 0 && { only }), through: NO_LIMIT };
     const [session, turns] = await Promise.all([
       this.sessions.read(key),
-      rules.enabled ? this.turns.read(key, { marked: MARKED, ...queryOf(policy, rules), through: NO_LIMIT }) : [],
+      rules.enabled ? this.turns.read(key, wanted) : [],
     ]);
     const { lastTurn = 0, messageCount = 0 } = session ?? {};
     const facts = session && rules.enabled ? factsOfSession(session) : [];
-    return { lastTurn, messageCount, facts, turns: turns.filter(({ turn }) => turn <= lastTurn) };
+    const visible = turns.filter(({ turn }) => turn <= lastTurn);
+    const used = visible.map((turn) =>
+      only.includes(turn.turn) ? { ...turn, mark: Math.max(turn.mark ?? 0, lastTurn + 1) } : turn,
+    );
+    return { lastTurn, messageCount, facts, turns: used };
   }
 
   private async choose(look: Look, past: Past): Promise<Choice> {

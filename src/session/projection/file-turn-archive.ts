@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeyedQueue } from '../../persistence/index.js';
+import { KeyedQueue, prepareFolder } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { SessionFile } from './session-file.js';
 import { LocalTurnArchive, type TurnSpan } from './turn-archive.js';
@@ -16,17 +16,13 @@ export class FileTurnArchive extends LocalTurnArchive {
   private readonly files = new Map<string, SessionFile>();
   private readonly queue = new KeyedQueue();
 
-  private constructor(
-    private readonly folder: string,
-    private readonly ttlMs: number,
-  ) {
+  constructor(private readonly folder: string) {
     super();
   }
 
-  /** @param ttlMs lifetime of a session after its last change, in ms; 0 for no limit */
-  static async open(folder: string, ttlMs: number): Promise<FileTurnArchive> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new FileTurnArchive(folder, ttlMs);
+  /** @throws AppError `CONFIG_INVALID` if the folder cannot be written */
+  override prepare(): Promise<void> {
+    return prepareFolder(this.folder);
   }
 
   protected put(key: SessionKey, turn: StoredTurn): Promise<void> {
@@ -82,47 +78,18 @@ export class FileTurnArchive extends LocalTurnArchive {
     });
   }
 
-  /** Deletes the files of expired sessions. */
-  override async prune(now: number): Promise<void> {
-    if (this.ttlMs === 0) return;
-    for (const name of await readdir(this.folder)) {
-      const path = join(this.folder, name);
-      if (name.endsWith(SUFFIX)) await this.queue.next(path, () => this.dropIfOld(path, now));
-    }
-  }
-
   async close(): Promise<void> {
     await this.queue.idle();
   }
 
-  /** An expired file gets no further turns: a new file replaces it. */
-  private async create(key: SessionKey): Promise<SessionFile> {
-    const path = this.pathOf(key);
-    await this.dropIfOld(path, Date.now());
-    return SessionFile.create(path, key);
+  private create(key: SessionKey): Promise<SessionFile> {
+    return SessionFile.create(this.pathOf(key), key);
   }
 
-  /** `null` also for an expired file, which the sweep or a new turn deletes later. */
   private async file(key: SessionKey): Promise<SessionFile | null> {
-    const path = this.pathOf(key);
-    if (await this.isOld(path, Date.now())) return null;
-    const file = this.files.get(path) ?? (await SessionFile.read(path, key));
+    const file = this.files.get(this.pathOf(key)) ?? (await SessionFile.read(this.pathOf(key), key));
     if (file) this.remember(key, file);
     return file;
-  }
-
-  /** @returns whether it was expired */
-  private async dropIfOld(path: string, now: number): Promise<boolean> {
-    if (!(await this.isOld(path, now))) return false;
-    this.files.delete(path);
-    await rm(path, { force: true });
-    return true;
-  }
-
-  private async isOld(path: string, now: number): Promise<boolean> {
-    if (this.ttlMs === 0) return false;
-    const found = await stat(path).catch(() => null);
-    return found !== null && found.mtimeMs + this.ttlMs <= now;
   }
 
   private remember(key: SessionKey, file: SessionFile): void {

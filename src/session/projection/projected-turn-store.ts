@@ -41,7 +41,8 @@ export class ProjectedTurnStore
     });
   }
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
+    await this.archive.prepare();
     this.relay.start({ everyMs: SWEEP_EVERY_MS, ageMs: SWEEP_EVERY_MS, warn: (message) => this.warn(message) });
     this.pruning.start(SWEEP_EVERY_MS);
   }

@@ -10,6 +10,9 @@ import { MemoryTurnArchive } from './memory-turn-archive.js';
 import { RedisTurnArchive } from './redis-turn-archive.js';
 import type { TurnArchive } from './turn-archive.js';
 
+/** Time after which Redis removes the turns of an expired session, in s. */
+const REDIS_MARGIN_SECONDS = 86_400;
+
 /**
  * Opens the configured turn archive; `null` if turns are stored in the journal's database. Loads its dependencies on
  * demand.
@@ -26,7 +29,7 @@ export async function openTurnArchive(
     case 'memory':
       return journal.shared(MemoryTurnArchive, () => new MemoryTurnArchive());
     case 'file': {
-      const open = () => FileTurnArchive.open(join(config.dataDir, 'sessions'), ttlSeconds * 1000);
+      const open = () => new FileTurnArchive(join(config.dataDir, 'sessions'));
       return journal.shared(FileTurnArchive, open);
     }
     case 'redis':
@@ -39,7 +42,8 @@ export async function openTurnArchive(
 async function openRedis(url: string, ttlSeconds: number): Promise<RedisTurnArchive> {
   const redis = await createRedisClient(url);
   await redis.connect();
-  return new RedisTurnArchive(redis, 'jackdaw:session:', ttlSeconds);
+  // The session expires first, as a whole; Redis removes turns of sessions that no process deletes.
+  return new RedisTurnArchive(redis, 'jackdaw:session:', ttlSeconds && ttlSeconds + REDIS_MARGIN_SECONDS);
 }
 
 async function openDatabase(config: DatabaseConfig, url: string): Promise<DatabaseTurnArchive> {

@@ -18,6 +18,8 @@ export interface TurnSpan {
  * turns, so that they are read by number.
  */
 export abstract class TurnArchive {
+  /** Called once, at the start of the application. */
+  async prepare(): Promise<void> {}
   /**
    * Applies a change once: skips it if it, or a later one, was applied before. A delayed node therefore cannot undo
    * later changes.
@@ -33,7 +35,7 @@ export abstract class TurnArchive {
   abstract span(key: SessionKey): Promise<TurnSpan>;
   /** The marks of marked turns, by turn number. */
   abstract marks(key: SessionKey): Promise<ReadonlyMap<number, number>>;
-  /** Removes expired sessions, if the store does not expire them itself. @param now epoch ms */
+  /** Removes outdated records of applied numbers. @param now epoch ms */
   async prune(_now: number): Promise<void> {}
   /** Removes deleted data from the store's files too, as `Database.purge`. */
   async purge(): Promise<void> {}

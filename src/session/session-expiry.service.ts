@@ -1,0 +1,50 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { sessionConfig, type SessionConfig } from '../config/index.js';
+import { RecurringWork } from '../kernel/index.js';
+import { SessionAdminService } from './session-admin.service.js';
+
+/** Longest and shortest interval of sweeps, in ms; between them a tenth of the lifetime. */
+const MAX_EVERY_MS = 600_000;
+const MIN_EVERY_MS = 500;
+
+/** Deletes sessions after `SESSION_TTL_SECONDS`, in every store. Every process runs it; the deletion is idempotent. */
+@Injectable()
+export class SessionExpiryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(SessionExpiryService.name);
+  private readonly ttlMs: number;
+  private readonly everyMs: number;
+  private readonly sweeps: RecurringWork;
+
+  constructor(
+    @Inject(sessionConfig.KEY) { ttlSeconds }: SessionConfig,
+    private readonly sessions: SessionAdminService,
+  ) {
+    this.ttlMs = ttlSeconds * 1000;
+    this.everyMs = Math.max(MIN_EVERY_MS, Math.min(MAX_EVERY_MS, this.ttlMs / 10));
+    this.sweeps = new RecurringWork({
+      work: () => this.sweep(Date.now()).then(() => this.everyMs),
+      onFailure: (err) => this.logger.error({ err }, 'Failed to delete expired sessions; retrying'),
+      retryMs: this.everyMs,
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.ttlMs > 0) this.sweeps.start(MIN_EVERY_MS);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.sweeps.stop();
+  }
+
+  /** Deletes all expired sessions. @param now epoch ms */
+  async sweep(now: number): Promise<void> {
+    if (this.ttlMs === 0) return;
+    await this.sessions.expire(now - this.ttlMs, () => this.sweeps.isStopping);
+  }
+}
