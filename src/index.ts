@@ -27,6 +27,7 @@ export type {
   AgentDefinitionInput,
   AgentRequest,
   GivenFormat,
+  OwnEventListener,
   RunAnswer,
   SubAgentToolOptions,
 } from './agent/index.js';

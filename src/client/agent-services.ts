@@ -8,7 +8,7 @@ import {
   UserErasureService,
 } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { ExtensionLoader } from '../extension/index.js';
+import { ExtensionLoader, OwnEventRegistry } from '../extension/index.js';
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
 import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
@@ -84,6 +84,10 @@ export class AgentServices {
 
   get extensions(): ExtensionLoader {
     return this.get(ExtensionLoader);
+  }
+
+  get events(): OwnEventRegistry {
+    return this.get(OwnEventRegistry);
   }
 
   get policies(): SecurityPolicies {

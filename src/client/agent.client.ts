@@ -18,6 +18,7 @@ import {
   IterationLimitError,
   toReply,
 } from './agent-reply.mapper.js';
+import { AgentEvents } from './agent-events.client.js';
 import type { AgentServices } from './agent-services.js';
 import { AgentSession } from './agent-session.client.js';
 import type { AgentSessions } from './agent-sessions.client.js';
@@ -41,17 +42,18 @@ export interface AgentBehaviour {
 }
 
 /** An agent without HTTP, with the same services and the same journal as the server. Call `close` at the end. */
-export class Agent {
+export class Agent extends AgentEvents {
   /** The agent's sessions. */
   readonly sessions: AgentSessions;
   /** The session of calls without `sessionId` and `newSession`; the first one creates it. */
   readonly sessionId = newId();
 
   constructor(
-    private readonly services: AgentServices,
+    services: AgentServices,
     private readonly principal: Principal,
     private readonly behaviour: AgentBehaviour = {},
   ) {
+    super(services);
     this.sessions = services.sessionsOf(principal);
   }
 
