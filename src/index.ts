@@ -230,6 +230,8 @@ export {
 export type {
   CodeOptions,
   Condition,
+  LlmNodeOptions,
+  LlmNodeOutput,
   NodeAgent,
   WorkflowInput,
   WorkflowNode,

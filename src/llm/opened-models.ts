@@ -34,7 +34,7 @@ export interface OpenedModelChoice {
   readonly provider?: string;
   readonly model?: string;
   /** Models that replace a failed one, in order; by default `LLM_FALLBACK`. */
-  readonly fallback?: readonly { readonly provider: string; readonly model: string }[];
+  readonly fallback?: readonly { readonly provider: string; readonly model?: string | undefined }[];
   /** Maximum attempts after transient failures; by default `LLM_MAX_ATTEMPTS`. */
   readonly maxAttempts?: number;
   readonly capabilities?: Partial<ModelCapabilities>;
