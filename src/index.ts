@@ -110,6 +110,8 @@ export type {
   McpResource,
   McpResourceContent,
 } from './mcp-server/index.js';
+export { Telemetry } from './extension/index.js';
+export type { Measured, ModelCallMeasured, ToolCallMeasured, UsageMeasured } from './extension/index.js';
 export { RunService } from './run/index.js';
 export type {
   PublishedFile,

@@ -4,6 +4,7 @@ import {
   Module,
   type DynamicModule,
   type FactoryProvider,
+  type LoggerService,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
   type Type,
@@ -14,7 +15,7 @@ import { AsyncOption, moduleFor } from './kernel/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
-import { ExtensionModule, loadRunEventModule } from './extension/index.js';
+import { ExtensionModule, loadRunEventModule, reportProviders, type TelemetryOption } from './extension/index.js';
 import { type EmbeddingModel, LLM_MIGRATIONS, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
@@ -82,6 +83,13 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly authenticator?: Type<Authenticator> | Authenticator;
   /** Security policy in addition to `SECURITY_POLICY_FILE`; docs/policies.md. */
   readonly securityPolicy?: SecurityPolicy;
+  /** Receives measurements of runs, or all run events; docs/library.md. */
+  readonly telemetry?: TelemetryOption;
+  /**
+   * Receives a debug line for each model call and tool call, and a warning for each failed call. In `serve` it also replaces
+   * the log of the server.
+   */
+  readonly logger?: LoggerService;
   /** When unfinished runs of an earlier process resume: after the start of the application, or at `RunService.recover()`. */
   readonly recovery?: 'at-start' | 'manual';
 }
@@ -201,7 +209,11 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         workflows,
         ...additions(options),
       ],
-      providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
+      providers: [
+        ...[...tools, ...extensions].map(toProvider),
+        { provide: RECOVERY, useValue: recovery },
+        ...reportProviders(options),
+      ],
       exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
     };
   }

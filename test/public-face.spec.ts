@@ -52,6 +52,7 @@ describe('the package root', () => {
       'SessionService',
       'StatefulToolSessions',
       'StreamRestartedError',
+      'Telemetry',
       'Tool',
       'ToolContext',
       'ToolExecutionContext',

@@ -1,8 +1,10 @@
+import type { LoggerService } from '@nestjs/common';
 import type { OwnEventListener } from '../agent/index.js';
 import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
+import type { TelemetryOption } from '../extension/index.js';
 import type { AgentServices } from './agent-services.js';
 
-/** Events of an agent in this process: those of its runs, and own ones. */
+/** Events of an agent in this process, those of its runs and own ones, and their reports. */
 export abstract class AgentEvents {
   constructor(protected readonly services: AgentServices) {}
 
@@ -27,5 +29,16 @@ export abstract class AgentEvents {
    */
   async dispatch(event: string, data?: unknown): Promise<void> {
     await this.services.events.dispatch(event, data);
+  }
+
+  /** Replaces the logger given at creation; see `CreateAgentOptions`. */
+  setLogger(logger: LoggerService): void {
+    this.services.useLogger(logger);
+    this.services.reports.setLogger(logger);
+  }
+
+  /** Replaces the telemetry given at creation. */
+  setTelemetry(telemetry: TelemetryOption): void {
+    this.services.reports.setTelemetry(telemetry);
   }
 }

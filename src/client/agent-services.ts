@@ -1,4 +1,4 @@
-import type { INestApplicationContext, Type } from '@nestjs/common';
+import type { INestApplicationContext, LoggerService, Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import {
   AgentDecisionService,
@@ -8,7 +8,7 @@ import {
   UserErasureService,
 } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { ExtensionLoader, OwnEventRegistry } from '../extension/index.js';
+import { ExtensionLoader, OwnEventRegistry, RunReportService } from '../extension/index.js';
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
 import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
@@ -98,6 +98,10 @@ export class AgentServices {
     return this.get(ToolStateService).of(principal);
   }
 
+  get reports(): RunReportService {
+    return this.get(RunReportService);
+  }
+
   get access(): AccessLogService {
     return this.get(AccessLogService);
   }
@@ -109,6 +113,11 @@ export class AgentServices {
       users: this.get(UserErasureService),
       access: this.access,
     });
+  }
+
+  /** Replaces Nest's logger, which all applications of the process share. */
+  useLogger(logger: LoggerService): void {
+    this.application.useLogger(logger);
   }
 
   /** An instance of a class, with its dependencies. */

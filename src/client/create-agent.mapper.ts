@@ -4,7 +4,6 @@ import type { EnvRecord } from '../config/index.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
 import { toLlmEnv } from '../llm/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
-import { TelemetryExtension } from './telemetry-extension.js';
 import { nearNames } from '../tool/index.js';
 
 /** Options of the agent itself. */
@@ -28,6 +27,8 @@ const MODULE_FIELDS = [
   'modelFactories',
   'chatModel',
   'securityPolicy',
+  'telemetry',
+  'logger',
 ] as const;
 
 /** Options that `agent` excludes. */
@@ -41,12 +42,10 @@ const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, t
   llm: true,
   env: true,
   extensions: true,
-  telemetry: true,
   mcp: true,
   onIterationLimit: true,
   builtinTools: true,
   principal: true,
-  logger: true,
 };
 const FIELDS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODULE_FIELDS, ...Object.keys(OTHER_FIELDS)]);
 
@@ -56,10 +55,10 @@ type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
 export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
   assertKnown(options);
   assertOneOf('onIterationLimit', options.onIterationLimit ?? 'answer', ['answer', 'throw']);
-  const { builtinTools = false, mcp, extensions = [], telemetry } = options;
+  const { builtinTools = false, mcp, extensions = [] } = options;
   return {
     ...optional(options, MODULE_FIELDS),
-    extensions: telemetry ? [...extensions, new TelemetryExtension(telemetry)] : extensions,
+    extensions,
     config: environmentOf(options),
     recovery: 'manual',
     builtinTools,

@@ -4,7 +4,6 @@ import type { Principal } from '../kernel/index.js';
 import type { EnvRecord } from '../config/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 import type { ChatModel, LlmOptions, ModelFactory } from '../llm/index.js';
-import type { RunNoticeListener } from '../run/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
 
 /** A declared MCP server. */
@@ -77,11 +76,14 @@ export interface CreateAgentOptions {
    * sessions and runs, unless its `visibility` is `all`.
    */
   readonly principal?: Principal;
-  /** By default a logger for warnings and errors only. */
+  /**
+   * By default a logger for warnings and errors only. A given one also receives a debug line for each model call and tool
+   * call, and a warning with tool, masked arguments and duration for each failed call. `setLogger` replaces it.
+   */
   readonly logger?: LoggerService;
   /**
-   * Listens to everything that runs record, once it is durable: usage of each model call, tools with their durations,
-   * ends. Runs do not wait for the listener; its errors are logged.
+   * Receives measurements (`Telemetry`), or, as a function, everything that runs record, once it is durable. Runs do not
+   * wait for it; its errors are logged. `setTelemetry` replaces it.
    */
-  readonly telemetry?: RunNoticeListener;
+  readonly telemetry?: JackdawOptions['telemetry'];
 }

@@ -144,6 +144,8 @@ export interface MessageCompleted {
   readonly text: string;
   readonly finish_reason: string;
   readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  /** Duration of the model call with its retries, in ms; only of a reply of a model. */
+  readonly execution_time_ms?: number;
   /** The author, if it is not the run's own agent. */
   readonly answered_by?: AnsweredBy;
 }

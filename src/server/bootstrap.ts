@@ -2,7 +2,8 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Logger, PinoLogger } from 'nestjs-pino';
+import { Logger, type LoggerService } from '@nestjs/common';
+import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
 import { AppError, HttpExceptionFilter } from '../errors/index.js';
@@ -59,7 +60,7 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
       forceCloseConnections: true,
     },
   );
-  return closeOnFailure(app, () => setUp(app, problems));
+  return closeOnFailure(app, () => setUp(app, problems, options.logger));
 }
 
 /** Fastify's types lack the number of proxies. */
@@ -71,7 +72,7 @@ function toFastify(trust: ServerConfig['trustProxy']) {
 /** Serves until a signal ends the process. @throws AppError `CONFIG_INVALID` if it cannot listen on the address */
 export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const app = await createApp(options);
-  const release = logUnhandledErrors(app.get(Logger));
+  const release = logUnhandledErrors();
   app
     .getHttpAdapter()
     .getInstance()
@@ -82,11 +83,15 @@ export async function serve(options: AppOptions = {}): Promise<NestFastifyApplic
   return closeOnFailure(app, () => listen(app));
 }
 
-async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): Promise<void> {
-  app.useLogger(app.get(Logger));
+async function setUp(
+  app: NestFastifyApplication,
+  problems: HttpExceptionFilter,
+  logger: LoggerService | undefined,
+): Promise<void> {
+  app.useLogger(logger ?? app.get(ServerLogger));
   app.setGlobalPrefix('api', { exclude: [MCP_PATH] });
   const fastify = app.getHttpAdapter().getInstance();
-  logRequests(fastify, await app.resolve(PinoLogger));
+  logRequests(fastify, await app.resolve(PinoLogger), logger);
   addPrefix(fastify, app.get<ServerConfig>(serverConfig.KEY).prefix);
   fastify.removeAllContentTypeParsers();
   fastify.addHook('onListen', () => recover(app));
@@ -138,7 +143,7 @@ async function recover(app: NestFastifyApplication): Promise<void> {
   try {
     await app.get(RunService, { strict: false }).recover();
   } catch (err) {
-    app.get(Logger).error({ err }, 'Run recovery failed; it is retried at the next start', 'Bootstrap');
+    new Logger('Bootstrap').error({ err }, 'Run recovery failed; it is retried at the next start');
   }
 }
 

@@ -30,7 +30,7 @@ export async function serveStdio(input: Readable, output: Writable, options: App
     AppModule.forRoot({ logStream: process.stderr, ...options, recovery: 'manual' }),
     { logger: new ErrorBootLog(), bufferLogs: true, abortOnError: false },
   );
-  const release = logUnhandledErrors(app.get(Logger));
+  const release = logUnhandledErrors();
   try {
     app.useLogger(app.get(Logger));
     app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });

@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Logger } from 'nestjs-pino';
+import { Logger } from '@nestjs/common';
 import {
   llmConfig,
   type LlmConfig,
@@ -11,12 +11,11 @@ import {
 import { KeyUseRegistry } from '../security/index.js';
 import { exampleRequest } from './start-page.js';
 
-const CONTEXT = 'Bootstrap';
+const logger = new Logger('Bootstrap');
 
 /** Logs the address, for people also the documentation, the model and a request, and warns of missing settings. */
 export async function logStart(app: NestFastifyApplication): Promise<void> {
   const config = app.get<ServerConfig>(serverConfig.KEY);
-  const logger = app.get(Logger);
   const { provider, model } = app.get<LlmConfig>(llmConfig.KEY);
   const origin = await app.getUrl();
   const url = `${origin}${config.prefix}`;
@@ -31,18 +30,16 @@ export async function logStart(app: NestFastifyApplication): Promise<void> {
           `Try: ${exampleRequest(url, !app.get(KeyUseRegistry).isOpen)}`,
         ]
       : [`Jackdaw serves ${url}/api/agent/chat${listening} with model provider "${provider}"`];
-  for (const line of lines) logger.log(line, CONTEXT);
+  for (const line of lines) logger.log(line);
   const limits = config.isReachable ? limitsThatAreOff(app) : [];
   if (limits.length > 0) {
     logger.warn(
       `Other machines can reach this server, and these limits are off: ${limits.join(', ')} (docs/configuration.md).`,
-      CONTEXT,
     );
   }
   if (provider === 'offline') {
     logger.warn(
       'No model is configured: the offline model answers. Set OPENAI_API_KEY=…, or LLM_PROVIDER=ollama for a local one (README).',
-      CONTEXT,
     );
   }
 }

@@ -1,7 +1,7 @@
-import type { Logger } from 'nestjs-pino';
+import { Logger } from '@nestjs/common';
 import { executingCall } from '../tool/index.js';
 
-const CONTEXT = 'Process';
+const logger = new Logger('Process');
 /** Closed pipes in the context of calls within a second above which the pipe is that of the log. */
 const MAX_CLOSED_PIPES = 10;
 
@@ -10,18 +10,8 @@ const MAX_CLOSED_PIPES = 10;
  * occurred. The process continues: it also executes other runs. Only for a server: a host decides this itself.
  * @returns a function that removes the listeners
  */
-export function logUnhandledErrors(logger: Logger): () => void {
+export function logUnhandledErrors(): () => void {
   const isOfLog = closedPipes();
-  const log = (err: unknown, what: string): void => {
-    const { tool, runId: run_id } = executingCall() ?? {};
-    const place = tool === undefined ? '' : ` in tool "${tool}"`;
-    logger.error(
-      { err, ...(tool !== undefined && { tool, run_id }) },
-      `${what}${place}; the server continues`,
-      CONTEXT,
-    );
-  };
-  const rejected = (reason: unknown): void => log(reason, 'Unhandled promise rejection');
   const thrown = (error: unknown): void => {
     // The log itself cannot be written: another line would fail in the same way.
     if ((error as { code?: unknown } | null)?.code === 'EPIPE' && isOfLog(executingCall() !== undefined))
@@ -49,4 +39,14 @@ function closedPipes(): (isInCall: boolean) => boolean {
     second = now;
     return !isInCall || count > MAX_CLOSED_PIPES;
   };
+}
+
+function log(err: unknown, what: string): void {
+  const { tool, runId: run_id } = executingCall() ?? {};
+  const place = tool === undefined ? '' : ` in tool "${tool}"`;
+  logger.error({ err, ...(tool !== undefined && { tool, run_id }) }, `${what}${place}; the server continues`);
+}
+
+function rejected(reason: unknown): void {
+  log(reason, 'Unhandled promise rejection');
 }

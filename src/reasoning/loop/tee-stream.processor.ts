@@ -116,17 +116,20 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   loop.modelCalls++;
   const action = async () => {
     const shown = new ShownText(loop, filter);
+    const from = performance.now();
     const given = await untilAborted(loop.ask!(toListener(loop, shown), place, { isFresh, accepts }), run.signal);
+    const asked = performance.now();
     const screened = screen
       ? await untilAborted(screenReply(screen, given, protocol.decode(given, context)), run.signal)
       : asItCame(given);
     const { kind } = screened;
+    const execution_time_ms = Math.round(asked - from);
     const reply = await untilAborted(decode(screened.reply), run.signal);
     if (kind !== 'clean') emitContentDecision(loop, { on: 'output' }, screened);
     if (kind === 'blocked') shown.replaceBy(reply.message.content);
     else shown.end(loop.decoded!.text, reply);
     if (!fault) shown.release();
-    publishUsage(loop, reply, !fault);
+    publishUsage(loop, reply, fault ? null : { execution_time_ms });
     return reply;
   };
   const reply = await run.step(step, action, { isLast: () => loop.decoded!.calls.length === 0 && !fault });
@@ -149,8 +152,8 @@ function asItCame(reply: ChatResult): ScreenedReply {
   return { kind: 'clean', reply };
 }
 
-/** Publishes the events of the reply, in the batch that records it. */
-function publishUsage(loop: Loop, reply: ChatResult, isUsable: boolean): void {
+/** Publishes the events of the reply, in the batch that records it. @param usable `null` for a reply that is asked again */
+function publishUsage(loop: Loop, reply: ChatResult, usable: { readonly execution_time_ms: number } | null): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;
   if (reply.refusedImages) {
@@ -161,13 +164,14 @@ function publishUsage(loop: Loop, reply: ChatResult, isUsable: boolean): void {
   for (const { from, to, code } of reply.switches ?? [])
     run.emit({ type: 'model.switched', iteration, from, to, code });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
-  if (isUsable) {
+  if (usable) {
     run.emit({
       type: 'message.completed',
       iteration,
       text,
       finish_reason: reply.finishReason,
       tool_calls: calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
+      ...usable,
     });
   }
   if (reply.usage) run.emit({ type: 'usage', iteration, model: reply.model, ...toRunUsage(reply.usage) });

@@ -67,7 +67,7 @@ describe('listeners of all runs', () => {
     registry.register('reader', 'tool.*', (notice) => heard.push(notice));
     registry.publish(RUN, item(event));
     await passed();
-    expect(heard).toEqual([{ runId: 'r', tenant: 't', sessionId: 's', agent: 'a', event }]);
+    expect(heard).toEqual([{ runId: 'r', tenant: 't', sessionId: 's', agent: 'a', at: expect.any(Number), event }]);
     expect(event.result).toEqual({ deep: [1] });
     expect(errors).toHaveBeenCalledTimes(1);
   });

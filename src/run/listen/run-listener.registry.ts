@@ -109,7 +109,7 @@ export class RunListenerRegistry {
 /** A frozen copy, so that one listener cannot change the data of another. */
 function toNotice({ id, tenant, sessionId, agent }: RunOrigin, item: RunItem): RunNotice {
   const event = parseExactJson(item.data) as RunNotice['event'];
-  return frozen({ runId: id, tenant, sessionId, agent, event });
+  return frozen({ runId: id, tenant, sessionId, agent, at: item.at, event });
 }
 
 function frozen<T extends object>(value: T): T {

@@ -16,6 +16,8 @@ export interface RunNotice<P extends RunEventPattern = '**'> {
   readonly tenant: string;
   readonly sessionId: string | null;
   readonly agent: string;
+  /** Time of the event, epoch ms. */
+  readonly at: number;
   /** As in the journal and in a stream. */
   readonly event: Extract<PublishedEvent, { readonly type: Matching<P> }>;
 }

@@ -1,0 +1,127 @@
+import { Inject, Injectable, Logger, type LoggerService, type OnModuleInit, type Provider } from '@nestjs/common';
+import { ConfiguredSecrets, serverConfig, type ServerConfig } from '../config/index.js';
+import { type JsonValue, maskSecrets, parseJson } from '../kernel/index.js';
+import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
+import { type Telemetry, toListener } from './telemetry.js';
+import { SecurityPolicies } from '../tool-policy/index.js';
+
+/** Receives measurements, or all run events. */
+export type TelemetryOption = Partial<Telemetry> | RunNoticeListener;
+
+/** The receivers given in code. */
+interface ReportOptions {
+  readonly telemetry?: TelemetryOption | undefined;
+  readonly logger?: LoggerService | undefined;
+}
+
+const REPORT_OPTIONS = Symbol('REPORT_OPTIONS');
+
+interface RunLog {
+  debug(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** Maximum length of arguments in a line, in UTF-16 units. */
+const MAX_ARGUMENTS = 1_000;
+const CONTEXT = 'Run';
+
+/**
+ * Logs the iterations, model calls and tool calls of all runs at debug level, and failed calls as warnings, if the level
+ * of the log is `debug` or a logger is given in code; passes measurements to the telemetry.
+ */
+@Injectable()
+export class RunReportService implements OnModuleInit {
+  private stopLog = (): void => undefined;
+  private stopTelemetry = (): void => undefined;
+  /** Arguments of calls without a result, by run and call. */
+  private readonly arguments = new Map<string, Map<string, string>>();
+
+  constructor(
+    @Inject(REPORT_OPTIONS) private readonly options: ReportOptions,
+    @Inject(serverConfig.KEY) private readonly config: ServerConfig,
+    private readonly listeners: RunListenerRegistry,
+    private readonly policies: SecurityPolicies,
+    private readonly secrets: ConfiguredSecrets,
+  ) {}
+
+  onModuleInit(): void {
+    const { logger, telemetry } = this.options;
+    if (telemetry) this.setTelemetry(telemetry);
+    const isDebug = this.config.logLevel === 'debug' || this.config.logLevel === 'trace';
+    if (logger || isDebug) this.setLogger(logger ?? new Logger());
+  }
+
+  /** Replaces the telemetry. */
+  setTelemetry(telemetry: TelemetryOption): void {
+    this.stopTelemetry();
+    const listener = typeof telemetry === 'function' ? telemetry : toListener(telemetry);
+    this.stopTelemetry = this.listeners.register('telemetry', '**', listener);
+  }
+
+  /** Replaces the receiver of the log of runs. */
+  setLogger(logger: LoggerService): void {
+    this.stopLog();
+    this.stopLog = this.listeners.register('the log of runs', '**', (notice) => this.report(logger, notice));
+  }
+
+  private report(logger: LoggerService, { runId: run_id, agent, event }: RunNotice): void {
+    const log: RunLog = {
+      debug: (fields, message) => void logger.debug?.({ run_id, agent, ...fields }, message, CONTEXT),
+      warn: (fields, message) => void logger.warn({ run_id, agent, ...fields }, message, CONTEXT),
+    };
+    if (event.type === 'run.started') log.debug({}, 'Run started');
+    if (event.type === 'message.completed') {
+      const { iteration, tool_calls, finish_reason, execution_time_ms: duration_ms } = event;
+      this.remember(run_id, tool_calls);
+      log.debug({ iteration, duration_ms, finish_reason, calls: tool_calls.length }, 'Model call completed');
+    }
+    if (event.type === 'tool.started') {
+      const { iteration, tool, call_id, arguments: given } = event;
+      this.remember(run_id, [{ id: call_id, arguments: given }]);
+      log.debug({ iteration, tool, arguments: this.masked(given) }, 'Tool call started');
+    }
+    if (event.type === 'tool.completed') this.reportResult(log, run_id, event);
+    if (event.type === 'run.completed' || event.type === 'run.cancelled' || event.type === 'run.failed') {
+      this.arguments.delete(run_id);
+      const { iterations, finish_reason } = event;
+      log.debug({ iterations, finish_reason }, event.type === 'run.completed' ? 'Run completed' : 'Run ended');
+    }
+  }
+
+  private reportResult(log: RunLog, runId: string, event: RunNotice<'tool.completed'>['event']): void {
+    const { iteration, tool, call_id, code, error, execution_time_ms: duration_ms } = event;
+    const given = this.forget(runId, call_id);
+    if (event.success) return log.debug({ iteration, tool, duration_ms }, 'Tool call completed');
+    const failure = { code, error: error === undefined ? undefined : this.masked(error) };
+    log.warn({ iteration, tool, duration_ms, ...failure, arguments: this.masked(given) }, 'Tool call failed');
+  }
+
+  private remember(runId: string, calls: readonly { readonly id: string; readonly arguments: string }[]): void {
+    if (calls.length === 0) return;
+    const given = this.arguments.get(runId) ?? new Map<string, string>();
+    for (const call of calls) given.set(call.id, call.arguments);
+    this.arguments.set(runId, given);
+  }
+
+  private forget(runId: string, callId: string): string {
+    const given = this.arguments.get(runId);
+    const text = given?.get(callId) ?? '';
+    given?.delete(callId);
+    return text;
+  }
+
+  /** Masks content of the security policy and secrets, and truncates. */
+  private masked(text: string): string {
+    const filter = this.policies.log;
+    const parsed = parseJson(text);
+    const filtered = filter?.json(parsed.ok ? (parsed.value as JsonValue) : text) ?? { kind: 'clean' };
+    const shown =
+      filtered.kind === 'clean' ? text : filtered.kind === 'masked' ? JSON.stringify(filtered.value) : '[withheld]';
+    const safe = maskSecrets(shown, this.secrets.values);
+    return safe.length > MAX_ARGUMENTS ? `${safe.slice(0, MAX_ARGUMENTS)}…` : safe;
+  }
+}
+
+export function reportProviders(options: ReportOptions): Provider[] {
+  return [{ provide: REPORT_OPTIONS, useValue: options }, RunReportService];
+}
