@@ -7,7 +7,6 @@ export type {
   ChatReply,
   ChatStreamOptions,
   CreateAgentOptions,
-  LlmOptions,
   McpChoice,
 } from './client/index.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
@@ -28,6 +27,7 @@ export type {
   AgentDefinitionInput,
   AgentRequest,
   GivenFormat,
+  OwnEventListener,
   RunAnswer,
   SubAgentToolOptions,
 } from './agent/index.js';
@@ -41,21 +41,35 @@ export { DatabaseExtension } from './database-extension/index.js';
 
 export type { DatabaseExtensionOptions } from './database-extension/index.js';
 
-export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';
+export {
+  bearerRoute,
+  ChatModel,
+  EmbeddingModel,
+  ModelFactory,
+  ModelRegistry,
+  openModels,
+  WireModelFactory,
+} from './llm/index.js';
 export type {
   CallOptions,
   ChatRequest,
   ChatResult,
   ChatStreamPart,
   EmbeddingResult,
+  LlmOptions,
   Message,
   ModelCapabilities,
   ModelParameters,
+  ModelTrace,
+  OpenedModelChoice,
+  OpenedModels,
+  OpenModelsOptions,
   ParameterLimits,
   ResponseFormat,
   RouteTo,
   ToolCall,
   ToolChoice,
+  TracedCall,
   ModelSettings,
   HttpClient,
   Usage,
@@ -134,7 +148,13 @@ export type {
   StoredTurn,
   TurnSize,
 } from './session/index.js';
-export { adaptStateful, StatefulToolSessions, ToolStateBackups, ToolStateManager } from './tool-state/index.js';
+export {
+  adaptStateful,
+  StatefulToolSessions,
+  ToolStateBackups,
+  ToolStateManager,
+  ToolStateService,
+} from './tool-state/index.js';
 export {
   Parameter,
   suspend,
@@ -180,7 +200,20 @@ export type {
   RestToolDeclaration,
   TokenCapture,
 } from './rest-tool/index.js';
-export type { StatefulAdapter, StatefulToolSession, StatefulToolSessionOptions } from './tool-state/index.js';
+export type {
+  ContextInfo,
+  ListContextsOptions,
+  OwnedStates,
+  StateEntry,
+  StateHistoryEntry,
+  StateType,
+  StateUpdate,
+  StateVersion,
+  StatefulAdapter,
+  StatefulToolSession,
+  StatefulToolSessionOptions,
+  WritableStateType,
+} from './tool-state/index.js';
 export { serve } from './server/index.js';
 export type { Server } from './server/index.js';
 export {
@@ -199,6 +232,8 @@ export {
 export type {
   CodeOptions,
   Condition,
+  LlmNodeOptions,
+  LlmNodeOutput,
   NodeAgent,
   WorkflowInput,
   WorkflowNode,

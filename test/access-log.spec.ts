@@ -217,7 +217,11 @@ describe('the access log of a server', () => {
 describe('the access log of an agent in code', () => {
   it('records its accesses as a server does', async () => {
     const env = { ACCESS_LOG: 'on', DATA_DIR: newFolder(), LLM_PROVIDER: 'offline' };
-    const agent = await createAgent({ env, builtinTools: true, principal: { ...ALICE, roles: ['admin'] } });
+    const agent = await createAgent({
+      env,
+      builtinTools: ['calculator', 'sequentialthinking'],
+      principal: { ...ALICE, roles: ['admin'] },
+    });
     const { runId, sessionId: id } = await agent.chat('Hello');
     await agent.outcome(runId);
     await agent.sessions.list();
@@ -225,6 +229,12 @@ describe('the access log of an agent in code', () => {
     await agent.session(id!).turns();
     await agent.sessions.import(await agent.sessions.export(id!), 'copy');
     await agent.executeTool('calculator', { expression: '1+1' });
+    const { states } = agent;
+    const context = await states.createContext(id!, 'sequentialthinking');
+    await states.setState(context, 'business', {});
+    await states.listContexts();
+    await states.rollback(context, 1);
+    await states.cleanupContext(context);
     await agent.session(id!).clear();
     await agent.session(id!).delete();
     await agent.close();
@@ -240,6 +250,10 @@ describe('the access log of an agent in code', () => {
       ['export', 'session', id],
       ['import', 'session', 'copy'],
       ['call', 'tool', 'calculator'],
+      ['read', 'tool-state', context],
+      ['read', 'tool-states', ''],
+      ['rollback', 'tool-state', context],
+      ['erase', 'tool-state', context],
       ['erase', 'session.messages', id],
       ['erase', 'session', id],
     ]);

@@ -57,6 +57,9 @@ describe('a file of MCP servers', () => {
     ['slow', { ...STDIO, timeoutMs: 0 }, 'timeoutMs: '],
     ['effect', { ...STDIO, effects: { x: 'write' } }, 'effects.x: '],
     ['approval', { ...STDIO, approval: 'sometimes' }, 'approval: '],
+    ['pool', { ...HTTP, stateful: true, connection: { poolSize: 2 } }, 'connection: applies to REST tools only'],
+    ['state-options', { ...STDIO, stateful: { ttlMs: 5 } }, 'stateful: must be true or false'],
+    ['pooled', { ...HTTP, poolSize: 2 }, 'poolSize'],
     ['auth', { ...HTTP, auth: { type: 'basic' } }, 'auth.type: '],
     ['auth2', { ...HTTP, auth: { type: 'client_credentials', clientId: 'x' } }, 'auth.clientSecret: '],
     ['a__b', STDIO, 'the name "a__b" is invalid'],
@@ -133,6 +136,7 @@ describe('servers that code declares', () => {
       stdio('a__b'),
       { enabled: true, type: 'stdio', stdio: STDIO },
       null,
+      stdio('pooled', { stateful: true, connection: { poolSize: 2 } }),
     ]);
     expect(lines).toEqual([
       'mcpServers[1]: its type is http, but it has no http: give http only.',
@@ -144,6 +148,7 @@ describe('servers that code declares', () => {
       expect.stringMatching(/^mcpServers\[7\]: the name "a__b" is invalid/),
       expect.stringMatching(/^mcpServers\[8\]: name: /),
       expect.stringMatching(/^mcpServers\[9\]: /),
+      expect.stringMatching(/^mcpServers\[10\]: connection: applies to REST tools only/),
       'registerMcp("registered"): its type is http, but it has no http: give http only.',
     ]);
   });

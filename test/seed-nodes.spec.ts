@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { rmSync } from 'node:fs';
-import { AgentNode, createAgent, LlmNode, WorkflowBuilder, type Agent } from '../src/index.js';
+import {
+  AgentNode,
+  createAgent,
+  LlmNode,
+  openModels,
+  WorkflowBuilder,
+  type Agent,
+  type ChatModel,
+  type OpenedModels,
+} from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { newFolder } from './support/jackdaw.js';
@@ -120,5 +129,119 @@ describe('the nodes of seed 002', () => {
     await expect(agent.runWorkflow('desk', {})).rejects.toMatchObject({
       message: expect.stringContaining('Message or query is required'),
     });
+  });
+});
+
+describe('an llm node outside of a workflow', () => {
+  let llm: FakeLlm;
+  let models: OpenedModels;
+  let model: ChatModel;
+  const env = { ...process.env };
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    Object.assign(process.env, { ...llm.env, LLM_MODEL: 'gpt-4.1' });
+    models = await openModels();
+    model = models.create();
+  });
+  afterAll(async () => {
+    process.env = env;
+    await models.close();
+    await llm.close();
+  });
+  beforeEach(() => llm.reset());
+
+  it.each([
+    ['the model of the environment', () => ({})],
+    ['a given model', () => ({ chatModel: model })],
+  ])('generates a text response by %s', async (_whose, options) => {
+    llm.reply({ text: 'I am doing well, thank you!', usage: [10, 5] });
+    const prompt = 'Hello, how are you?';
+    expect(await new LlmNode('test').execute({ prompt }, options())).toEqual({
+      response: 'I am doing well, thank you!',
+      model: 'gpt-4.1',
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      prompt,
+      finish_reason: 'stop',
+      is_complete: true,
+    });
+    expect(llm.requests).toHaveLength(1);
+    expect(llm.lastRequest).toMatchObject({
+      model: 'gpt-4.1',
+      messages: [{ role: 'user', content: prompt }],
+      temperature: 0.7,
+      max_completion_tokens: 1000,
+      top_p: 1,
+      frequency_penalty: 0,
+      presence_penalty: 0,
+    });
+  });
+
+  it('applies its prompt, instructions, model and parameters', async () => {
+    llm.reply({ text: 'Bonjour' });
+    const node = new LlmNode('test', 'Translate: {{input.text}}')
+      .setInstructions('Into {{input.language}}.')
+      .setModel('gpt-4.1-mini')
+      .setParameters({ temperature: 0.1 });
+    const output = await node.execute({ text: 'Hello', language: 'French' });
+    expect(output).toMatchObject({ response: 'Bonjour', prompt: 'Translate: Hello' });
+    expect(llm.lastRequest).toMatchObject({
+      model: 'gpt-4.1-mini',
+      temperature: 0.1,
+      messages: [{ content: 'Into French.' }, { content: 'Translate: Hello' }],
+    });
+  });
+
+  it('omits its default parameters that the model refuses', async () => {
+    llm.always(({ temperature }: FakeRequest) =>
+      temperature === undefined ? { text: 'ok' } : { status: 400, body: openAiBody(refusalOf('temperature')) },
+    );
+    expect(await new LlmNode('test').execute({ prompt: 'hi' }, { chatModel: model })).toMatchObject({ response: 'ok' });
+  });
+
+  it('has the value of an answer with a format, after a correction', async () => {
+    llm.reply({ text: 'four' }, { text: '{"n":4}' });
+    const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const node = new LlmNode('test', '2 + 2?').setResponseFormat({ schema, name: 'sum' });
+    expect(await node.execute({}, { chatModel: model })).toMatchObject({ output: { n: 4 }, is_complete: true });
+    expect(llm.requests).toHaveLength(2);
+  });
+
+  it('fails with an incomplete answer, unless it accepts it', async () => {
+    llm.always({ text: 'I am', finishReason: 'length' });
+    const options = { chatModel: model };
+    await expect(new LlmNode('test').execute({ prompt: 'hi' }, options)).rejects.toMatchObject({
+      code: 'ANSWER_INCOMPLETE',
+    });
+    const accepted = await new LlmNode('test').acceptIncomplete().execute({ prompt: 'hi' }, options);
+    expect(accepted).toMatchObject({ response: 'I am', finish_reason: 'length', is_complete: false });
+  });
+
+  it.each([
+    ['without a prompt', () => new LlmNode('test').execute({ prompt: '' }), 'Prompt is required'],
+    ['with a place of another node', () => new LlmNode('test', '{{load.result}}').execute(), 'load'],
+    [
+      'with a retry',
+      () => new LlmNode('test').withRetry(2).execute({ prompt: 'x' }),
+      'withRetry() of "test" applies in',
+    ],
+    ['with streaming', () => new LlmNode('test').streaming().execute({ prompt: 'x' }), 'streaming() of "test"'],
+    [
+      'with two models',
+      () => new LlmNode('test').setModel('other').execute({ prompt: 'x' }, { chatModel: model }),
+      'names a model, and so does chatModel',
+    ],
+    [
+      'with an unknown option',
+      () => new LlmNode('test').execute({ prompt: 'x' }, { model } as object),
+      'unknown option model (known: chatModel, signal)',
+    ],
+    [
+      'with a refused parameter',
+      () => new LlmNode('test').setModel('o3').setParameters({ temperature: 0.1 }).execute({ prompt: 'x' }),
+      'takes no temperature: remove temperature from "test"',
+    ],
+  ])('is refused %s', async (_what, execute, message) => {
+    await expect(execute()).rejects.toThrow(message);
+    expect(llm.requests).toEqual([]);
   });
 });

@@ -57,6 +57,15 @@ describe('a tool with a state', () => {
     expect(await call('registered', {}, session)).toEqual({ was: 1 });
   });
 
+  it('may be a method with the state among its arguments', async () => {
+    const session = await newSession();
+    expect(await call('given', {}, session)).toEqual({ was: 0 });
+    expect(await call('given', { by: 2 }, session)).toEqual({ was: 1 });
+    expect(await call('named', { by: 2 }, session)).toEqual({ was: 0, next: 2, known: true });
+    expect(await call('named', { by: 3 }, session)).toEqual({ was: 2, next: 5, known: true });
+    expect(await call('named', { by: 3, memory: {} }, session)).toMatchObject(['TOOL_INVALID_ARGUMENTS']);
+  });
+
   it('loses no change of calls in one reply, which run in sequence', async () => {
     const session = await newSession();
     llm.reply(calls(['count', {}], ['count', { by: 2 }], ['count', { by: 3 }]), { text: 'done' });

@@ -5,6 +5,9 @@ import type { MemoryPolicy } from '../session/index.js';
 import type { Tool, ToolPolicy, ToolRegistration } from '../tool/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
+/** Receives the data of an own event. May be slow, throw or reject. */
+export type OwnEventListener<T = unknown> = (data: T) => unknown;
+
 /** Operations that an extension may apply to the agents, at registration or later. */
 export interface ExtensionHost {
   /** @throws AppError `TOOL_DUPLICATE`, `TOOL_INVALID` */
@@ -31,4 +34,11 @@ export interface ExtensionHost {
    * @returns a function that unsubscribes the listener
    */
   on<P extends RunEventPattern>(pattern: P, listener: RunNoticeListener<P>): () => void;
+  /** Receives the own events of a name such as `order.paid`, which `dispatch` emits. */
+  on<T = unknown>(event: string, listener: OwnEventListener<T>): () => void;
+  /**
+   * Emits an own event to the listeners in this process; resolves when all have finished. Their errors are logged.
+   * @throws AppError `VALIDATION_FAILED` for the name of a run event
+   */
+  dispatch(event: string, data?: unknown): Promise<void>;
 }

@@ -40,6 +40,6 @@ export type {
   RunAnswer,
 } from './agent.types.js';
 export { Extension } from './extension.js';
-export type { ExtensionHost } from './extension.types.js';
+export type { ExtensionHost, OwnEventListener } from './extension.types.js';
 export { UserErasureService } from './user-erasure.service.js';
 export type { Erasure } from './user-erasure.service.js';

@@ -8,13 +8,13 @@ import {
   UserErasureService,
 } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { ExtensionLoader, RunReportService } from '../extension/index.js';
+import { ExtensionLoader, OwnEventRegistry, RunReportService } from '../extension/index.js';
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
 import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
 import { AccessLogService } from '../security/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
-import { StatefulToolSessions } from '../tool-state/index.js';
+import { type OwnedStates, StatefulToolSessions, ToolStateService } from '../tool-state/index.js';
 import { ToolExplorer, ToolRegistry } from '../tool/index.js';
 import { WorkflowRegistry, WorkflowService } from '../workflow/index.js';
 import { AgentSessions } from './agent-sessions.client.js';
@@ -86,8 +86,16 @@ export class AgentServices {
     return this.get(ExtensionLoader);
   }
 
+  get events(): OwnEventRegistry {
+    return this.get(OwnEventRegistry);
+  }
+
   get policies(): SecurityPolicies {
     return this.get(SecurityPolicies);
+  }
+
+  statesOf(principal: Principal): OwnedStates {
+    return this.get(ToolStateService).of(principal);
   }
 
   get reports(): RunReportService {

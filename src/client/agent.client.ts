@@ -1,4 +1,4 @@
-import type { LoggerService, Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import {
   type AgentDefinition,
   type Approval,
@@ -18,6 +18,7 @@ import {
   IterationLimitError,
   toReply,
 } from './agent-reply.mapper.js';
+import { AgentEvents } from './agent-events.client.js';
 import type { AgentServices } from './agent-services.js';
 import { AgentSession } from './agent-session.client.js';
 import type { AgentSessions } from './agent-sessions.client.js';
@@ -25,11 +26,10 @@ import { type ChatMessage, toRequest } from './chat-message.mapper.js';
 import { openChatStream } from './chat-stream.js';
 import { type JsonValue, newId, type Principal } from '../kernel/index.js';
 import type { McpServerConfig } from '../mcp/index.js';
-import type { TelemetryOption } from '../extension/index.js';
 import type { RunEvent, RunFile } from '../run/index.js';
 import { assertSessionId, type Memory, type MemoryRules, type SessionOptions } from '../session/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
-import type { StatefulToolSession } from '../tool-state/index.js';
+import type { OwnedStates, StatefulToolSession } from '../tool-state/index.js';
 import type { Tool, ToolRegistration } from '../tool/index.js';
 import type { WorkflowInput, WorkflowStart } from '../workflow/index.js';
 
@@ -42,17 +42,18 @@ export interface AgentBehaviour {
 }
 
 /** An agent without HTTP, with the same services and the same journal as the server. Call `close` at the end. */
-export class Agent {
+export class Agent extends AgentEvents {
   /** The agent's sessions. */
   readonly sessions: AgentSessions;
   /** The session of calls without `sessionId` and `newSession`; the first one creates it. */
   readonly sessionId = newId();
 
   constructor(
-    private readonly services: AgentServices,
+    services: AgentServices,
     private readonly principal: Principal,
     private readonly behaviour: AgentBehaviour = {},
   ) {
+    super(services);
     this.sessions = services.sessionsOf(principal);
   }
 
@@ -249,6 +250,11 @@ export class Agent {
     return this.services.toolSessions.create(name, sessionId, { principal: this.principal });
   }
 
+  /** The states of stateful tools in its principal's sessions. */
+  get states(): OwnedStates {
+    return this.services.statesOf(this.principal);
+  }
+
   /**
    * Adds an extension while the agent runs. It registers and boots at once, and applies from the next message. If it fails, its tools,
    * agents and listeners are removed; policies, processors and providers stay.
@@ -265,17 +271,6 @@ export class Agent {
    */
   setSecurityPolicy(policy: SecurityPolicy): Promise<void> {
     return this.services.policies.set(policy);
-  }
-
-  /** Replaces the logger given at creation; see `CreateAgentOptions`. */
-  setLogger(logger: LoggerService): void {
-    this.services.useLogger(logger);
-    this.services.reports.setLogger(logger);
-  }
-
-  /** Replaces the telemetry given at creation. */
-  setTelemetry(telemetry: TelemetryOption): void {
-    this.services.reports.setTelemetry(telemetry);
   }
 
   /**

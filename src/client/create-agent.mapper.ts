@@ -1,7 +1,8 @@
 import { AppError } from '../errors/index.js';
 import { assertOneOf } from './agent-reply.mapper.js';
-import { providerEnv, type EnvRecord } from '../config/index.js';
-import type { CreateAgentOptions, LlmOptions } from './create-agent.types.js';
+import type { EnvRecord } from '../config/index.js';
+import type { CreateAgentOptions } from './create-agent.types.js';
+import { toLlmEnv } from '../llm/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 import { nearNames } from '../tool/index.js';
 
@@ -109,16 +110,7 @@ function environmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions):
   if (model?.provider !== undefined || model?.name !== undefined) {
     throw invalid('llm and model both name a model: give one of them');
   }
-  return { ...env, ...toEnv(llm) };
-}
-
-function toEnv({ apiType, apiKey, model, apiUrl, headers }: LlmOptions): EnvRecord {
-  return providerEnv(text(apiType, 'llm.apiType'), {
-    ...(apiKey !== undefined && { apiKey: text(apiKey, 'llm.apiKey') }),
-    ...(model !== undefined && { model: text(model, 'llm.model') }),
-    ...(apiUrl !== undefined && { baseUrl: text(apiUrl, 'llm.apiUrl') }),
-    ...(headers !== undefined && { headers }),
-  });
+  return { ...env, ...toLlmEnv(llm, text) };
 }
 
 function nameOf(name: unknown): string {

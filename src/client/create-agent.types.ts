@@ -3,22 +3,8 @@ import type { AgentDefinitionInput, Extension, GivenFormat } from '../agent/inde
 import type { Principal } from '../kernel/index.js';
 import type { EnvRecord } from '../config/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
-import type { ChatModel, ModelFactory } from '../llm/index.js';
+import type { ChatModel, LlmOptions, ModelFactory } from '../llm/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
-
-/** A provider and its credentials. */
-export interface LlmOptions {
-  /** As in `LLM_PROVIDER`: `openai`, `anthropic`, `ollama`, … */
-  readonly apiType: string;
-  /** By default the environment's key. */
-  readonly apiKey?: string | undefined;
-  /** By default the provider's default model. */
-  readonly model?: string;
-  /** Base URL of the API; by default the provider's own. */
-  readonly apiUrl?: string;
-  /** Further headers of requests, such as those of a gateway. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 /** A declared MCP server. */
 export interface McpChoice {

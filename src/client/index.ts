@@ -7,4 +7,4 @@ export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.ma
 export type { ChatMessage, ChatPart } from './chat-message.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
+export type { CreateAgentOptions, McpChoice } from './create-agent.types.js';

@@ -1,11 +1,11 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { AgentRegistry, type Extension, type ExtensionHost } from '../agent/index.js';
+import { AgentRegistry, type Extension, type ExtensionHost, type OwnEventListener } from '../agent/index.js';
 import { ModelRegistry } from '../llm/index.js';
 import { ReasoningEngine, toPlace } from '../reasoning/index.js';
-import { RunListenerRegistry } from '../run/index.js';
 import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolPolicyRegistry, ToolRegistry } from '../tool/index.js';
+import { OwnEventRegistry } from './events/own-event.registry.js';
 import { titleOf } from './extension-order.policy.js';
 
 /** A host whose registrations can be revoked. */
@@ -41,11 +41,12 @@ export class ExtensionHostFactory {
         agents.push(definition.name);
         undo.push(() => this.get(AgentRegistry).unregister(definition.name));
       },
-      on: (pattern, listener) => {
-        const end = this.get(RunListenerRegistry).register(`The ${title}`, pattern, listener);
+      on: (event: string, listener: OwnEventListener<never>) => {
+        const end = this.get(OwnEventRegistry).register(`The ${title}`, event, listener as OwnEventListener);
         undo.push(end);
         return end;
       },
+      dispatch: (event, data) => this.get(OwnEventRegistry).dispatch(event, data),
     };
     const revoke = () => {
       for (const one of undo.toReversed()) one();

@@ -1,4 +1,5 @@
 /** Extensions: discovery, dependency order and start; run events for Nest's event listeners. */
+export { OwnEventRegistry } from './events/own-event.registry.js';
 export { loadRunEventModule } from './events/run-event-module.loader.js';
 export { ExtensionLoader } from './extension.loader.js';
 export { ExtensionModule } from './extension.module.js';

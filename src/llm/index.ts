@@ -43,6 +43,11 @@ export type {
   ToolMessage,
   UserMessage,
 } from './message.types.js';
+export { toLlmEnv } from './llm-options.mapper.js';
+export type { LlmOptions } from './llm-options.mapper.js';
+export { openModels } from './opened-models.js';
+export type { OpenedModelChoice, OpenedModels, OpenModelsOptions } from './opened-models.js';
+export type { ModelTrace, TracedCall } from './wrappers/traced-model.wrapper.js';
 export { fitParameters } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';

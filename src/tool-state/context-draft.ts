@@ -76,6 +76,14 @@ export class ContextDraft {
     if (!this.users.includes(user)) this.tookPart = [...this.users, user];
   }
 
+  /** Adds the writer of a change outside of a call, together with the connection state. */
+  rememberWriter(user: string | undefined): void {
+    if (user === undefined) return;
+    this.remember(user);
+    const before = this.get('connection')?.data;
+    this.put('connection', { ...before, created_at: before?.['created_at'] ?? this.now, last_activity: this.now });
+  }
+
   /** Facts of the data in the context; like the users, independent of the connection's expiry. */
   get facts(): readonly DataFact[] {
     return this.learned ?? this.aside.facts;

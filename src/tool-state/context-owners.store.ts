@@ -25,6 +25,14 @@ export class ContextOwners {
     return limit === null || (await this.ownerOf(key)) === limit;
   }
 
+  /** Whether the session exists and the principal may see it. */
+  async isOwnSession(principal: Principal, session: string): Promise<boolean> {
+    const { tenant } = principal;
+    const limit = this.ownership.limitOf(principal);
+    const owner = await this.ownerOf({ tenant, session });
+    return owner !== null && (limit === null || owner === limit);
+  }
+
   /** Whether the session is one of another owner, so that the principal may not use it; false if it does not exist. */
   async isOfOther(principal: Principal, session: string): Promise<boolean> {
     const limit = this.ownership.limitOf(principal);

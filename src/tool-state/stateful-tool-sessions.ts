@@ -1,7 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, ID_RULE, isId, type Principal } from '../kernel/index.js';
-import { type CallSite, createCallSite, ToolRegistry } from '../tool/index.js';
+import { type CallSite, createCallSite, type Tool, ToolRegistry } from '../tool/index.js';
 import { ContextOwners } from './context-owners.store.js';
 import { contextNotFound } from './tool-state.error.js';
 import type { StoredStateManager } from './stored-state-manager.js';
@@ -51,8 +51,7 @@ export class StatefulToolSessions {
    * @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND` for a stateless tool, `VALIDATION_FAILED`
    */
   create(name: string, sessionId: string, { principal }: StatefulToolSessionOptions = {}): StatefulToolSession {
-    const tool = this.tools.get(name);
-    if (!tool.metadata.state) throw keepsNone(name);
+    const tool = toolWithState(this.tools, name);
     if (!isId(sessionId)) throw wrongSession(sessionId);
     const given: Partial<CallSite> = { sessionId, ...(principal && { principal }) };
     const { states, tools } = this;
@@ -77,6 +76,13 @@ export class StatefulToolSessions {
       cleanup: async () => (await manager()).cleanupContext(contextId),
     };
   }
+}
+
+/** @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND` for a stateless tool */
+export function toolWithState(tools: ToolRegistry, name: string): Tool {
+  const tool = tools.get(name);
+  if (!tool.metadata.state) throw keepsNone(name);
+  return tool;
 }
 
 function keepsNone(tool: string): AppError {

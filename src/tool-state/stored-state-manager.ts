@@ -63,6 +63,7 @@ export class StoredStateManager extends ToolStateManager {
   setState(contextId: string, type: StateType, data: StateData, options?: SetStateOptions): Promise<StateEntry> {
     return this.edit(contextId, (draft) => {
       draft.put(type, toStateData(data), options);
+      draft.rememberWriter(options?.user);
       return draft.changedEntry(type)!;
     });
   }
@@ -78,6 +79,7 @@ export class StoredStateManager extends ToolStateManager {
       const changes = typeof updates === 'function' ? updates(data) : updates;
       assertChanges(changes);
       draft.put(type, toStateData({ ...data, ...changes }), options);
+      draft.rememberWriter(options?.user);
       return draft.changedEntry(type)!;
     });
   }

@@ -31,6 +31,12 @@ export interface ShownContext extends Omit<ContextInfo, 'states'> {
   readonly states: readonly StateEntry[];
 }
 
+/** A context and the state manager of its tool. */
+interface FoundContext {
+  readonly manager: StoredStateManager;
+  readonly info: ContextInfo;
+}
+
 /** An unreadable context. */
 export interface DamagedContext {
   readonly id: string;
@@ -83,6 +89,20 @@ export class ToolStateAdminService {
     return { ...info, states: states.filter((state) => state !== null) };
   }
 
+  /** A context and the manager of its tool. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  async find(principal: Principal, id: string): Promise<FoundContext> {
+    const found = await this.lookUp(principal, id);
+    if (found) return found;
+    throw contextNotFound(id);
+  }
+
+  /** As `find`; `null` for an unknown context, and for one that the principal may not see. */
+  async lookUp(principal: Principal, id: string): Promise<FoundContext | null> {
+    const own = await this.own(principal, id);
+    if (own && 'error' in own.key) throw own.key.error;
+    return own && { manager: this.managerOf(own.backend, own.key.tool), info: own.key as ContextInfo };
+  }
+
   /** History, newest first. @throws AppError `TOOL_STATE_NOT_FOUND` */
   async history(principal: Principal, id: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
     const { manager } = await this.find(principal, id);
@@ -97,14 +117,16 @@ export class ToolStateAdminService {
 
   /** @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` during a run of the session */
   async rollback(principal: Principal, id: string, version: number): Promise<StateEntry> {
-    const { backend, info } = await this.find(principal, id);
+    const { manager, info } = await this.find(principal, id);
     await this.assertFree(info);
-    return this.managerOf(backend, info.tool).rollback(id, version, principal.id);
+    return manager.rollback(id, version, principal.id);
   }
 
   /** Deletes a context, also an unreadable one. @throws AppError as `rollback` */
   async remove(principal: Principal, id: string): Promise<void> {
-    const { backend, key } = await this.own(principal, id);
+    const own = await this.own(principal, id);
+    if (!own) throw contextNotFound(id);
+    const { backend, key } = own;
     await this.assertFree(key);
     await this.carryOut(backend.forgetting(key.tenant, [id]));
   }
@@ -194,19 +216,13 @@ export class ToolStateAdminService {
     });
   }
 
-  private async find(principal: Principal, id: string) {
-    const { backend, key } = await this.own(principal, id);
-    if ('error' in key) throw key.error;
-    return { backend, manager: this.managerOf(backend), info: key };
-  }
-
-  /** Others must not learn that a context is unreadable. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  /** Others must not learn that a context is unreadable. */
   private async own(principal: Principal, id: string) {
     for (const backend of await this.used.open()) {
       const key = await this.keyIn(backend, id);
       if (key && (await this.owners.isVisible(principal, key))) return { backend, key };
     }
-    throw contextNotFound(id);
+    return null;
   }
 
   private async keyIn(

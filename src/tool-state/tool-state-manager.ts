@@ -19,6 +19,8 @@ export interface SetStateOptions {
   readonly basedOn?: number;
   /** Key of the call that causes the change. */
   readonly by?: string;
+  /** Principal id of the writer: the erasure of this user deletes the context. */
+  readonly user?: string;
 }
 
 /** Port to the state of tools. All returned values are copies. */

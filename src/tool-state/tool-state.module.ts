@@ -10,6 +10,7 @@ import { ToolStateAdminService } from './tool-state-admin.service.js';
 import { ToolStateBackups } from './tool-state-backups.js';
 import { ToolStateForks } from './tool-state-forks.js';
 import { ToolStateMaintenanceService } from './tool-state-maintenance.service.js';
+import { ToolStateService } from './tool-state.service.js';
 import { ToolStates } from './tool-states.js';
 import { UsedBackendService } from './used-backend.service.js';
 
@@ -29,6 +30,7 @@ import { UsedBackendService } from './used-backend.service.js';
     ToolStateForks,
     ToolStateMaintenanceService,
     ToolStateBackups,
+    ToolStateService,
   ],
   exports: [
     ContextClosings,
@@ -39,6 +41,7 @@ import { UsedBackendService } from './used-backend.service.js';
     ToolStateAdminService,
     ToolStateForks,
     ToolStateBackups,
+    ToolStateService,
   ],
 })
 export class ToolStateModule {

@@ -122,6 +122,9 @@ describe('a tool registered at run time', () => {
     [{ approval: true }, 'approval is true: use "never", "always", a function'],
     [{ reconcile: 'findOut' }, 'reconcile is not a function'],
     [{ stateParameterName: 'memory' }, 'it has a stateParameterName and keeps no state'],
+    [{ stateInjection: true }, 'it has a stateInjection and keeps no state'],
+    [{ stateful: true, stateInjection: 'yes' }, 'its stateInjection is "yes"'],
+    [{ stateful: true, stateInjection: false, stateParameterName: 'x' }, 'stateParameterName has no effect without'],
     [{ stateful: true, stateParameterName: '' }, 'its stateParameterName is ""'],
     [{ stateful: true, stateParameterName: 'n' }, 'its parameters have "n", where its state would be'],
     [

@@ -3,7 +3,7 @@ import type { InputSource } from './input/input.types.js';
 import { createSchemaInput, type LargeIntegers } from './input/schema-input.factory.js';
 import { createStandardInput } from './input/standard-input.factory.js';
 import { type Parameter, parametersSchema } from './parameter.builder.js';
-import { toStateful } from './stateful/stateful-options.policy.js';
+import { stateArgumentProblems, stateParameterOf, withStateArgument } from './stateful/state-argument.policy.js';
 import { isStandardSchema } from './standard-schema.types.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import { createToolNow, type ToolDeclaration, type ToolHandler } from './tool.factory.js';
@@ -26,15 +26,13 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'private',
   'resources',
   'stateful',
+  'stateInjection',
   'stateParameterName',
   'output',
   'reconcile',
   'holder',
   'source',
 ]);
-
-/** Default name of the argument with the state. */
-const STATE = 'state';
 
 /** Creates the tool of a registration and compiles its schema. @throws AppError `TOOL_INVALID` with all mistakes */
 export function createRegisteredTool(registration: ToolRegistration): Tool {
@@ -54,25 +52,22 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
   return registration.holder ? { ...tool, metadata: { ...tool.metadata, isReturnForeign: true } } : tool;
 }
 
-/** Adds the state to the arguments. */
+/** Adds the state to the arguments, unless a holder has it. */
 function withState(registration: ToolRegistration, handler: ToolHandler): ToolHandler {
-  const { stateful, holder, stateParameterName = STATE } = registration;
-  if (!toStateful(stateful) || holder) return handler;
-  return (args, context) => handler({ ...(args as object), [stateParameterName]: context.state!.data }, context);
+  const name = registration.holder ? undefined : stateParameterOf(registration, true);
+  if (name === undefined) return handler;
+  return (args, context) => handler(withStateArgument(args, name, context.state!), context);
 }
 
 /** @throws Error if the name of the state argument is invalid, unused or already a parameter */
 function withPlaceFor(registration: ToolRegistration, input: InputSource): InputSource {
-  const { stateful, holder, stateParameterName: given } = registration;
-  if (!toStateful(stateful) || holder) {
-    if (given !== undefined) throw new Error('it has a stateParameterName and keeps no state that it is given');
-    return input;
-  }
-  const name: unknown = given ?? STATE;
-  if (typeof name !== 'string' || name === '')
-    throw new Error(`its stateParameterName is ${JSON.stringify(name)}: use a name`);
-  if (Object.hasOwn(input.schema['properties'] ?? {}, name))
-    throw new Error(`its parameters have "${name}", where its state would be: give another stateParameterName`);
+  const { holder, ...declaration } = registration;
+  const problems = stateArgumentProblems(
+    holder ? { ...declaration, stateful: false } : declaration,
+    true,
+    input.schema,
+  );
+  if (problems.length > 0) throw new Error(problems.join('; '));
   return input;
 }
 

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../kernel/index.js';
 import type { Parameter } from './parameter.builder.js';
+import type { StateInjection } from './stateful/state-argument.policy.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolContext } from './tool.types.js';
@@ -12,8 +13,8 @@ export interface ContextHolder {
   releaseAll(): Promise<void>;
 }
 
-/** Declaration of a tool that is registered at run time. */
-export interface ToolRegistration extends ToolHandling {
+/** Declaration of a tool that is registered at run time. By default the arguments of a stateful one contain its state. */
+export interface ToolRegistration extends ToolHandling, StateInjection {
   /** Unique in the application, `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
   /** Description for the model: purpose of the tool and when to use it. */
@@ -28,8 +29,6 @@ export interface ToolRegistration extends ToolHandling {
   handler(args: never, context: ToolContext): unknown;
   /** Determines the outcome of a call that was started before a crash, by its key; returns a `Reconciliation`. */
   reconcile?(key: string, context: ToolContext): unknown;
-  /** Stateful tools only: name of the argument with a copy of the business state; default `state`. */
-  readonly stateParameterName?: string;
   /**
    * Stateful tools only: holder of the instances of each context, created by `adaptStateful`. A `state` in the return
    * value is then part of the result.

@@ -5,6 +5,7 @@ export type { Condition, Template } from './definition/condition.schema.js';
 export type { NodeInput } from './definition/node.schema.js';
 export { workflowSchema } from './definition/workflow.schema.js';
 export type { WorkflowDefinition, WorkflowInput } from './definition/workflow.schema.js';
+export type { LlmNodeOptions, LlmNodeOutput } from './execution/llm-node-call.js';
 export { toMermaid } from './graph/mermaid.mapper.js';
 export { createGraph } from './graph/workflow-graph.factory.js';
 export type { WorkflowMistake } from './graph/workflow-graph.factory.js';

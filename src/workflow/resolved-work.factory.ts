@@ -5,7 +5,7 @@ import type { ModelParameters, ParameterName } from '../llm/index.js';
 import type { WorkDefinition } from './definition/node.schema.js';
 
 /** Default parameters of llm nodes. */
-const LLM_DEFAULTS = {
+export const LLM_DEFAULTS = {
   temperature: 0.7,
   maxTokens: 1000,
   topP: 1,

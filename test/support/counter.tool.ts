@@ -1,3 +1,4 @@
+import { IsInt } from 'class-validator';
 import { z } from 'zod';
 import { Tool, type ToolContext, ToolRegistry, ToolState } from '../../src/tool/index.js';
 
@@ -8,6 +9,18 @@ export interface Counted {
 
 const BY = z.object({ by: z.number().optional() });
 const INITIAL = { count: 0 };
+
+class StepDto {
+  @IsInt()
+  by!: number;
+
+  /** Not an argument of the model. */
+  declare readonly memory?: Counted;
+
+  next(): number {
+    return this.memory!.count + this.by;
+  }
+}
 
 /** Tools that store state in each of the possible ways. */
 export class CounterTools {
@@ -25,6 +38,16 @@ export class CounterTools {
   async tally({ by = 1 }: z.infer<typeof BY>, { state }: ToolContext): Promise<unknown> {
     const { count } = state!.data as unknown as Counted;
     return { was: count, state: { count: count + by } };
+  }
+
+  @Tool({ description: 'Counts by the state among its arguments.', stateful: true, stateInjection: true, input: BY })
+  given({ by = 1, state }: z.infer<typeof BY> & { state: Partial<Counted> }): unknown {
+    return { was: state.count ?? 0, state: { count: (state.count ?? 0) + by } };
+  }
+
+  @Tool({ description: 'The same.', stateful: { initial: INITIAL }, stateParameterName: 'memory' })
+  named(step: StepDto, { callId }: ToolContext): unknown {
+    return { was: step.memory!.count, next: step.next(), known: callId !== '', state: { count: step.next() } };
   }
 
   @Tool({ description: 'Counts, then breaks.', effect: 'read', stateful: true, input: z.object({ save: z.boolean() }) })

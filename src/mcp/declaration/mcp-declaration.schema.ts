@@ -34,6 +34,11 @@ const auth = z.discriminatedUnion('type', [bearer, clientCredentials]);
 /** Only code can declare a provider. */
 const authInCode = z.discriminatedUnion('type', [bearer, clientCredentials, provider]);
 
+/** An MCP server multiplexes all calls of a session on one connection, which has no pool. */
+const connection = z
+  .undefined('applies to REST tools only: each session has one connection; set timeoutMs, or remove it')
+  .optional();
+
 /** Options of the tools' handling, for every transport. */
 const handling = {
   timeoutMs: z.int().min(1).max(86_400_000).optional(),
@@ -42,7 +47,8 @@ const handling = {
   effects: z.record(z.string(), z.enum(['read', 'idempotent', 'once'])).default({}),
   tools: z.array(text).optional(),
   approval: z.enum(['always', 'never']).optional(),
-  stateful: z.boolean().default(false),
+  stateful: z.boolean('must be true or false: the state of an MCP server is one connection per session').default(false),
+  connection,
   required: z.boolean().default(false),
   pins: z.enum(['follow', 'hold', 'block']).optional(),
   scan: z.enum(['hide', 'warn', 'off']).default('hide'),

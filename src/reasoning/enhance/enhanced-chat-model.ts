@@ -119,7 +119,8 @@ export class EnhancedChatModel extends ModelWrapper {
     return offered;
   }
 
-  private toReasoning({ messages, toolChoice, parameters, responseFormat }: ChatRequest, tools: readonly Tool[]) {
+  private toReasoning(request: ChatRequest, tools: readonly Tool[]) {
+    const { messages, toolChoice, parameters, optionalParameters, responseFormat } = request;
     const { protocol, maxDepth } = this.enhancement;
     return {
       agent: null,
@@ -129,6 +130,7 @@ export class EnhancedChatModel extends ModelWrapper {
       protocol,
       tools,
       ...(parameters && { parameters }),
+      ...(optionalParameters && { optionalParameters }),
       // A model without tools cannot be forced to call one.
       ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
       ...(responseFormat !== undefined && { responseFormat }),

@@ -24,7 +24,6 @@ describe('the declaration of a connection', () => {
     [{ connection: { keepAlive: false, keepAliveTimeoutMs: 5 } }, 'its connection.keepAliveTimeoutMs has no effect'],
     [{ connection: { keepAlive: false, keepAliveIntervalMs: 1000 } }, 'connection.keepAliveIntervalMs has no effect'],
     [{ connection: { keepAlive: false, poolRecycleMs: 5 } }, 'its connection.poolRecycleMs has no effect'],
-    [{ connection: { maxOverflow: 0, poolTimeoutMs: 5 } }, 'its connection.poolTimeoutMs has no effect'],
     [{ connection: { retry: { attempts: 1, jitter: true } } }, 'its connection.retry has attempts 1, so its'],
     [{ retries: 1, connection: { retry: {} } }, 'it has retries and connection.retry: use one of them'],
     [{ timeoutMs: 5, connection: { timeoutMs: 5 } }, 'it has timeoutMs and connection.timeoutMs, which are the same'],

@@ -42,7 +42,7 @@ describe('connections of a session', () => {
   it('poolSize limits the connections; further calls wait', async () => {
     const waiting = held();
     const opened = counting();
-    declare({ poolSize: 2 });
+    declare({ poolSize: 2, maxOverflow: 0 });
     const calls = Array.from({ length: 5 }, () => world.callIn('s'));
     await world.server.waitForRequests(2);
     await pause(50);
@@ -55,31 +55,33 @@ describe('connections of a session', () => {
     expect(opened()).toBe(2);
   });
 
-  it('maxOverflow limits the waiting calls; a further call fails at once', async () => {
+  it('maxOverflow adds connections beyond poolSize, which close after their call', async () => {
     const waiting = held();
-    declare({ poolSize: 1, maxOverflow: 1 });
-    const calls = [world.callIn('s')];
-    await world.server.waitForRequests(1);
-    calls.push(world.callIn('s'));
-    await pause(20);
-    expect(await world.callIn('s')).toMatchObject({
-      success: false,
-      error: 'All 1 connections of this session are in use, and the queue of 1 calls is full.',
-    });
-    waiting[0]!();
-    await world.server.waitForRequests(2);
-    waiting[1]!();
-    expect(await Promise.all(calls)).toMatchObject([{ success: true }, { success: true }]);
-    // Another session has its own connections.
-    const other = world.callIn('other');
+    const opened = counting();
+    declare({ poolSize: 1, maxOverflow: 2 });
+    const calls = Array.from({ length: 4 }, () => world.callIn('s'));
     await world.server.waitForRequests(3);
-    waiting[2]!();
+    expect(opened()).toBe(3);
+    // The fourth call waits for a connection, and another session has its own.
+    const other = world.callIn('other');
+    await world.server.waitForRequests(4);
+    waiting.pop()!();
     expect(await other).toMatchObject({ success: true });
+    for (const reply of waiting.splice(0)) reply();
+    await world.server.waitForRequests(5);
+    waiting[0]!();
+    expect(await Promise.all(calls)).toMatchObject(Array.from({ length: 4 }, () => ({ success: true })));
+    const kept = world.server.requests.map(({ headers }) => headers.connection);
+    expect(kept.filter((header) => header === 'close').length).toBeGreaterThanOrEqual(2);
+    json();
+    const before = counting();
+    await world.callIn('s');
+    expect(before()).toBe(0);
   });
 
   it('poolTimeoutMs limits the wait for a connection', async () => {
     const waiting = held();
-    declare({ poolSize: 1, poolTimeoutMs: 60 });
+    declare({ poolSize: 1, maxOverflow: 0, poolTimeoutMs: 60 });
     const first = world.callIn('s');
     await world.server.waitForRequests(1);
     const late = await world.callIn('s');

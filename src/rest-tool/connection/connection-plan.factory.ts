@@ -48,7 +48,7 @@ const DEFAULTS = {
 function toOptions(connection: RestConnection): OutgoingOptions {
   const wanted = { ...DEFAULTS, ...connection };
   return {
-    gate: { most: wanted.poolSize, mostWaiting: wanted.maxOverflow, waitMs: wanted.poolTimeoutMs },
+    gate: { pool: wanted.poolSize, overflow: wanted.maxOverflow, waitMs: wanted.poolTimeoutMs },
     most: wanted.poolSize,
     lifetimeMs: wanted.poolRecycleMs,
     connectTimeoutMs: wanted.connectTimeoutMs,

@@ -29,14 +29,11 @@ function stateProblems(stateful: RestToolDeclaration['stateful']): string[] {
 }
 
 function unusedOptions(connection: RestConnection): string[] {
-  const { keepAlive = true, maxOverflow, poolTimeoutMs, retry } = connection;
+  const { keepAlive = true, retry } = connection;
   const idle = keepAlive ? [] : KEEP_ALIVE_OPTIONS.filter((key) => connection[key] !== undefined);
   const problems = idle.map(
     (key) => `its connection.${key} has no effect, as keepAlive is false: connections are not reused`,
   );
-  if (maxOverflow === 0 && poolTimeoutMs !== undefined) {
-    problems.push('its connection.poolTimeoutMs has no effect, as maxOverflow is 0: calls do not queue');
-  }
   if (retry?.attempts === 1 && Object.keys(retry).length > 1) {
     problems.push('its connection.retry has attempts 1, so its other options have no effect: remove them');
   }

@@ -26,11 +26,11 @@ export interface RestConnection {
   readonly cookies?: boolean;
   /** Captured tokens, keyed by a name of your choice. */
   readonly capture?: Readonly<Record<string, TokenCapture>>;
-  /** Maximum connections, hence concurrent calls; by default 10. */
+  /** Connections that later calls reuse; by default 10. */
   readonly poolSize?: number;
-  /** Maximum queued calls; further calls fail at once. By default 20. */
+  /** Additional connections while all of `poolSize` are in use; each closes after its call. By default 20. */
   readonly maxOverflow?: number;
-  /** Maximum time in the queue, in ms; by default 30,000. */
+  /** Maximum wait of a call for a connection, in ms; by default 30,000. */
   readonly poolTimeoutMs?: number;
   /** Maximum age of a connection that serves a further call, in ms; by default 3,600,000. */
   readonly poolRecycleMs?: number;

@@ -1,55 +1,63 @@
-import { failed, tookTooLong } from './outgoing.error.js';
+import { tookTooLong } from './outgoing.error.js';
 
-/** Concurrency limit of calls and limits of their queue. */
+/** Sizes of a connection pool, and the limit of the wait for a connection. */
 export interface GateOptions {
-  /** Maximum concurrent calls. */
-  readonly most: number;
-  /** Maximum queued calls. */
-  readonly mostWaiting: number;
+  /** Connections of the pool. */
+  readonly pool: number;
+  /** Additional connections while all connections of the pool are in use. */
+  readonly overflow: number;
   /** Maximum time in the queue, in ms. */
   readonly waitMs: number;
 }
 
+/** Source of a call's connection. */
+export type GatePlace = 'pool' | 'overflow';
+
 /** Limits concurrent calls to the number of connections; further calls queue in order of arrival. */
 export class CallGate {
-  private inside = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly free: Record<GatePlace, number>;
+  private readonly waiting: ((place: GatePlace) => void)[] = [];
 
-  constructor(private readonly options: GateOptions) {}
+  constructor(private readonly options: GateOptions) {
+    this.free = { pool: options.pool, overflow: options.overflow };
+  }
 
   /**
    * Runs a call as soon as a connection is free.
-   * @throws AppError `OUTGOING_FAILED` if the queue is full, `OUTGOING_TIMEOUT` after `waitMs` (both retryable); the
-   * signal's reason; the call's error
+   * @throws AppError `OUTGOING_TIMEOUT` after `waitMs` (retryable); the signal's reason; the call's error
    */
-  async pass<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.inside < this.options.most) this.inside++;
-    else await this.turn(signal);
+  async pass<T>(call: (place: GatePlace) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const place = this.take() ?? (await this.turn(signal));
     try {
-      return await call();
+      return await call(place);
     } finally {
-      this.leave();
+      this.leave(place);
     }
   }
 
-  private async turn(signal: AbortSignal): Promise<void> {
-    const { most, mostWaiting, waitMs } = this.options;
+  private take(): GatePlace | null {
+    const place = this.free.pool > 0 ? 'pool' : 'overflow';
+    if (this.free[place] === 0) return null;
+    this.free[place]--;
+    return place;
+  }
+
+  private async turn(signal: AbortSignal): Promise<GatePlace> {
+    const { waitMs } = this.options;
     signal.throwIfAborted();
-    if (this.waiting.length >= mostWaiting) {
-      throw failed(
-        `All ${most} connections of this session are in use, and the queue of ${mostWaiting} calls is full.`,
-      );
-    }
-    await new Promise<void>((resolve, reject) => {
-      const end = (settle: () => void) => {
+    return new Promise<GatePlace>((resolve, reject) => {
+      const end = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
-        settle();
       };
-      const go = () => end(resolve);
+      const go = (place: GatePlace) => {
+        end();
+        resolve(place);
+      };
       const fail = (reason: unknown) => {
         this.waiting.splice(this.waiting.indexOf(go), 1);
-        end(() => reject(reason));
+        end();
+        reject(reason);
       };
       const abort = () => fail(signal.reason);
       const late = () => fail(tookTooLong(`No connection of this session became free within ${waitMs} ms.`));
@@ -60,9 +68,9 @@ export class CallGate {
   }
 
   /** Passes the free place to the call that has waited longest. */
-  private leave(): void {
+  private leave(place: GatePlace): void {
     const next = this.waiting.shift();
-    if (next) next();
-    else this.inside--;
+    if (next) next(place);
+    else this.free[place]++;
   }
 }

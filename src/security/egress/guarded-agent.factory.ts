@@ -26,7 +26,7 @@ export async function createGuardedAgent(
   wanted: ConnectionOptions = {},
 ): Promise<Agent | EnvHttpProxyAgent> {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs } = wanted;
-  const { Agent, buildConnector, EnvHttpProxyAgent } = await import('undici');
+  const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import('undici');
   const connectors = new Map<string, buildConnector.connector>();
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol, port } = options;
@@ -40,7 +40,12 @@ export async function createGuardedAgent(
     if (connectors.size > MAX_PLACES) connectors.delete(connectors.keys().next().value!);
     connector(options, callback);
   };
-  const options = { ...toPoolOptions(wanted), connect };
+  const options = {
+    ...toPoolOptions(wanted),
+    // By default a single connection has no pool, and only a pool applies the lifetime.
+    factory: (origin: string | URL, pool: object) => new Pool(origin, pool),
+    connect,
+  };
   const { proxy } = policy;
   return proxy ? new EnvHttpProxyAgent({ ...options, ...proxy, connectTimeout: connectTimeoutMs }) : new Agent(options);
 }

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { AppError } from '../../errors/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
 import { callClock, type CallClock } from './call-clock.policy.js';
-import { CallGate, type GateOptions } from './call-gate.policy.js';
+import { CallGate, type GateOptions, type GatePlace } from './call-gate.policy.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
 import { OutgoingPlacePolicy, type OutgoingRules } from './outgoing-place.policy.js';
 import { toOutgoingError } from './outgoing-error.mapper.js';
@@ -22,6 +22,7 @@ export interface OutgoingOptions extends ConnectionOptions {
 /** A connection pool and its policy. */
 interface Route {
   readonly policy: OutgoingPlacePolicy;
+  readonly options: ConnectionOptions;
   agent?: Promise<Dispatcher>;
 }
 
@@ -35,6 +36,8 @@ const MAX_REDIRECTS = 5;
  */
 export class OutgoingClient {
   private readonly own: Route;
+  /** For calls beyond the pool's size; its connections close after their call. */
+  private readonly overflow: Route;
   /** For redirects from another origin, which must not reuse connections of configured calls. */
   private readonly foreign: Route;
   private readonly gate: CallGate | undefined;
@@ -45,9 +48,12 @@ export class OutgoingClient {
     private readonly options: OutgoingOptions = {},
   ) {
     const policy = new OutgoingPlacePolicy(rules);
-    this.own = { policy };
-    this.foreign = { policy: policy.ofRedirects() };
-    this.gate = options.gate && new CallGate(options.gate);
+    const { gate } = options;
+    this.own = { policy, options };
+    this.overflow = { policy, options: { ...options, isPersistent: false, ...(gate && { most: gate.overflow }) } };
+    const most = gate && gate.pool + gate.overflow;
+    this.foreign = { policy: policy.ofRedirects(), options: { ...options, ...(most !== undefined && { most }) } };
+    this.gate = gate && new CallGate(gate);
   }
 
   /** A client with the same rules and its own connections; the caller closes it. */
@@ -65,9 +71,9 @@ export class OutgoingClient {
     const { limits = {}, signal } = request;
     const clock = callClock({ timeoutMs: TIMEOUT_MS, ...limits }, signal);
     const hops = [firstHop(request)];
-    const follow = () => this.follow(hops, request, clock);
+    const follow = (place: GatePlace) => this.follow(hops, request, clock, place === 'pool' ? this.own : this.overflow);
     try {
-      return await (this.gate ? this.gate.pass(follow, clock.signal) : follow());
+      return await (this.gate ? this.gate.pass(follow, clock.signal) : follow('pool'));
     } catch (error) {
       signal?.throwIfAborted();
       throw toOutgoingError(clock.failure ?? error, hops.at(-1)!.url);
@@ -78,7 +84,7 @@ export class OutgoingClient {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const { agent } of [this.own, this.foreign]) await (await agent)?.destroy();
+    for (const { agent } of [this.own, this.overflow, this.foreign]) await (await agent)?.destroy();
   }
 
   /** @param hops contains the first request; each redirect is appended */
@@ -86,10 +92,12 @@ export class OutgoingClient {
     hops: Hop[],
     { limits = {}, cookies }: OutgoingRequest,
     clock: CallClock,
+    own: Route,
   ): Promise<OutgoingReply> {
     for (;;) {
       const hop = hops.at(-1)!;
-      const { next, reply } = await this.exchange(hop, clock, limits.maxBytes ?? MAX_BYTES, cookies);
+      const route = hop.isForeign ? this.foreign : own;
+      const { next, reply } = await this.exchange(hop, route, clock, limits.maxBytes ?? MAX_BYTES, cookies);
       if (!next) return reply;
       const most = limits.maxRedirects ?? MAX_REDIRECTS;
       if (hops.length > most) throw tooManyRedirects(hop.url, most);
@@ -99,11 +107,11 @@ export class OutgoingClient {
 
   private async exchange(
     hop: Hop,
+    route: Route,
     clock: CallClock,
     maxBytes: number,
     cookies: OutgoingCookies | undefined,
   ): Promise<{ next?: Hop; reply: OutgoingReply }> {
-    const route = hop.isForeign ? this.foreign : this.own;
     route.policy.checkUrl(hop.url);
     await route.policy.checkLookup(hop.url, this.options.lookup ?? lookup);
     const agent = await this.open(route);
@@ -133,7 +141,7 @@ export class OutgoingClient {
 
   private open(route: Route): Promise<Dispatcher> {
     if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further call is possible.');
-    route.agent ??= createGuardedAgent(route.policy, this.options.lookup ?? lookup, this.options);
+    route.agent ??= createGuardedAgent(route.policy, this.options.lookup ?? lookup, route.options);
     return route.agent;
   }
 }

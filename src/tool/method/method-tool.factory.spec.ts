@@ -118,6 +118,18 @@ class Nested {
 }
 
 class FaultyTools {
+  @Tool({ description, stateInjection: true, stateParameterName: 'memory' })
+  stateless(_input: ForecastInput): void {}
+
+  @Tool({ description, stateful: true, stateParameterName: 'city' })
+  taken(_input: ForecastInput): void {}
+
+  @Tool({ description, stateful: true, stateInjection: true })
+  roomless(): void {}
+
+  @Tool({ description, stateful: true, stateInjection: true })
+  texts(_text: string): void {}
+
   @Tool({ description })
   shape(input: Shape): unknown {
     return input;
@@ -272,6 +284,10 @@ describe('createMethodTool', () => {
     ['end', /"finish" is reserved/],
     ['date', /cannot be written as JSON Schema/],
     ['old', /schema of old .*jsonSchema is missing/],
+    ['stateless', /it has a stateInjection and keeps no state that it is given; it has a stateParameterName/],
+    ['taken', /its parameters have "city", where its state would be/],
+    ['roomless', /its method has no parameter with an object of arguments for its state: use @ToolState\(\)/],
+    ['texts', /its method has no parameter with an object of arguments for its state/],
     ['faulty', /the name "not a name".*; it has no description.*; its timeoutMs.*; the class Number/],
   ])('refuses %s, naming the place', async (method, message) => {
     await expect(toolOf(new FaultyTools(), method)).rejects.toMatchObject({

@@ -1,6 +1,8 @@
 import { messageOf } from '../../errors/index.js';
 import { type JsonSchema } from '../../kernel/index.js';
 import { isStandardSchema } from '../standard-schema.types.js';
+import type { InputSource } from '../input/input.types.js';
+import { stateArgumentProblems, stateParameterOf } from '../stateful/state-argument.policy.js';
 import { toStateful } from '../stateful/stateful-options.policy.js';
 import { createMethodInput } from './method-input.factory.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
@@ -32,7 +34,7 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
       ...described,
       problems: [...(reconciliation.problems ?? []), ...(described.problems ?? []), ...stateProblems(declared)],
     },
-    () => createMethodInput(declared),
+    async () => withPlaceForState(declared, await createMethodInput(declared)),
     handler,
   );
 }
@@ -46,6 +48,19 @@ async function outputOf(output: ToolOptions['output']): Promise<Pick<ToolDeclara
   } catch (error) {
     return { problems: [messageOf(error)] };
   }
+}
+
+/** @throws Error if the argument with the state is invalid, or the method cannot receive it */
+function withPlaceForState({ options, parameter, takesInput }: DeclaredTool, input: InputSource): InputSource {
+  const isDefault = options.stateParameterName !== undefined;
+  const problems = stateArgumentProblems(options, isDefault, input.schema);
+  const isInjected = stateParameterOf(options, isDefault) !== undefined;
+  const hasRoom = takesInput && (options.input !== undefined || parameter !== String);
+  if (isInjected && !hasRoom) {
+    problems.push('its method has no parameter with an object of arguments for its state: use @ToolState()');
+  }
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return input;
 }
 
 function stateProblems({ instance, method, options }: DeclaredTool): string[] {

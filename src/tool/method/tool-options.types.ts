@@ -1,10 +1,11 @@
 import type { JsonSchema } from '../../kernel/index.js';
 import type { DtoClass } from '../input/nested-class.accessor.js';
 import type { StandardInputSchema } from '../standard-schema.types.js';
+import type { StateInjection } from '../stateful/state-argument.policy.js';
 import type { ToolHandling } from '../tool-handling.types.js';
 
-/** Options of `@Tool({…})`. */
-export interface ToolOptions extends Omit<ToolHandling, 'output'> {
+/** Options of `@Tool({…})`. A method's arguments contain its state only with `stateInjection` or `stateParameterName`. */
+export interface ToolOptions extends Omit<ToolHandling, 'output'>, StateInjection {
   /** Unique in the application, `[A-Za-z0-9_-]{1,64}`; default: the method's name. */
   readonly name?: string;
   /** Description for the model: purpose of the tool and when to use it. */

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { withStateArgument } from '../stateful/state-argument.policy.js';
 import type { ToolState as ToolStateType } from '../stateful/tool-state.types.js';
 import type { StateData } from '../stateful/tool-state.types.js';
 import type { ToolContext as ToolContextType } from '../tool.types.js';
@@ -12,8 +13,11 @@ interface ParameterMetadata {
   readonly pipes?: readonly unknown[];
 }
 
-const inputOf = (_data: unknown, context: ExecutionContext) =>
-  ToolExecutionContext.create(context).getRequest().arguments;
+const inputOf = (stateParameter: string | undefined, context: ExecutionContext) => {
+  const request = ToolExecutionContext.create(context).getRequest();
+  if (stateParameter === undefined) return request.arguments;
+  return withStateArgument(request.arguments, stateParameter, request.state!);
+};
 const requestOf = (_data: unknown, context: ExecutionContext) => ToolExecutionContext.create(context).getRequest();
 const signalOf = (_data: unknown, context: ExecutionContext) =>
   ToolExecutionContext.create(context).getRequest().signal;
@@ -40,12 +44,12 @@ export function takesState(type: object, method: string): boolean {
 
 /**
  * Decorates the first undecorated parameters of a tool method: the first gets the validated arguments, the second the
- * context.
+ * context. @param stateParameter name of the argument with the state, if there is one
  */
-export function markParameters(target: object, method: string): void {
+export function markParameters(target: object, method: string, stateParameter?: string): void {
   const taken = new Set(parametersOf(target.constructor, method).map(({ index }) => index));
   let index = 0;
-  for (const decorate of [ToolInput(), ToolContext()]) {
+  for (const decorate of [ToolInput(stateParameter), ToolContext()]) {
     while (taken.has(index)) index++;
     decorate(target, method, index++);
   }

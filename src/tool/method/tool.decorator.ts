@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { SetMetadata } from '@nestjs/common';
 import { ENTRY_PROVIDER_WATERMARK } from '@nestjs/common/constants.js';
 import { AppError } from '../../errors/index.js';
+import { stateParameterOf } from '../stateful/state-argument.policy.js';
 import { markParameters } from './tool-parameter.decorator.js';
 import type { ToolOptions } from './tool-options.types.js';
 import type { Tool as ToolType } from '../tool.types.js';
@@ -54,7 +55,7 @@ export function markMethod(key: string, options: ToolOptions, decorator: string)
     Reflect.defineMetadata(MARKS_METADATA + key, [...marks, { decorator, member: method, kind }], type);
     // The metadata accessor rejects invalid members, all in one error.
     if (kind !== 'method') return;
-    markParameters(target, method);
+    markParameters(target, method, stateParameterOf(options, options.stateParameterName !== undefined));
     Reflect.defineMetadata(ENTRY_PROVIDER_WATERMARK, true, type);
     SetMetadata(key, options)(target, method, descriptor);
   };

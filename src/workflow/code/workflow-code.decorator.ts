@@ -3,7 +3,8 @@ import { markMethod, type ToolOptions } from '../../tool/index.js';
 export const CODE_METADATA = 'jackdaw:code';
 
 /** As for a tool; the description is not sent to models. */
-export type CodeOptions = Partial<Pick<ToolOptions, 'description'>> & Omit<ToolOptions, 'description' | 'stateful'>;
+export type CodeOptions = Partial<Pick<ToolOptions, 'description'>> &
+  Omit<ToolOptions, 'description' | 'stateful' | 'stateInjection' | 'stateParameterName'>;
 
 /**
  * Makes a provider's method a workflow step, for nodes `{ type: 'code', code: <name> }`. Calls follow the rules of

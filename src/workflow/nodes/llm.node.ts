@@ -1,5 +1,7 @@
+import type { JsonValue } from '../../kernel/index.js';
 import type { ModelParameters } from '../../llm/index.js';
 import type { NodeInput } from '../definition/node.schema.js';
+import type { LlmNodeOptions, LlmNodeOutput } from '../execution/llm-node-call.js';
 import { AnsweredNode } from './workflow.node.js';
 
 type LlmInput = Extract<NodeInput, { type: 'llm' }>;
@@ -42,5 +44,17 @@ export class LlmNode<const Id extends string> extends AnsweredNode<Id, LlmInput>
   /** Streams the message, in a child run if other nodes may stream at the same time. */
   streaming(): this {
     return this.with({ streams: true });
+  }
+
+  /**
+   * Executes the node alone, outside of a workflow and without an application, journal or budgets. Its placeholders are
+   * those of the input. Without a `chatModel` each call opens the models of the environment.
+   * @param input values for `{{input.…}}`; by default `prompt` is the prompt
+   * @throws AppError `VALIDATION_FAILED` for a blank prompt, `WORKFLOW_INVALID`, `CONFIG_INVALID`, `ANSWER_INCOMPLETE`,
+   *   `OUTPUT_INVALID`, and the errors of the model
+   */
+  async execute(input: Readonly<Record<string, JsonValue>> = {}, options: LlmNodeOptions = {}): Promise<LlmNodeOutput> {
+    const { callLlmNode } = await import('../execution/llm-node-call.js');
+    return callLlmNode(this.toDefinition(), input, options);
   }
 }

@@ -1,0 +1,74 @@
+import { Logger } from '@nestjs/common';
+import { messageOf, toAppError, type ErrorCode } from '../../errors/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { ModelWrapper } from './model.wrapper.js';
+
+/** One finished call of a model, with its retries and fallbacks. */
+export interface TracedCall {
+  readonly provider: string;
+  readonly model: string;
+  readonly method: 'generate' | 'stream';
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** The complete reply; absent if the call failed, or its caller left the stream. */
+  readonly result?: ChatResult;
+  /** Code of the error; absent without one. */
+  readonly error?: ErrorCode;
+}
+
+export type ModelTrace = (call: TracedCall) => void;
+
+/** Reports every call to a listener. Errors of the listener are logged. */
+export class TracedModel extends ModelWrapper {
+  private readonly logger = new Logger('ModelTrace');
+
+  constructor(
+    inner: ChatModel,
+    private readonly trace: ModelTrace,
+  ) {
+    super(inner);
+  }
+
+  async generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    const report = this.begin('generate');
+    try {
+      const result = await this.inner.generate(request, options);
+      report({ result });
+      return result;
+    } catch (error) {
+      report({ error: toAppError(error).code });
+      throw error;
+    }
+  }
+
+  async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
+    const report = this.begin('stream');
+    let end: Pick<TracedCall, 'result' | 'error'> = {};
+    try {
+      for await (const part of this.inner.stream(request, options)) {
+        if (part.type === 'finish') end = { result: part.result };
+        yield part;
+      }
+    } catch (error) {
+      end = { error: toAppError(error).code };
+      throw error;
+    } finally {
+      report(end);
+    }
+  }
+
+  private begin(method: TracedCall['method']): (end: Pick<TracedCall, 'result' | 'error'>) => void {
+    const { provider, name: model } = this;
+    const startedAt = Date.now();
+    const started = performance.now();
+    return (end) => {
+      try {
+        this.trace({ provider, model, method, startedAt, durationMs: performance.now() - started, ...end });
+      } catch (error) {
+        this.logger.error(`The listener for model calls failed: ${messageOf(error)}`);
+      }
+    };
+  }
+}
