@@ -7,7 +7,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/test/(integrations|clients)/(node_modules|generated)/'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^jackdaw$': '<rootDir>/src/index.ts' },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -239,3 +239,5 @@ export type {
   WorkflowNode,
   WorkflowStart,
 } from './workflow/index.js';
+export { Retriever, retrieverTool } from './tool/index.js';
+export type { Passage, RetrieveOptions, RetrieverToolOptions } from './tool/index.js';

@@ -68,3 +68,5 @@ export type {
   ToolResult,
 } from './tool.types.js';
 export type { ToolOrigin } from './tool-origin.types.js';
+export { Retriever, retrieverTool } from './retriever.js';
+export type { Passage, RetrieveOptions, RetrieverToolOptions } from './retriever.js';
