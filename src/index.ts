@@ -77,7 +77,7 @@ export type {
   WireDialect,
   WireRoute,
 } from './llm/index.js';
-export { McpError, McpErrorType, McpRegistry, registerMcp, unregisterMcp } from './mcp/index.js';
+export { McpError, McpErrorType, McpRegistry, registerMcp, toMcpError, unregisterMcp } from './mcp/index.js';
 export type {
   HttpConfig,
   McpAuth,

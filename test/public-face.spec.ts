@@ -83,6 +83,7 @@ describe('the package root', () => {
       'registerMcp',
       'serve',
       'suspend',
+      'toMcpError',
       'unregisterMcp',
       'withImages',
     ]);

@@ -33,7 +33,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/tool/index.ts': 103,
 };
 const MOST_NAMES = 40;
-const ROOT_NAMES = 81;
+const ROOT_NAMES = 82;
 const README = { lines: 250, bytes: 12_288 };
 
 const read = (path: string) => readFileSync(path, 'utf8');

@@ -74,7 +74,8 @@ export class OfferedTools {
   /** The agent's available tools, enabled or not. */
   listed(definition: AgentDefinition, principal: Principal): PartedTools {
     const caller = { agent: definition.name, principal, rules: agentRules(definition) };
-    return partTools(this.policies, this.tools.of(definition), caller);
+    const offered = this.tools.of(definition).filter(({ metadata }) => metadata.app?.isForModels !== false);
+    return partTools(this.policies, offered, caller);
   }
 
   private async off(runId: string, { tenant }: Principal): Promise<ReadonlySet<string>> {

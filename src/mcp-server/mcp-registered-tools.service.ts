@@ -35,10 +35,15 @@ export class McpRegisteredTools {
 
   /** Tools that the principal may call, in the order of registration. */
   async list(principal: Principal): Promise<McpTool[]> {
+    return (await this.callable(principal)).map(toMcpTool);
+  }
+
+  /** The tools behind `list`. */
+  async callable(principal: Principal): Promise<Tool[]> {
     if (!hasScope(principal, 'tools:call')) return [];
     const off = await this.switches.disabled(principal.tenant);
     const { allowed } = partTools(this.policies, this.tools.list(), { agent: null, principal });
-    return allowed.filter(({ definition }) => !off.has(definition.name)).map(toMcpTool);
+    return allowed.filter(({ definition }) => !off.has(definition.name));
   }
 
   /** @throws AppError `FORBIDDEN`, and as `DirectCallService.call` */

@@ -11,6 +11,7 @@ import { type Principal } from '../kernel/index.js';
 import { RunListStore, type ListedRun } from '../run/index.js';
 import { AccessLogService, hasScope } from '../security/index.js';
 import { SessionAdminService, SessionService, type SessionMessage, type SessionRecord } from '../session/index.js';
+import { McpAppResources } from './mcp-app-resources.service.js';
 import { isTemplate, McpResources, type McpResource } from './mcp-resource.registry.js';
 import {
   parseResourceCursor,
@@ -51,17 +52,18 @@ export class McpResourceService {
     private readonly runs: RunListStore,
     private readonly agents: AgentService,
     private readonly access: AccessLogService,
+    private readonly apps: McpAppResources,
   ) {}
 
   /**
-   * The application's resources, then sessions, then runs; sessions and runs newest first. @throws AppError
+   * The application's resources, the views of tools, then sessions, then runs; sessions and runs newest first. @throws AppError
    * `VALIDATION_FAILED` for an invalid cursor
    */
   async list(principal: Principal, cursor?: string): Promise<ListResourcesResult> {
     if (cursor !== undefined) return this.page(principal, parseResourceCursor(cursor));
     const own = this.own.list().filter((resource) => !isTemplate(resource));
     const { resources, ...next } = await this.page(principal, { kind: 'sessions' });
-    return { resources: [...own.map(toResource), ...resources], ...next };
+    return { resources: [...own.map(toResource), ...(await this.apps.list(principal)), ...resources], ...next };
   }
 
   templates(principal: Principal): ResourceTemplateType[] {
@@ -75,6 +77,8 @@ export class McpResourceService {
 
   /** @throws AppError `NOT_FOUND` if this principal has no resource at the URI */
   async read(principal: Principal, uri: string): Promise<ReadResourceResult> {
+    const views = uri.startsWith('ui://') && !this.own.find(uri) ? await this.apps.read(principal, uri) : null;
+    if (views) return { contents: views as ReadResourceResult['contents'] };
     const content = await this.content(principal, uri);
     if (!content) throw new AppError('NOT_FOUND', `There is no resource "${uri}".`, { details: { uri } });
     return { contents: [{ uri, ...content }] };

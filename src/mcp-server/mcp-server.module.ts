@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
+import { McpAppResources } from './mcp-app-resources.service.js';
 import { McpAgents } from './mcp-agents.service.js';
 import { McpChanges } from './mcp-changes.service.js';
 import { McpClients } from './mcp-client.registry.js';
@@ -31,6 +32,7 @@ import { McpTools } from './mcp-tools.service.js';
     McpPromptService,
     McpResources,
     McpResourceService,
+    McpAppResources,
     McpChanges,
     McpOffer,
     McpEndpoint,

@@ -15,7 +15,8 @@ const UNTRUSTED = 'jackdaw/untrusted';
 /** A tool in the format of the protocol. */
 export function toMcpTool({ definition, metadata }: Tool): McpTool {
   const { name, description, inputSchema, outputSchema } = definition;
-  const { effect, egress, untrusted, untrustedDefinition = false } = metadata;
+  const { effect, egress, untrusted, untrustedDefinition = false, app } = metadata;
+  const meta = { ...app?.meta, ...((untrusted || untrustedDefinition) && { [UNTRUSTED]: true }) };
   return {
     name,
     description,
@@ -27,7 +28,7 @@ export function toMcpTool({ definition, metadata }: Tool): McpTool {
       destructiveHint: effect === 'once',
       openWorldHint: egress || untrusted,
     },
-    ...((untrusted || untrustedDefinition) && { _meta: { [UNTRUSTED]: true } }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }
 

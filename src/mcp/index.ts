@@ -12,7 +12,7 @@ export type {
   StdioConfig,
 } from './declaration/mcp-config.types.js';
 export { registerMcp } from './declaration/mcp-declarations.registry.js';
-export { McpError, McpErrorType } from './mcp.error.js';
+export { McpError, McpErrorType, toMcpError } from './mcp.error.js';
 export type { McpErrorCode } from './mcp.error.js';
 export { McpModule } from './mcp.module.js';
 export type { ConnectedServer } from './connected-server.service.js';

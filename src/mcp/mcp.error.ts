@@ -52,7 +52,8 @@ const BY_CAUSE: readonly (readonly [RegExp, McpErrorCode])[] = [
 export function toMcpError(thrown: unknown): McpError {
   if (thrown instanceof McpError) return thrown;
   const { code, message, details, isRetryable } = toAppError(thrown);
-  const known = BY_CAUSE.find(([pattern]) => pattern.test(code))?.[1] ?? 'UNKNOWN_ERROR';
+  const same = MCP_ERROR_CODES.find((one) => one === code);
+  const known = same ?? BY_CAUSE.find(([pattern]) => pattern.test(code))?.[1] ?? 'UNKNOWN_ERROR';
   const text = code === 'INTERNAL' && thrown instanceof Error ? thrown.message : message;
   return new McpError(known, text, details, { cause: thrown, isRetryable });
 }

@@ -50,6 +50,18 @@ export interface ToolOrigin {
   readonly isReadOnly: boolean;
 }
 
+/** A view of a tool's results that its MCP server provides (MCP Apps, 2026-01-26). */
+interface ToolApp {
+  /** Name of the MCP server. */
+  readonly server: string;
+  /** `ui://…` URI of the view, if the tool has one. */
+  readonly uri?: string;
+  /** Whether models may call the tool; otherwise only the view does. */
+  readonly isForModels: boolean;
+  /** The members `ui` and `ui/…` of the tool's `_meta`, as the server sent them. */
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
 /** Settings for the executor. */
 export interface ToolMetadata {
   readonly effect: ToolEffect;
@@ -88,6 +100,8 @@ export interface ToolMetadata {
   readonly resources?: ToolResources;
   /** State options of a stateful tool. */
   readonly state?: StatefulOptions;
+  /** The tool's view in clients with MCP Apps, for tools of MCP servers. */
+  readonly app?: ToolApp;
   /** Whether the return value is foreign data: a `state` in it is part of the result and does not change the state. */
   readonly isReturnForeign?: boolean;
 }

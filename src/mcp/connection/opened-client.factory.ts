@@ -134,6 +134,9 @@ async function openOver(
   };
 }
 
+/** Views of tools pass through to Jackdaw's own MCP clients. */
+const EXTENSIONS = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+
 async function createClient(
   server: McpServer,
   { toolsChanged, elicited }: McpListeners,
@@ -141,7 +144,7 @@ async function createClient(
 ): Promise<Client> {
   const { Client } = await loadMcpSdk();
   const client = new Client(CLIENT_INFO, {
-    capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+    capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, extensions: EXTENSIONS },
     versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: probeTimeoutOf(server) } },
     inputRequired: { autoFulfill: false },
     ...(toolsChanged && { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: toolsChanged } } }),

@@ -50,10 +50,20 @@ function annotationsDefect(annotations: unknown): string | undefined {
 }
 
 /** Only these members are used; a defect in any other one has no effect. */
-function usedParts(name: string, { title, description, inputSchema, outputSchema, annotations }: Members): McpTool {
-  const parts = { title, description, inputSchema, outputSchema, annotations: annotations && hintsOf(annotations) };
+function usedParts(
+  name: string,
+  { title, description, inputSchema, outputSchema, annotations, _meta }: Members,
+): McpTool {
+  const hints = annotations && hintsOf(annotations);
+  const parts = { title, description, inputSchema, outputSchema, annotations: hints, _meta: appMetaOf(_meta) };
   const present = Object.entries(parts).filter(([, value]) => value !== undefined);
   return { name, ...Object.fromEntries(present) } as McpTool;
+}
+
+/** The members of MCP Apps: `ui`, and the flat form of its older drafts. */
+function appMetaOf(meta: unknown): Members | undefined {
+  const members = Object.entries(isJsonObject(meta) ? meta : {}).filter(([key]) => /^ui(?:$|\/)/.test(key));
+  return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
 function hintsOf(annotations: unknown): Members {

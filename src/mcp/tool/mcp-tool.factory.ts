@@ -60,10 +60,19 @@ export function createMcpTool(name: string, usable: UsableTool, server: McpServe
       ...(approval && { approval }),
       ...(isStateful && { state: {} }),
       ...(warnings && { warnings }),
+      ...(tool._meta && { app: appOf(tool._meta, server.name) }),
     },
     validate: (args) => check(args),
     ...(waiting ? namingChange(called, server) : called),
   };
+}
+
+function appOf(meta: Readonly<Record<string, unknown>>, server: string): Tool['metadata']['app'] {
+  const { ui, 'ui/resourceUri': flatUri } = meta;
+  const { resourceUri = flatUri, visibility } = isJsonObject(ui) ? (ui as Readonly<Record<string, unknown>>) : {};
+  const isView = typeof resourceUri === 'string' && resourceUri.startsWith('ui://');
+  const isForModels = !Array.isArray(visibility) || visibility.includes('model');
+  return { server, meta, isForModels, ...(isView && { uri: resourceUri }) };
 }
 
 /** The output schema, unless a different one waits: it describes no results, and the listed one is not accepted. */

@@ -140,7 +140,12 @@ function toUsable(listed: McpTool, pin: ToolPin | undefined, server: McpServer):
   const warnings = decidedBy === null ? scanDefinition(used.definition, server.scan) : [];
   const { outputSchema } = listed;
   return {
-    tool: hints ? { ...definition, annotations: hints } : definition,
+    tool: {
+      ...definition,
+      ...(hints && { annotations: hints }),
+      // The view is not pinned: models do not read it. That of a waiting definition waits, too.
+      ...(listed._meta && !pending && { _meta: listed._meta }),
+    },
     ...(pending && { waiting: { ...(outputSchema && { outputSchema }) } }),
     ...(warnings.length > 0 && { warnings }),
   };
