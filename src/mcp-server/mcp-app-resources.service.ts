@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Resource } from '@modelcontextprotocol/server';
 import type { Principal } from '../kernel/index.js';
 import { McpContent } from '../mcp/index.js';
+import { McpResources } from './mcp-resource.registry.js';
 import { McpRegisteredTools } from './mcp-registered-tools.service.js';
 
 const VIEW_TYPE = 'text/html;profile=mcp-app';
@@ -10,6 +11,8 @@ const VIEW_TYPE = 'text/html;profile=mcp-app';
 @Injectable()
 export class McpAppResources {
   constructor(
+    /** The application's own resources. */
+    readonly own: McpResources,
     private readonly tools: McpRegisteredTools,
     private readonly content: McpContent,
   ) {}

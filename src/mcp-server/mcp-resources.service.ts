@@ -46,7 +46,6 @@ const RUN_TEMPLATE: ResourceTemplateType = {
 @Injectable()
 export class McpResourceService {
   constructor(
-    private readonly own: McpResources,
     private readonly sessions: SessionService,
     private readonly sessionAdmin: SessionAdminService,
     private readonly runs: RunListStore,
@@ -54,6 +53,10 @@ export class McpResourceService {
     private readonly access: AccessLogService,
     private readonly apps: McpAppResources,
   ) {}
+
+  private get own(): McpResources {
+    return this.apps.own;
+  }
 
   /**
    * The application's resources, the views of tools, then sessions, then runs; sessions and runs newest first. @throws AppError

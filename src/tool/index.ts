@@ -65,6 +65,6 @@ export type {
   ToolDefinition,
   ToolEffect,
   ToolMetadata,
-  ToolOrigin,
   ToolResult,
 } from './tool.types.js';
+export type { ToolOrigin } from './tool-origin.types.js';

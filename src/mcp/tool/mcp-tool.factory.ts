@@ -60,19 +60,20 @@ export function createMcpTool(name: string, usable: UsableTool, server: McpServe
       ...(approval && { approval }),
       ...(isStateful && { state: {} }),
       ...(warnings && { warnings }),
-      ...(tool._meta && { app: appOf(tool._meta, server.name) }),
+      ...appOf(tool, server.name),
     },
     validate: (args) => check(args),
     ...(waiting ? namingChange(called, server) : called),
   };
 }
 
-function appOf(meta: Readonly<Record<string, unknown>>, server: string): Tool['metadata']['app'] {
+function appOf({ _meta: meta }: McpTool, server: string): Pick<Tool['metadata'], 'app'> {
+  if (!meta) return {};
   const { ui, 'ui/resourceUri': flatUri } = meta;
   const { resourceUri = flatUri, visibility } = isJsonObject(ui) ? (ui as Readonly<Record<string, unknown>>) : {};
   const isView = typeof resourceUri === 'string' && resourceUri.startsWith('ui://');
   const isForModels = !Array.isArray(visibility) || visibility.includes('model');
-  return { server, meta, isForModels, ...(isView && { uri: resourceUri }) };
+  return { app: { server, meta, isForModels, ...(isView && { uri: resourceUri }) } };
 }
 
 /** The output schema, unless a different one waits: it describes no results, and the listed one is not accepted. */

@@ -140,15 +140,15 @@ function toUsable(listed: McpTool, pin: ToolPin | undefined, server: McpServer):
   const warnings = decidedBy === null ? scanDefinition(used.definition, server.scan) : [];
   const { outputSchema } = listed;
   return {
-    tool: {
-      ...definition,
-      ...(hints && { annotations: hints }),
-      // The view is not pinned: models do not read it. That of a waiting definition waits, too.
-      ...(listed._meta && !pending && { _meta: listed._meta }),
-    },
+    // The view is not pinned: models do not read it. That of a waiting definition waits, too.
+    tool: { ...definition, ...(hints && { annotations: hints }), ...metaOf(listed, pending !== null) },
     ...(pending && { waiting: { ...(outputSchema && { outputSchema }) } }),
     ...(warnings.length > 0 && { warnings }),
   };
+}
+
+function metaOf({ _meta }: McpTool, isWaiting: boolean): Pick<McpTool, '_meta'> {
+  return _meta && !isWaiting ? { _meta } : {};
 }
 
 function toQuarantined({ tool, accepted: used, pending }: ToolPin, server: McpServer): QuarantinedTool[] {
