@@ -8,6 +8,7 @@ export type {
   ChatStreamOptions,
   CreateAgentOptions,
   McpChoice,
+  MemoryPersistence,
 } from './client/index.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { JackdawModule } from './jackdaw.module.js';

@@ -1,6 +1,7 @@
 import { AppError } from '../errors/index.js';
 import { assertOneOf } from './agent-reply.mapper.js';
 import type { EnvRecord } from '../config/index.js';
+import { toStoreEnv } from './memory-persistence.mapper.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
 import { toLlmEnv } from '../llm/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
@@ -80,7 +81,11 @@ function assertKnown(options: object): void {
 
 function agentOf(options: CreateAgentOptions): Pick<JackdawOptions, 'agents' | 'agentChanges'> {
   const { agent } = options;
-  if (!agent) return { agentChanges: { ...optional(options, AGENT_FIELDS), ...instructionsOf(options) } };
+  if (!agent) {
+    const { memory, ...fields } = optional(options, AGENT_FIELDS);
+    const { persistence: _store, ...rules } = memory ?? {};
+    return { agentChanges: { ...fields, ...(memory && { memory: rules }), ...instructionsOf(options) } };
+  }
   const [twice] = Object.keys(optional(options, EXCLUDED_BY_AGENT));
   if (twice !== undefined) throw invalid(`agent and ${twice} exclude each other: give one of them`);
   return { agents: [agent] };
@@ -104,7 +109,12 @@ function instructionsOf({ instructions, prompt }: CreateAgentOptions): { instruc
   return { instructions: text(value, prompt === undefined ? 'instructions' : 'prompt') };
 }
 
-function environmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions): EnvRecord {
+function environmentOf(options: CreateAgentOptions): EnvRecord {
+  const { memory, env = {} } = options;
+  return { ...modelEnvironmentOf(options), ...toStoreEnv(memory?.persistence, env) };
+}
+
+function modelEnvironmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions): EnvRecord {
   if (!llm) return env;
   if (chatModel) throw invalid('llm and chatModel both set the model: give one of them');
   if (model?.provider !== undefined || model?.name !== undefined) {

@@ -1,5 +1,6 @@
 import type { LoggerService, Type } from '@nestjs/common';
 import type { AgentDefinitionInput, Extension, GivenFormat } from '../agent/index.js';
+import type { MemoryPersistence } from './memory-persistence.mapper.js';
 import type { Principal } from '../kernel/index.js';
 import type { EnvRecord } from '../config/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
@@ -67,8 +68,8 @@ export interface CreateAgentOptions {
    * throws an `IterationLimitError` that carries this reply.
    */
   readonly onIterationLimit?: 'answer' | 'throw';
-  /** The part of the session's history that a run receives. */
-  readonly memory?: AgentDefinitionInput['memory'];
+  /** The part of the session's history that a run receives, and the store of the conversations. */
+  readonly memory?: AgentDefinitionInput['memory'] & { readonly persistence?: MemoryPersistence };
   /** Security policy in addition to `SECURITY_POLICY_FILE`. */
   readonly securityPolicy?: SecurityPolicy;
   /**

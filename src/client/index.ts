@@ -8,3 +8,4 @@ export type { ChatMessage, ChatPart } from './chat-message.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
 export type { CreateAgentOptions, McpChoice } from './create-agent.types.js';
+export type { MemoryPersistence } from './memory-persistence.mapper.js';

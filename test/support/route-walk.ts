@@ -96,8 +96,9 @@ export function call(jackdaw: Jackdaw, { route, ids = {}, body, query = '' }: Ro
   });
 }
 
-/** The whole answer, without the date, the length, and the ids that the request itself named. */
+/** The whole answer, without the date, the length, the id of the request, and the ids that the request itself named. */
 export function said({ status, headers, text }: Answer, named: readonly string[]): unknown {
   const heads = [...headers].filter(([name]) => name !== 'date' && name !== 'content-length');
-  return JSON.parse(named.reduce((all, id) => all.replaceAll(id, '‹id›'), JSON.stringify({ status, heads, text })));
+  const ids = [...named, headers.get('x-request-id') ?? []].flat();
+  return JSON.parse(ids.reduce((all, id) => all.replaceAll(id, '‹id›'), JSON.stringify({ status, heads, text })));
 }
