@@ -71,6 +71,9 @@ const SDKS = [
   { name: 'xml', packages: ['saxes'], folders: ['^src/definition-files/xml/'] },
 ];
 
+/** The only importer of Nest's private files. Not part of its index: it loads Nest's injector. */
+const NEST_INTERNALS = '^src/kernel/nest-internals\\.ts$';
+
 const MODULES = LAYERS.flat();
 const TESTS = '\\.spec\\.ts$|^test/';
 
@@ -123,7 +126,7 @@ export default {
       comment: 'Another module is imported only by its index.ts; everything else is internal.',
       severity: 'error',
       from: { path: '^src/([^/]+)/', pathNot: '^src/openapi/generated/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', NEST_INTERNALS] },
     },
     {
       name: 'public-index-composition',
@@ -138,6 +141,13 @@ export default {
       severity: 'error',
       from: { path: '^src/([^/]+)/.+', pathNot: '^src/[^/]+/index\\.ts$' },
       to: { path: '^src/$1/index\\.ts$' },
+    },
+    {
+      name: 'nest-internals',
+      comment: 'Private files of Nest change with minor versions: imported in one file, with a test of the version.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [NEST_INTERNALS, TESTS] },
+      to: { path: '(^|node_modules/)@nestjs/[^/]+/.', pathNot: '@nestjs/[^/]+/(dist/)?index\\.(d\\.ts|js)$' },
     },
     {
       name: 'swagger-on-demand',

@@ -1,7 +1,7 @@
 import { type DynamicModule, type INestApplicationContext, Logger, type LoggerService, Module } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
-import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '@nestjs/core/hooks/index.js';
 import { messageOf } from '../errors/index.js';
+import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '../kernel/nest-internals.js';
 
 const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdownHook];
 

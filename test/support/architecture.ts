@@ -68,6 +68,7 @@ function faultyFiles(): Record<string, string> {
         '@scalar/openapi-upgrader',
         'html-to-text',
         'tough-cookie',
+        '@nestjs/core/injector/injector.js',
         '@nestjs/swagger',
         '@nestjs/config',
         '@nestjs/terminus',

@@ -3,7 +3,7 @@ import {
   GUARDS_METADATA,
   INTERCEPTORS_METADATA,
   PIPES_METADATA,
-} from '@nestjs/common/constants.js';
+} from '../../kernel/nest-internals.js';
 import { parameterPipes } from './tool-parameter.decorator.js';
 import type { ToolProvider } from './method-handler.factory.js';
 

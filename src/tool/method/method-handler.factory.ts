@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import {
   ContextIdFactory,
   type ContextId,
@@ -7,8 +6,7 @@ import {
   ExternalContextCreator,
   ModulesContainer,
 } from '@nestjs/core';
-import { STATIC_CONTEXT } from '@nestjs/core/injector/constants.js';
-import { Injector } from '@nestjs/core/injector/injector.js';
+import { Injector, ROUTE_ARGS_METADATA, STATIC_CONTEXT } from '../../kernel/nest-internals.js';
 import type { ToolHandler } from '../tool.factory.js';
 import { TOOL_CONTEXT_TYPE } from './tool-context.accessor.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';

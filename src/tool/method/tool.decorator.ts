@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { SetMetadata } from '@nestjs/common';
-import { ENTRY_PROVIDER_WATERMARK } from '@nestjs/common/constants.js';
 import { AppError } from '../../errors/index.js';
+import { ENTRY_PROVIDER_WATERMARK } from '../../kernel/nest-internals.js';
 import { stateParameterOf } from '../stateful/state-argument.policy.js';
 import { markParameters } from './tool-parameter.decorator.js';
 import type { ToolOptions } from './tool-options.types.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { AppError, toAppError } from '../../errors/index.js';
+import { InstanceWrapper } from '../../kernel/nest-internals.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { missingEnhancers } from './enhancer.policy.js';
