@@ -26,10 +26,10 @@ describe("Nest's private files", () => {
 
   it('export the classes with the methods that tool calls use, and the shutdown hooks', () => {
     expect(internals.STATIC_CONTEXT).toMatchObject({ id: 1 });
-    expect(internals.Injector.prototype.loadPerContext).toHaveLength(5);
-    expect(internals.InstanceWrapper.prototype.isDependencyTreeStatic).toBeInstanceOf(Function);
-    expect(internals.InstanceWrapper.prototype.isDependencyTreeDurable).toBeInstanceOf(Function);
-    expect(internals.ExecutionContextHost.prototype.getArgByIndex).toBeInstanceOf(Function);
+    expect(Reflect.get(internals.Injector.prototype, 'loadPerContext')).toHaveLength(5);
+    expect(Reflect.get(internals.InstanceWrapper.prototype, 'isDependencyTreeStatic')).toBeInstanceOf(Function);
+    expect(Reflect.get(internals.InstanceWrapper.prototype, 'isDependencyTreeDurable')).toBeInstanceOf(Function);
+    expect(Reflect.get(internals.ExecutionContextHost.prototype, 'getArgByIndex')).toBeInstanceOf(Function);
     expect(internals.callModuleDestroyHook).toHaveLength(1);
     expect(internals.callBeforeAppShutdownHook).toHaveLength(2);
     expect(internals.callAppShutdownHook).toHaveLength(2);
