@@ -70,6 +70,7 @@ describe('errors', () => {
     expect(answer.status).toBe(502);
     expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(answer.body).toEqual({
+      request_id: expect.any(String),
       type: 'about:blank',
       title: 'Bad Gateway',
       status: 502,

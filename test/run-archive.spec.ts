@@ -238,6 +238,7 @@ describe('a run whose journal was deleted', () => {
       expect([answer.status, answer.body]).toEqual([
         410,
         {
+          request_id: expect.any(String),
           type: 'about:blank',
           title: 'Gone',
           status: 410,

@@ -2,7 +2,7 @@
  * All imports of Nest's private files. They may change with a minor version of Nest: the spec lists the versions that
  * they were checked against. The index of this folder does not export them, since they load Nest's injector.
  */
-export {
+import {
   ENTRY_PROVIDER_WATERMARK,
   EXCEPTION_FILTERS_METADATA,
   GUARDS_METADATA,
@@ -10,8 +10,25 @@ export {
   PIPES_METADATA,
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants.js';
-export { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
-export { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '@nestjs/core/hooks/index.js';
-export { STATIC_CONTEXT } from '@nestjs/core/injector/constants.js';
-export { Injector } from '@nestjs/core/injector/injector.js';
-export { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '@nestjs/core/hooks/index.js';
+import { STATIC_CONTEXT } from '@nestjs/core/injector/constants.js';
+import { Injector } from '@nestjs/core/injector/injector.js';
+import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+
+// Imported first: the script of the public types follows imports of libraries only.
+export {
+  callAppShutdownHook,
+  callBeforeAppShutdownHook,
+  callModuleDestroyHook,
+  ENTRY_PROVIDER_WATERMARK,
+  EXCEPTION_FILTERS_METADATA,
+  ExecutionContextHost,
+  GUARDS_METADATA,
+  Injector,
+  InstanceWrapper,
+  INTERCEPTORS_METADATA,
+  PIPES_METADATA,
+  ROUTE_ARGS_METADATA,
+  STATIC_CONTEXT,
+};
