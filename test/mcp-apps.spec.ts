@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js';
-import { describeClients } from './support/mcp-clients.js';
+import { describeClients, newClient } from './support/mcp-clients.js';
 
 const URI = 'ui://weather/view.html';
 const TYPE = 'text/html;profile=mcp-app';
@@ -63,14 +63,16 @@ describeClients(
 );
 
 describe('the view of a tool', () => {
-  it('is not readable while its tool is switched off', async () => {
+  it('is neither listed nor readable while its tools are switched off', async () => {
+    const client = await newClient(jackdaw.url);
     await jackdaw.post('/api/tools/weather__structured/disable');
     await jackdaw.post('/api/tools/weather__echo/disable');
     try {
-      const body = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: URI } };
-      const answer = await jackdaw.post('/mcp', body, { accept: 'application/json, text/event-stream' });
-      expect(answer.text).not.toContain('doctype');
+      const { resources } = await client.listResources();
+      expect(resources.filter(({ uri }) => uri.startsWith('ui:'))).toEqual([]);
+      await expect(client.readResource({ uri: URI })).rejects.toThrow(/no resource/);
     } finally {
+      await client.close();
       await jackdaw.post('/api/tools/weather__structured/enable');
       await jackdaw.post('/api/tools/weather__echo/enable');
     }

@@ -99,6 +99,11 @@ describe('the tool of a retriever', () => {
     }
   }
 
+  it.each([0, 51, 1.5, Number.NaN])('is refused with the limit %d', (limit) => {
+    const make = () => retrieverTool(new Endless(), { name: 'search', description: 'Searches.', limit });
+    expect(make).toThrow(/give an integer from 1 to 50/);
+  });
+
   it('reads, has untrusted results and carries nothing out', async () => {
     const agent = await host.start({}, []);
     agent.registerTool(retrieverTool(new Endless(), { name: 'search', description: 'Searches.' }));

@@ -1,3 +1,4 @@
+import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolRegistration } from './tool-registration.types.js';
@@ -46,10 +47,15 @@ const DEFAULT_LIMIT = 5;
 /**
  * A tool that searches with a retriever. Its results are untrusted and private unless the options say otherwise, and its
  * calls carry no data out; set `egress` for a retriever of another party.
+ * @throws AppError `TOOL_INVALID` for a wrong limit
  */
 export function retrieverTool(retriever: Retriever, options: RetrieverToolOptions): ToolRegistration {
-  const { name, description, limit: most = DEFAULT_LIMIT, ...handling } = options;
-  const limit = Math.min(Math.max(Math.trunc(most), 1), MAX_LIMIT);
+  const { name, description, limit = DEFAULT_LIMIT, ...handling } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    throw new AppError(
+      'TOOL_INVALID',
+      `The limit of tool "${name}" is ${limit}: give an integer from 1 to ${MAX_LIMIT}.`,
+    );
   return {
     egress: false,
     untrusted: true,
