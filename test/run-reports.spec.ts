@@ -125,11 +125,13 @@ describe('the log of runs', () => {
     agent.registerTool(login).registerTool({ name: 'ping', description: 'Pings.', handler: () => 'pong' });
     await agent.chat('Go.');
     await agent.close();
-    const failed = logger.ofRuns.filter(([level]) => level === 'warn').map(([, , { tool, code }]) => [tool, code]);
+    const failed = logger.ofRuns
+      .filter(([level]) => level === 'warn')
+      .map(([, , { tool, code, arguments: given }]) => [tool, code, given]);
     expect(failed).toEqual(
       expect.arrayContaining([
-        ['login', 'TOOL_DENIED'],
-        ['ping', 'TOOL_RATE_LIMITED'],
+        ['login', 'TOOL_DENIED', '{"user":"ann"}'],
+        ['ping', 'TOOL_RATE_LIMITED', '{}'],
       ]),
     );
   });

@@ -1,4 +1,4 @@
-/** Extensions: discovery, dependency order and start; run events for Nest's event listeners. */
+/** Extensions: discovery, dependency order and start; run events and own events for listeners, the log and telemetry. */
 export { OwnEventRegistry } from './events/own-event.registry.js';
 export { loadRunEventModule } from './events/run-event-module.loader.js';
 export { ExtensionLoader } from './extension.loader.js';

@@ -33,8 +33,8 @@ const CONTEXT = 'Run';
 export class RunReportService implements OnModuleInit {
   private stopLog = (): void => undefined;
   private stopTelemetry = (): void => undefined;
-  /** Arguments of calls without a result, by run and call. */
-  private readonly arguments = new Map<string, Map<string, string>>();
+  /** Arguments of the calls that are being executed. */
+  private readonly given = new Map<string, string>();
 
   constructor(
     @Inject(REPORT_OPTIONS) private readonly options: ReportOptions,
@@ -72,17 +72,15 @@ export class RunReportService implements OnModuleInit {
     if (event.type === 'run.started') log.debug({}, 'Run started');
     if (event.type === 'message.completed') {
       const { iteration, tool_calls, finish_reason, execution_time_ms: duration_ms } = event;
-      this.remember(run_id, tool_calls);
       log.debug({ iteration, duration_ms, finish_reason, calls: tool_calls.length }, 'Model call completed');
     }
     if (event.type === 'tool.started') {
       const { iteration, tool, call_id, arguments: given } = event;
-      this.remember(run_id, [{ id: call_id, arguments: given }]);
+      this.given.set(keyOf(run_id, call_id), given);
       log.debug({ iteration, tool, arguments: this.masked(given) }, 'Tool call started');
     }
     if (event.type === 'tool.completed') this.reportResult(log, run_id, event);
     if (event.type === 'run.completed' || event.type === 'run.cancelled' || event.type === 'run.failed') {
-      this.arguments.delete(run_id);
       const { iterations, finish_reason } = event;
       log.debug({ iterations, finish_reason }, event.type === 'run.completed' ? 'Run completed' : 'Run ended');
     }
@@ -90,24 +88,12 @@ export class RunReportService implements OnModuleInit {
 
   private reportResult(log: RunLog, runId: string, event: RunNotice<'tool.completed'>['event']): void {
     const { iteration, tool, call_id, code, error, execution_time_ms: duration_ms } = event;
-    const given = this.forget(runId, call_id);
+    const key = keyOf(runId, call_id);
+    const given = this.given.get(key) ?? '';
+    this.given.delete(key);
     if (event.success) return log.debug({ iteration, tool, duration_ms }, 'Tool call completed');
     const failure = { code, error: error === undefined ? undefined : this.masked(error) };
     log.warn({ iteration, tool, duration_ms, ...failure, arguments: this.masked(given) }, 'Tool call failed');
-  }
-
-  private remember(runId: string, calls: readonly { readonly id: string; readonly arguments: string }[]): void {
-    if (calls.length === 0) return;
-    const given = this.arguments.get(runId) ?? new Map<string, string>();
-    for (const call of calls) given.set(call.id, call.arguments);
-    this.arguments.set(runId, given);
-  }
-
-  private forget(runId: string, callId: string): string {
-    const given = this.arguments.get(runId);
-    const text = given?.get(callId) ?? '';
-    given?.delete(callId);
-    return text;
   }
 
   /** Masks content of the security policy and secrets, and truncates. */
@@ -124,4 +110,8 @@ export class RunReportService implements OnModuleInit {
 
 export function reportProviders(options: ReportOptions): Provider[] {
   return [{ provide: REPORT_OPTIONS, useValue: options }, RunReportService];
+}
+
+function keyOf(runId: string, callId: string): string {
+  return `${runId} ${callId}`;
 }

@@ -32,7 +32,7 @@ export interface ToolCallMeasured extends Measured {
  * not wait for them; their errors are logged.
  */
 export abstract class Telemetry {
-  /** A model call has ended an iteration's first part; called before its tools run. */
+  /** An iteration of the loop: its model call has ended, its tool calls follow. */
   recordIteration(_iteration: Measured): unknown {
     return undefined;
   }

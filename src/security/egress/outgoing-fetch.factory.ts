@@ -59,7 +59,7 @@ export class OutgoingFetch {
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input);
     this.policy.checkUrl(url);
-    await this.policy.checkLookup(url, this.options.lookup ?? lookup);
+    await this.policy.checkLookup(url, this.options.lookup ?? lookup, init.signal);
     const dispatcher = await this.open();
     const { fetch } = await import('undici');
     try {

@@ -37,12 +37,14 @@ export class OutgoingPlacePolicy {
 
   /**
    * With a proxy: checks the addresses that this machine knows for the host, since no connection will show the address.
-   * A name that only the proxy can resolve passes. @throws AppError `OUTGOING_REFUSED`
+   * A name that only the proxy can resolve passes.
+   * @throws AppError `OUTGOING_REFUSED`; the signal's reason if it is aborted during the lookup
    */
-  async checkLookup(url: URL, lookup: LookupFunction): Promise<void> {
+  async checkLookup(url: URL, lookup: LookupFunction, signal?: AbortSignal | null): Promise<void> {
     const place = placeOf(url);
     if (!this.proxy || isIP(place.host)) return;
-    const addresses = await new Promise<readonly LookupAddress[]>((resolve) => {
+    const addresses = await new Promise<readonly LookupAddress[]>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       lookup(place.host, { all: true }, (error, found) => resolve(!error && Array.isArray(found) ? found : []));
     });
     const fault = addresses.map(({ address }) => this.addressFault(place, address)).find((wrong) => wrong);

@@ -212,6 +212,14 @@ describe('OutgoingClient', () => {
     await expect(ask()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 
+  it('ends a lookup that hangs at the time limit of the call', async () => {
+    const rules = { allow: [], ports: [], proxy: { httpProxy: 'http://127.0.0.1:9', httpsProxy: '', noProxy: '' } };
+    const stuck = new OutgoingClient(rules, { lookup: () => undefined });
+    const call = stuck.send({ url: 'http://api.example/', method: 'GET', limits: { timeoutMs: 20 } });
+    await expect(call).rejects.toMatchObject({ code: 'OUTGOING_TIMEOUT' });
+    await stuck.close();
+  });
+
   it('sends requests through a proxy, which resolves their names', async () => {
     const proxy = await ForwardProxy.start();
     const rules = {

@@ -113,7 +113,7 @@ export class OutgoingClient {
     cookies: OutgoingCookies | undefined,
   ): Promise<{ next?: Hop; reply: OutgoingReply }> {
     route.policy.checkUrl(hop.url);
-    await route.policy.checkLookup(hop.url, this.options.lookup ?? lookup);
+    await route.policy.checkLookup(hop.url, this.options.lookup ?? lookup, clock.signal);
     const agent = await this.open(route);
     clock.awaitFirstByte(hop.url.host);
     const {
