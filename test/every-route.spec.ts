@@ -16,7 +16,9 @@ import { CounterTools } from './support/counter.tool.js';
 import { scripted, untilStatus } from './support/mcp/scripted-servers.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
-const ANN = keyHolder('ann', 'a', 'admin|operator');
+// No random id contains this one: a shorter id would occur in some of them.
+const ANN_ID = 'ann-of-a';
+const ANN = keyHolder(ANN_ID, 'a', 'admin|operator');
 const BOB = keyHolder('bob', 'b', 'admin|operator');
 const UNAUTHENTICATED: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -24,7 +26,7 @@ const UNAUTHENTICATED: readonly Readonly<Record<string, string>>[] = [
   { 'x-api-key': 'unknown' },
 ];
 /** Texts that only tenant a may read. */
-const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', 'ann'];
+const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', ANN_ID];
 
 /** Routes without authentication. */
 const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
@@ -38,7 +40,7 @@ const things: Things = {
   waiting: '',
   session: 'session-of-a',
   key: '',
-  user: 'ann',
+  user: ANN_ID,
   state: '',
   approval: '',
 };
@@ -88,7 +90,7 @@ beforeAll(async () => {
   things.ended = await ask(things.session);
   llm.reply({ text: 'the answer-of-a', calls: [callOf('pay', { to: 'recipient-of-a', amount: 5 })] });
   things.waiting = await ask('another-session-of-a');
-  const principal = { id: 'ann', tenant: 'a', roles: ['user'] };
+  const principal = { id: ANN_ID, tenant: 'a', roles: ['user'] };
   await jackdaw.app.get(ToolRegistry).call('count', {}, { principal, sessionId: things.session });
   things.state = contextIdOf({ tenant: 'a', session: things.session, tool: 'count' });
   things.approval = await storeApproval(jackdaw, principal, things.session);
@@ -147,7 +149,7 @@ describe('every route', () => {
   it.each(ROUTES.filter(hasUserData))('$route writes an entry to the access log', async (each) => {
     const from = Date.now();
     expect((await call(jackdaw, asked(each), ANN.headers)).status).toBe(200);
-    const { body } = await jackdaw.get(`/api/access-log?principal=ann&from=${from}`, ANN.headers);
+    const { body } = await jackdaw.get(`/api/access-log?principal=${ANN_ID}&from=${from}`, ANN.headers);
     const entries = body['entries'] as unknown as { target_id: string }[];
     expect(entries.map(({ target_id }) => target_id)).toEqual([each.id ? things[each.id] : '']);
   });
