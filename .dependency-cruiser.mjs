@@ -20,7 +20,7 @@ const LAYERS = [
 ];
 
 /** Composition: these folders and the files of src/ itself import any module, and no module imports them. */
-const COMPOSITION = ['client', 'server', 'openapi', 'logging'];
+const COMPOSITION = ['client', 'server', 'openapi', 'logging', 'testing'];
 
 /** Packages that only some folders may import: their types stay behind that folder's index. */
 const SDKS = [

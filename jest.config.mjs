@@ -7,7 +7,11 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/test/(integrations|clients)/(node_modules|generated)/'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^jackdaw$': '<rootDir>/src/index.ts' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^jackdaw$': '<rootDir>/src/index.ts',
+    '^jackdaw/testing$': '<rootDir>/src/testing/index.ts',
+  },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

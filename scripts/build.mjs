@@ -46,6 +46,7 @@ if (isTerminal) process.stderr.write('\n');
 if (status === 0) {
   const { writePublicTypes } = await import('./public-types.mjs');
   writePublicTypes('dist/index.d.ts', 'dist/jackdaw.d.ts');
+  writePublicTypes('dist/testing/index.d.ts', 'dist/testing.d.ts');
   writeFileSync(STAMP, '');
   console.error(`Built in ${seconds()}.`);
 }

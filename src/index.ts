@@ -32,6 +32,7 @@ export type {
   RunAnswer,
   SubAgentToolOptions,
 } from './agent/index.js';
+export { Cache } from './cache/index.js';
 export { AppError, HttpExceptionFilter } from './errors/index.js';
 export { ExactInteger } from './kernel/index.js';
 export type { ErrorCode } from './errors/index.js';
@@ -128,30 +129,42 @@ export { ApiKeyAuthenticator, Authenticator } from './security/index.js';
 export type { ContentRules, CredentialRequest, OwnPattern } from './security/index.js';
 export {
   FactMemory,
+  LocalTurnArchive,
   Memory,
   MemoryFactory,
   MemoryPolicy,
   MemoryPolicyRegistry,
   SessionAdminService,
   SessionService,
+  TurnArchive,
 } from './session/index.js';
 export type {
   Fact,
   FactOwner,
   FactPage,
+  MemoryConversation,
   MemoryRules,
+  OwnMemories,
+  OwnMemory,
   RecalledFact,
   RecallOptions,
   RememberOptions,
+  RunMemory,
   SessionExport,
+  SessionKey,
   SessionMessage,
   SessionRecord,
   StoredTurn,
+  Turn,
+  TurnChange,
   TurnSize,
+  TurnSpan,
+  TurnStatus,
 } from './session/index.js';
 export {
   adaptStateful,
   StatefulToolSessions,
+  StateStore,
   ToolStateBackups,
   ToolStateManager,
   ToolStateService,
@@ -202,7 +215,10 @@ export type {
   TokenCapture,
 } from './rest-tool/index.js';
 export type {
+  ContextFilter,
   ContextInfo,
+  ContextKey,
+  ContextWrite,
   ListContextsOptions,
   OwnedStates,
   StateEntry,
@@ -210,6 +226,10 @@ export type {
   StateType,
   StateUpdate,
   StateVersion,
+  StoredContext,
+  StoredContextState,
+  StoredStates,
+  StoredVersion,
   StatefulAdapter,
   StatefulToolSession,
   StatefulToolSessionOptions,

@@ -19,6 +19,7 @@ import { ExtensionModule, loadRunEventModule, reportProviders, type TelemetryOpt
 import { type EmbeddingModel, LLM_MIGRATIONS, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
+import { OwnPartsModule, type OwnPartsOptions } from './own-parts.module.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -46,7 +47,7 @@ import { ToolModule } from './tool/index.js';
 /** Modules whose exports the application can inject. */
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
-export interface JackdawOptions extends AgentModuleOptions {
+export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions {
   /** A loaded configuration, or variables that override the environment. */
   readonly config?: Configuration | EnvRecord;
   /** Names of the built-in tools to add; `true` (default): those of `BUILTIN_TOOLS`; `false`: none. */
@@ -271,6 +272,7 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
         ...MCP_MIGRATIONS,
       ],
     }),
+    OwnPartsModule.forRoot(options),
     OwnProvidersModule.forRoot(of(factoryOptions, ({ modelFactories = [] }) => modelFactories)),
     EncryptionModule,
     OwnershipModule,

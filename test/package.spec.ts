@@ -18,7 +18,7 @@ describe('the package', () => {
   });
   afterAll(() => consumer.remove());
 
-  it('contains the compiled code, one declaration file and the documents', () => {
+  it('contains the compiled code, one declaration file per entry and the documents', () => {
     const kind = (path: string) => path.replace(/^dist\/.*\.js$/, 'dist/*.js').replace(/^docs\/.*/, 'docs/*');
     expect([...new Set(consumer.files.map(kind))].toSorted()).toEqual([
       'LICENSE',
@@ -26,6 +26,7 @@ describe('the package', () => {
       'README.zh-CN.md',
       'dist/*.js',
       'dist/jackdaw.d.ts',
+      'dist/testing.d.ts',
       'docs/*',
       'package.json',
     ]);

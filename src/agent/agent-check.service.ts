@@ -74,7 +74,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
       ...mcpServers.map(({ name }, at): Check => [['mcpServers', at], () => this.needs.assertServer(name)]),
       [['budgets'], () => this.needs.assertPriced(definition, this.called(definition))],
       [['protocol'], () => this.protocols.get(protocol)],
-      [['memory', 'policy'], () => this.policies.get(memory.policy)],
+      [['memory', 'policy'], () => this.policies.assertKnown(memory.policy)],
       ...subAgents.map((name, at): Check => {
         return [['subAgents', at], () => this.assertSubAgent(definition, { name, tool: askName(name), names })];
       }),

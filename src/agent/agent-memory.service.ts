@@ -31,6 +31,7 @@ import { budgetsOf } from './agent-budget.factory.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
+import { toQuestion } from './question.factory.js';
 import { summariser } from './summariser.factory.js';
 
 /** Iteration number of the summary's usage events: before the loop's first iteration. */
@@ -62,7 +63,7 @@ export class AgentMemory {
   ): Promise<Recollection> {
     const rules = this.models.memoryRules(definition);
     const sessionId = input.historyOf ?? run.sessionId;
-    if (sessionId === null || input.isNewSession) return nothingFrom(rules);
+    if (sessionId === null || (input.isNewSession && !this.memory.isOwn(rules))) return nothingFrom(rules);
     const key = { tenant: run.tenant, id: sessionId };
     let looked: Recollection | undefined;
     const recorded = await context.value<MemoryPlace | number>('window', async () => {
@@ -79,7 +80,8 @@ export class AgentMemory {
         onUsage,
       });
       const { references } = input;
-      const tools = { summarise, count: countTokens, ...(references && { references }) };
+      const asking = { userId: run.principal.id, question: toQuestion(input), signal: context.signal };
+      const tools = { summarise, count: countTokens, ...(references && { references }), run: asking };
       const past = isWholeTurns(run)
         ? await this.wholeTurns.look(key, rules, summarise)
         : await this.memory.look(key, rules, tools);

@@ -11,7 +11,6 @@ import {
   journalUnavailable,
   RunFollowService,
   RunHandlerRegistry,
-  storedFacts,
   toEndedFacts,
   UNKNOWN_FACTS,
   type RunContext,
@@ -22,7 +21,7 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../run/index.js';
-import type { Recollection, TurnStatus } from '../session/index.js';
+import { factsOfPlace, type Recollection, type TurnStatus } from '../session/index.js';
 import { agentRules } from '../tool-policy/index.js';
 import { budgetsOf } from './agent-budget.factory.js';
 import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
@@ -112,7 +111,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         // The loop answers a call to a removed tool with an error.
         tools: input.toolChoice === 'none' ? [] : allowed,
         deniedTools: denied,
-        facts: mergeFacts(storedFacts(past.place), givenFacts(input)),
+        facts: mergeFacts(factsOfPlace(past.place), givenFacts(input)),
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         ...(responseFormat !== undefined && { responseFormat }),
         limits: definition.limits,

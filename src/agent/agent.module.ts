@@ -24,7 +24,7 @@ import { AgentService } from './agent.service.js';
 import { DirectCallCheckService } from './direct-call/direct-call-check.service.js';
 import { DirectCallHandler } from './direct-call/direct-call.handler.js';
 import { DirectCallService } from './direct-call/direct-call.service.js';
-import { ErasureRemainsService } from './erasure-remains.service.js';
+import { COPY_PLACES_PROVIDER, ErasureRemainsService } from './erasure-remains.service.js';
 import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
@@ -47,7 +47,7 @@ export abstract class DeclaredAgents {
 
 export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgents {}
 
-const ERASURE = [ErasureRemainsService, UserErasureService];
+const ERASURE = [COPY_PLACES_PROVIDER, ErasureRemainsService, UserErasureService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
 @Module({})

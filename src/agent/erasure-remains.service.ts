@@ -1,9 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type FactoryProvider } from '@nestjs/common';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Cache, OWN_CACHE } from '../cache/index.js';
 import { cacheConfig, type CacheConfig, databaseConfig, type DatabaseConfig } from '../config/index.js';
 import { sessionConfig, type SessionConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { RunEraseStore } from '../run/index.js';
+import { OWN_MEMORIES, type OwnMemories } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
 /** Data that an erasure leaves, with their place and a remedy. */
@@ -40,16 +42,43 @@ const OWN_BACKUPS: Remainder = {
   action: 'Delete those from before the erasure, or erase the user again after you restore one.',
 };
 
+/** Where copies outside of the records are. */
+interface CopyPlaces {
+  readonly cache: CacheConfig;
+  readonly database: DatabaseConfig;
+  readonly sessions: SessionConfig;
+  readonly states: ToolStateConfig;
+  /** Class of the application's own cache. */
+  readonly ownCache: string | undefined;
+  /** Names of the application's own memories. */
+  readonly memories: readonly string[];
+}
+
+const COPY_PLACES = Symbol('COPY_PLACES');
+
+export const COPY_PLACES_PROVIDER: FactoryProvider<CopyPlaces> = {
+  provide: COPY_PLACES,
+  useFactory: (cache, database, sessions, states, ownCache?: Cache | null, memories: OwnMemories = {}) => {
+    const names = { ownCache: ownCache?.constructor.name, memories: Object.keys(memories) };
+    return { cache, database, sessions, states, ...names };
+  },
+  inject: [
+    cacheConfig.KEY,
+    databaseConfig.KEY,
+    sessionConfig.KEY,
+    toolStateConfig.KEY,
+    { token: OWN_CACHE, optional: true },
+    { token: OWN_MEMORIES, optional: true },
+  ],
+};
+
 /** Finds what remains of an erased user. */
 @Injectable()
 export class ErasureRemainsService {
   constructor(
     private readonly runs: RunEraseStore,
     private readonly agents: AgentRegistry,
-    @Inject(cacheConfig.KEY) private readonly cache: CacheConfig,
-    @Inject(databaseConfig.KEY) private readonly database: DatabaseConfig,
-    @Inject(sessionConfig.KEY) private readonly sessions: SessionConfig,
-    @Inject(toolStateConfig.KEY) private readonly states: ToolStateConfig,
+    @Inject(COPY_PLACES) private readonly places: CopyPlaces,
   ) {}
 
   /** Hashes of the definitions that remain, because agents use them now. */
@@ -74,20 +103,27 @@ export class ErasureRemainsService {
 
   /** Copies outside of the records. */
   async copies(): Promise<Remainder[]> {
+    const { database, sessions, memories } = this.places;
     const backups = await this.backups();
     return [
       ...this.cached(),
+      ...memories.map(toMemory),
       ...(backups > 0 ? [this.stateBackups(backups)] : []),
       OWN_BACKUPS,
-      ...(this.database.kind === 'sqlite' ? [] : [FREED_ROWS]),
-      this.sessions.store.kind === 'redis' || this.sessions.store.kind === 'database' ? withSessionStore(IDS) : IDS,
+      ...(database.kind === 'sqlite' ? [] : [FREED_ROWS]),
+      sessions.store.kind === 'redis' || sessions.store.kind === 'database' ? withSessionStore(IDS) : IDS,
     ];
   }
 
   private cached(): Remainder[] {
-    const { kind, ttlSeconds } = this.cache;
+    const { cache, ownCache } = this.places;
+    const { kind, ttlSeconds } = cache;
     const ofTools = 'Results of tools with a cache expire after the lifetime that the tool declares.';
     const replies = `Replies expire within ${ttlSeconds} s (LLM_CACHE_TTL_SECONDS). ${ofTools}`;
+    if (ownCache !== undefined) {
+      const action = `Entries expire as it decides. ${ofTools} Or delete its entries.`;
+      return [{ kind: 'cache', where: `the application's cache ${ownCache}`, action }];
+    }
     switch (kind) {
       case 'off':
         return [{ kind: 'cache', where: 'memory of each process', action: `${ofTools} A restart ends them at once.` }];
@@ -101,7 +137,7 @@ export class ErasureRemainsService {
   }
 
   private stateBackups(count: number): Remainder {
-    const { backup } = this.states;
+    const { backup } = this.places.states;
     const action = backup
       ? `Deleted after ${backup.keptDays} days (TOOL_STATE_BACKUP_RETENTION_DAYS); or delete the files.`
       : 'Delete the files: TOOL_STATE_BACKUP is off, so nothing deletes them.';
@@ -110,9 +146,16 @@ export class ErasureRemainsService {
 
   /** Number of backups of tool states; also those from before the backups were disabled. */
   private async backups(): Promise<number> {
-    const names = await readdir(join(this.database.dataDir, 'backups')).catch(() => []);
+    const names = await readdir(join(this.places.database.dataDir, 'backups')).catch(() => []);
     return names.filter((name) => name.startsWith('tool-states-')).length;
   }
+}
+
+function toMemory(name: string): Remainder {
+  const action =
+    'Messages in memory are released an hour after their last use, or at a restart. Delete data that the memory has ' +
+    'stored itself.';
+  return { kind: 'cache', where: `the application's memory "${name}"`, action };
 }
 
 const FREED_ROWS: Remainder = {

@@ -1,11 +1,17 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { cacheConfig, databaseConfig } from '../config/index.js';
-import { openCache } from './cache.factory.js';
+import { cacheConfig, databaseConfig, securityConfig } from '../config/index.js';
+import { chooseCache, OWN_CACHE } from './cache.factory.js';
 import { Cache } from './cache.js';
 
 /** Provides the `Cache`; `null` if none is configured: inject it with `@Optional()`. */
 @Module({
-  providers: [{ provide: Cache, useFactory: openCache, inject: [cacheConfig.KEY, databaseConfig.KEY] }],
+  providers: [
+    {
+      provide: Cache,
+      useFactory: chooseCache,
+      inject: [cacheConfig.KEY, databaseConfig.KEY, securityConfig.KEY, { token: OWN_CACHE, optional: true }],
+    },
+  ],
   exports: [Cache],
 })
 export class CacheModule implements OnApplicationShutdown {

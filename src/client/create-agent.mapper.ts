@@ -30,6 +30,10 @@ const MODULE_FIELDS = [
   'securityPolicy',
   'telemetry',
   'logger',
+  'cache',
+  'sessionStore',
+  'stateManagers',
+  'memories',
 ] as const;
 
 /** Options that `agent` excludes. */
@@ -111,6 +115,9 @@ function instructionsOf({ instructions, prompt }: CreateAgentOptions): { instruc
 
 function environmentOf(options: CreateAgentOptions): EnvRecord {
   const { memory, env = {} } = options;
+  if (options.sessionStore !== undefined && memory?.persistence !== undefined) {
+    throw invalid('sessionStore and memory.persistence both name a store: give one of them');
+  }
   return { ...modelEnvironmentOf(options), ...toStoreEnv(memory?.persistence, env) };
 }
 

@@ -70,6 +70,14 @@ export interface CreateAgentOptions {
   readonly onIterationLimit?: 'answer' | 'throw';
   /** The part of the session's history that a run receives, and the store of the conversations. */
   readonly memory?: AgentDefinitionInput['memory'] & { readonly persistence?: MemoryPersistence };
+  /** Stores replies of models and results of tools: a class, which Nest instantiates, or an object. */
+  readonly cache?: JackdawOptions['cache'];
+  /** Stores the turns of sessions, in place of `memory.persistence`: a class, which Nest instantiates, or an object. */
+  readonly sessionStore?: JackdawOptions['sessionStore'];
+  /** Stores of tool states by name. A tool selects one with `stateful: { manager: name }`. */
+  readonly stateManagers?: JackdawOptions['stateManagers'];
+  /** Memories by name. The agent selects one with `memory: { policy: name }`. */
+  readonly memories?: JackdawOptions['memories'];
   /** Security policy in addition to `SECURITY_POLICY_FILE`. */
   readonly securityPolicy?: SecurityPolicy;
   /**

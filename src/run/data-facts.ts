@@ -2,7 +2,7 @@
 export interface DataFact {
   /** `untrusted`: content that may hold instructions of others; `private`: data that must not leave unnoticed. */
   readonly fact: 'untrusted' | 'private';
-  /** The step that read it (`tool:2:1`), or `input`, `history`, `import`, `definitions` or `unknown`. */
+  /** The step that read it (`tool:2:1`), or `input`, `history`, `memory`, `import`, `definitions` or `unknown`. */
   readonly step: string;
   readonly tool?: string;
   /** The MCP server or REST document to which private data belongs. */

@@ -14,6 +14,9 @@ import { CountTurnChanges1764000000017 } from './migrations/1764000000017-count-
 import { RecordDataFacts1764000000019 } from './migrations/1764000000019-record-data-facts.migration.js';
 import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
 
+export { OWN_TURN_ARCHIVE } from './projection/turn-archive.factory.js';
+export { LocalTurnArchive, TurnArchive } from './projection/turn-archive.js';
+export type { TurnChange, TurnSpan } from './projection/turn-archive.js';
 export { FactMemory } from './fact-memory/fact-memory.js';
 export type {
   Fact,
@@ -38,8 +41,10 @@ export type {
   Summary,
   TurnSize,
 } from './memory/memory.types.js';
+export { OWN_MEMORIES } from './memory/own-memory.types.js';
+export type { MemoryConversation, OwnMemories, OwnMemory, RunMemory } from './memory/own-memory.types.js';
 export { countTurn } from './memory/turn-tokens.mapper.js';
-export { referenceState } from './memory/recollection.mapper.js';
+export { factsOfPlace, referenceState } from './memory/recollection.mapper.js';
 export { SessionMemory } from './memory/session-memory.js';
 export { WholeTurnMemory } from './memory/whole-turn-memory.js';
 export type { SessionExport } from './session-export.schema.js';

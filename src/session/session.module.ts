@@ -1,18 +1,19 @@
 import { ToolStateModule } from '../tool-state/index.js';
 import { Module } from '@nestjs/common';
-import { databaseConfig, sessionConfig } from '../config/index.js';
+import { databaseConfig, securityConfig, sessionConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
 import { LlmModule } from '../llm/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ConversationStore } from './memory/conversation.store.js';
 import { MemoryFactory } from './memory/memory.factory.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
+import { OwnMemoryService } from './memory/own-memory.service.js';
 import { SessionMemory } from './memory/session-memory.js';
 import { SummaryExtension } from './memory/summary-extension.js';
 import { WholeTurnMemory } from './memory/whole-turn-memory.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { ProjectedTurnStore } from './projection/projected-turn-store.js';
-import { openTurnArchive } from './projection/turn-archive.factory.js';
+import { chooseTurnArchive, OWN_TURN_ARCHIVE } from './projection/turn-archive.factory.js';
 import { TurnArchive } from './projection/turn-archive.js';
 import { TurnOutbox } from './projection/turn-outbox.js';
 import { ExportSignatureService } from './exchange/export-signature.service.js';
@@ -37,7 +38,17 @@ import { TurnStore } from './turns/turn-store.js';
     SessionStore,
     TurnOutbox,
     JournalTurnStore,
-    { provide: TurnArchive, useFactory: openTurnArchive, inject: [sessionConfig.KEY, databaseConfig.KEY, Database] },
+    {
+      provide: TurnArchive,
+      useFactory: chooseTurnArchive,
+      inject: [
+        { token: OWN_TURN_ARCHIVE, optional: true },
+        securityConfig.KEY,
+        sessionConfig.KEY,
+        databaseConfig.KEY,
+        Database,
+      ],
+    },
     {
       provide: TurnStore,
       useFactory: (archive: TurnArchive | null, changes: TurnOutbox, journal: JournalTurnStore) =>
@@ -48,6 +59,7 @@ import { TurnStore } from './turns/turn-store.js';
     SummaryStore,
     MemoryPolicyRegistry,
     SummaryExtension,
+    OwnMemoryService,
     SessionMemory,
     WholeTurnMemory,
     SessionFiles,

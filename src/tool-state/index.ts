@@ -1,6 +1,15 @@
 /** States of stateful tools: storage, administration, maintenance and backups. */
 import { CreateToolState1764000000015 } from './migrations/1764000000015-create-tool-state.migration.js';
 
+export { StateStore } from './backend/state-store.js';
+export type {
+  ContextWrite,
+  StoredContext,
+  StoredState as StoredContextState,
+  StoredStates,
+  StoredVersion,
+} from './backend/state-store.js';
+export { OWN_STATE_STORES } from './state-backend.registry.js';
 export type { StatesEnd } from './backend/state-backend.js';
 export { ContextClosings } from './context-closings.js';
 export { contextIdOf } from './context-id.factory.js';
@@ -18,7 +27,15 @@ export type { SetStateOptions, StateUpdate } from './tool-state-manager.js';
 export { ToolStateService } from './tool-state.service.js';
 export type { ListContextsOptions, OwnedStates, WritableStateType } from './tool-state.service.js';
 export { ToolStateModule } from './tool-state.module.js';
-export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './tool-state.types.js';
+export type {
+  ContextFilter,
+  ContextInfo,
+  ContextKey,
+  StateEntry,
+  StateHistoryEntry,
+  StateType,
+  StateVersion,
+} from './tool-state.types.js';
 export { ToolStates } from './tool-states.js';
 
 export const TOOL_STATE_MIGRATIONS = [CreateToolState1764000000015];

@@ -4,11 +4,16 @@ import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateCon
 import { Database } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { ContextClosings } from './context-closings.js';
+import { GuardedStateStore } from './backend/guarded-state-store.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { VolatileStateBackend } from './backend/volatile-state-backend.js';
-import type { StatefulOptions, StateManagerName } from '../tool/index.js';
+import { isOwnStateManager, type StatefulOptions, type StateManagerName } from '../tool/index.js';
 import { MemoryStateStore } from './backend/memory-state-store.js';
+import type { StateStore } from './backend/state-store.js';
 import type { StatePolicy } from './tool-state.types.js';
+
+/** Token of the application's own stores of states, by the name of their manager. */
+export const OWN_STATE_STORES = Symbol('OWN_STATE_STORES');
 
 /**
  * Backends of the state managers, each opened at its first use; resolves a tool's options against the configuration.
@@ -16,10 +21,14 @@ import type { StatePolicy } from './tool-state.types.js';
 @Injectable()
 export class StateBackendRegistry implements OnApplicationShutdown {
   private readonly backends = new Map<StateManagerName, Promise<StateBackend>>();
+  /** Names of the application's own managers. */
+  readonly ownManagers: ReadonlySet<string>;
 
   /**
    * @param database by default only in-memory managers are available
    * @param closings receive closed contexts
+   * @param own stores of the application's own managers
+   * @throws AppError `CONFIG_INVALID` for an impossible own manager
    */
   constructor(
     @Inject(toolStateConfig.KEY) private readonly config: ToolStateConfig,
@@ -27,7 +36,11 @@ export class StateBackendRegistry implements OnApplicationShutdown {
     @Optional() private readonly database?: Database,
     @Optional() @Inject(Cipher) private readonly cipher: Cipher = PLAIN_CIPHER,
     @Optional() readonly closings: ContextClosings = new ContextClosings(),
-  ) {}
+    @Optional() @Inject(OWN_STATE_STORES) private readonly own: ReadonlyMap<string, StateStore> = new Map(),
+  ) {
+    this.ownManagers = new Set(own.keys());
+    for (const name of this.ownManagers) this.assertOwn(name);
+  }
 
   nameOf({ manager = this.config.manager }: StatefulOptions): StateManagerName {
     return manager;
@@ -77,6 +90,8 @@ export class StateBackendRegistry implements OnApplicationShutdown {
 
   private async open(name: StateManagerName): Promise<StateBackend> {
     const { config, place, database, cipher } = this;
+    const own = this.own.get(name);
+    if (own) return this.openOwn(name, own);
     const isOfProcess = name !== 'distributed';
     if (isOfProcess && place.isShared) throw ofOneProcess(name);
     switch (name) {
@@ -89,7 +104,31 @@ export class StateBackendRegistry implements OnApplicationShutdown {
         const { openDurableBackend } = await import('./backend/durable-backend.factory.js');
         return openDurableBackend(name, { config, place, database, cipher });
       }
+      default:
+        throw new AppError(
+          'CONFIG_INVALID',
+          `There is no state manager "${name}": add it to the option stateManagers.`,
+        );
     }
+  }
+
+  private async openOwn(name: string, store: StateStore): Promise<StateBackend> {
+    if (!this.database) throw withoutDatabase(name);
+    const { openProjectedBackend } = await import('./backend/durable-backend.factory.js');
+    const { config, database, cipher } = this;
+    return openProjectedBackend(name, new GuardedStateStore(name, store), { config, database, cipher });
+  }
+
+  private assertOwn(name: string): void {
+    if (!isOwnStateManager(name)) {
+      throw new AppError(
+        'CONFIG_INVALID',
+        `stateManagers.${name}: Jackdaw has a manager of this name; use another name.`,
+      );
+    }
+    if (this.cipher.head === null) return;
+    const message = `stateManagers.${name} stores states unencrypted, and ENCRYPTION_KEYS is set: omit one of them.`;
+    throw new AppError('CONFIG_INVALID', message);
   }
 }
 

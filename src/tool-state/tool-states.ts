@@ -34,8 +34,11 @@ export class ToolStates extends StatefulCalls {
   /** Serialises calls outside of runs, so that each one finds the changes of the previous one. */
   private readonly calls = new KeyedQueue();
 
+  override readonly ownManagers: ReadonlySet<string>;
+
   constructor(private readonly backends: StateBackendRegistry) {
     super();
+    this.ownManagers = backends.ownManagers;
   }
 
   /** For use without an application: states in memory, with default settings. */

@@ -38,6 +38,7 @@ export { inputOf } from './registered-tool.factory.js';
 export { assertChanges, toStateData } from './stateful/state-data.mapper.js';
 export { StatefulCalls } from './stateful/stateful-calls.js';
 export type { ContextListener, StatefulCall, StateRun, StateSite } from './stateful/stateful-calls.js';
+export { isOwnStateManager } from './stateful/stateful-options.policy.js';
 export type { ConflictResolution, StatefulOptions, StateManagerName } from './stateful/stateful-options.policy.js';
 export type { CallEnd, ChangedState, RecordedState, StoredState } from './stateful/stored-state.types.js';
 export type { HeldToolState, SideStateType, StateData } from './stateful/tool-state.types.js';

@@ -10,9 +10,9 @@ import { nearNames } from './near-name.mapper.js';
 import { anyPattern, namePattern } from './name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
 import { NO_STATEFUL_CALLS, StatefulCalls } from './stateful/stateful-calls.js';
-import { refusedName } from './tool-name.policy.js';
+import { assertAccepted, duplicateOf } from './tool-refusal.policy.js';
 import type { ContextHolder, ToolRegistration } from './tool-registration.types.js';
-import type { CallSite, Tool, ToolMetadata } from './tool.types.js';
+import type { CallSite, Tool } from './tool.types.js';
 import { wrapTool } from './wrappers/tool-wrapper.factory.js';
 
 /** Limits of the default cache of results: time to live (ms) and size (bytes). */
@@ -87,9 +87,7 @@ export class ToolRegistry implements OnApplicationShutdown {
     for (const one of added) {
       const tool = 'definition' in one ? one : createRegisteredTool(one);
       const { name } = tool.definition;
-      const { source } = tool.metadata;
-      const refusal = refusedName(name);
-      if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
+      assertAccepted(tool, this.stateful.ownManagers);
       const other = this.tools.get(name) ?? coming.get(name);
       if (other) throw duplicateOf(name, other.metadata, tool.metadata);
       coming.set(name, this.wrapped(tool));
@@ -275,26 +273,4 @@ function readSelection(patterns: readonly unknown[] | '*') {
     wanted: all.filter((pattern) => !pattern.startsWith('!')),
     unwanted: all.flatMap((pattern) => (pattern.startsWith('!') ? [pattern.slice(1)] : [])),
   };
-}
-
-function duplicateOf(name: string, first: ToolMetadata, second: ToolMetadata): AppError {
-  const sources = [first.source, second.source];
-  const modules = [first.module ?? null, second.module ?? null];
-  const hint = first.source === second.source ? sameSourceHint(first.source) : 'give one of them another name';
-  const message = `Two tools are named "${name}": ${sources.join(' and ')}${inModules(first, second)}; ${hint}.`;
-  return new AppError('TOOL_DUPLICATE', message, { details: { tool: name, sources, modules } });
-}
-
-/** Modules of the two tools, as far as known, for an error message. */
-function inModules(first: ToolMetadata, second: ToolMetadata): string {
-  const [one, other] = [first.module, second.module];
-  if (one !== undefined && one === other) return ` (both in the module ${one})`;
-  if (one !== undefined && other !== undefined) return ` (in the modules ${one} and ${other})`;
-  if (one !== undefined) return ` (the first in the module ${one})`;
-  return other === undefined ? '' : ` (the second in the module ${other})`;
-}
-
-function sameSourceHint(source: string): string {
-  if (source.startsWith('registry.')) return 'unregister the first before you replace it';
-  return 'the provider is probably listed in two modules: provide it in one and export it from there';
 }

@@ -14,6 +14,7 @@ import {
 } from '../../src/session/index.js';
 import { SessionFiles } from '../../src/session/files/session-files.service.js';
 import { ConversationStore } from '../../src/session/memory/conversation.store.js';
+import { OwnMemoryService } from '../../src/session/memory/own-memory.service.js';
 import { SummaryExtension } from '../../src/session/memory/summary-extension.js';
 import { SummaryStore } from '../../src/session/memory/summary.store.js';
 import { SessionStore } from '../../src/session/session-store.js';
@@ -32,7 +33,7 @@ export function sessionsOn(database: Database, cipher: Cipher = PLAIN_CIPHER) {
   const counters = new TokenCounterRegistry(config.llm, new VocabularyLoader());
   return {
     sessions: new SessionService(store, turns, summaries, files),
-    memory: new SessionMemory(store, turns, summaries, extension, policies),
+    memory: new SessionMemory(store, turns, summaries, extension, policies, new OwnMemoryService(store, turns)),
     wholeTurns: new WholeTurnMemory(store, turns, summaries, extension, policies),
     memories: new MemoryFactory(new ConversationStore(database, store, turns), policies, counters, config.agent),
     turns,

@@ -14,8 +14,12 @@ export abstract class Memory {
   abstract getMessages(limit?: number): Promise<SessionMessage[]>;
   /** Clears the messages in memory; a persisted session remains. */
   abstract clear(): Promise<void>;
-  /** The context for a model, within a limit of tokens; valid for every provider. Turns may be shortened or omitted. */
-  abstract getContext(maxTokens?: number): Promise<SessionMessage[]>;
+  /**
+   * The context for a model; valid for every provider. Turns may be shortened or omitted.
+   * @param maxTokens limit of tokens; by default that of the memory
+   * @param question the next question, which is not part of the context; a memory may search with it
+   */
+  abstract getContext(maxTokens?: number, question?: SessionMessage): Promise<SessionMessage[]>;
   /**
    * Persists the conversation as the session: appends the messages added since it was restored or persisted, else
    * creates it.

@@ -46,6 +46,10 @@ export interface MemoryPlace {
   /** The chosen turns, unless the other fields determine them. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
+  /** The context of an application's memory. */
+  readonly context?: readonly SessionMessage[];
+  /** Facts of data that the memory may have added. */
+  readonly memoryFacts?: readonly DataFact[];
   /** Since version 2 of the loop: the turns given to the model, so that a replay sends the same bytes. */
   readonly given?: GivenPast;
   /** Usage of the summary model, if it was called. */
@@ -74,7 +78,19 @@ export interface MemoryTools {
   readonly count: CountTokens;
   /** Turns to which the question refers, by number. */
   readonly references?: readonly number[];
+  /** The run, for an application's memory. */
+  readonly run?: AskingRun;
 }
+
+/** The run that requests a context from an application's memory. */
+export interface AskingRun {
+  /** Id of the principal. */
+  readonly userId: string;
+  readonly question: SessionMessage;
+  readonly signal: AbortSignal;
+}
+
+export type { CountTokens };
 
 /** The earlier messages that a run sees. */
 export interface Recollection {

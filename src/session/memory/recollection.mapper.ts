@@ -1,4 +1,11 @@
-import type { MemoryState, ReferenceState, ShortenedTurnState } from '../../run/index.js';
+import {
+  type DataFact,
+  type MemoryState,
+  mergeFacts,
+  type ReferenceState,
+  type ShortenedTurnState,
+  storedFacts,
+} from '../../run/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
 import { ASSISTANT_BEGAN, repairTurn, withoutBlanks } from './history-repair.policy.js';
 import type {
@@ -66,13 +73,16 @@ export function recollect(
 
 /** The turns of a place as messages valid for every provider, with the cuts that the place records. */
 export function recollectPlace(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
-  const { messageCount, summary, given = NOTHING_GIVEN } = place;
+  const { messageCount, summary, context = [], given = NOTHING_GIVEN } = place;
   const cuts = new Map(given.cuts.map((cut) => [cut.turn, cut]));
   const numbers = new Set(expandRanges(given.turns));
   const views = turns
     .filter(({ turn }) => numbers.has(turn))
     .map(({ turn, runId, messages }) => ({ turn, runId, ...seenOf({ messages }, rules), cut: cuts.get(turn) }));
-  const messages = views.flatMap((view) => (view.cut ? applyCut(view.messages, view.cut) : view.messages));
+  const messages = [
+    ...context,
+    ...views.flatMap((view) => (view.cut ? applyCut(view.messages, view.cut) : view.messages)),
+  ];
   const shortened = views.flatMap((view) => shortenedState(view.cut, view.messages));
   const state: MemoryState = {
     message_count: messageCount,
@@ -86,6 +96,11 @@ export function recollectPlace(place: MemoryPlace, turns: readonly StoredTurn[],
   const repaired = views.filter(({ isRepaired }) => isRepaired).map(({ turn }) => turn);
   const runs = views.map(({ runId }) => runId);
   return { place, messages: startingWithUser(all), runs, state, repaired };
+}
+
+/** Facts of the data in the earlier messages that a run received. */
+export function factsOfPlace(place: MemoryPlace): readonly DataFact[] {
+  return mergeFacts(storedFacts(place), place.memoryFacts ?? []);
 }
 
 /** How much of an earlier turn a run received. */

@@ -4,6 +4,7 @@ import { factsOfSession } from '../session-facts.mapper.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
+import { OwnMemoryService } from './own-memory.service.js';
 import { MemoryPolicyRegistry } from './memory-policy.registry.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import type { MemoryPlace, MemoryRules, MemoryTools, Recollection, Summary } from './memory.types.js';
@@ -54,10 +55,19 @@ export class SessionMemory {
     private readonly summaries: SummaryStore,
     private readonly extension: SummaryExtension,
     private readonly policies: MemoryPolicyRegistry,
+    private readonly ownMemories: OwnMemoryService,
   ) {}
+
+  /** Whether an application's memory provides the context, which may exist without earlier turns. */
+  isOwn({ policy }: MemoryRules): boolean {
+    return this.policies.own(policy) !== undefined;
+  }
 
   /** Reads the session and selects the run's part of it; the decision is in the `place`, which the run records. */
   async look(key: SessionKey, rules: MemoryRules, tools: MemoryTools): Promise<Recollection> {
+    const { run } = tools;
+    const own = this.policies.own(rules.policy);
+    if (own && run) return this.ownMemories.recall(key, rules, own, { count: tools.count, run });
     const look: Look = { ...tools, key, rules, policy: this.policies.get(rules.policy) };
     const past = await this.read(look);
     const { turns, selection, summary, summaryCut, summaryTokens } = await this.choose(look, past);
@@ -81,6 +91,7 @@ export class SessionMemory {
 
   /** Applies the decision of an earlier `look` of the run to the same turns. */
   async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
+    if (place.context) return this.ownMemories.recollect(key, rules, place);
     const numbers = rules.enabled ? expandRanges(place.given?.turns ?? []) : [];
     const turns: StoredTurn[] = [];
     for (let at = 0; at < numbers.length; at += READ_AT_ONCE) {

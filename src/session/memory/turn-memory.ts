@@ -1,6 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { z } from 'zod';
-import { issueMistakes, newId, type Principal } from '../../kernel/index.js';
+import { newId, type Principal } from '../../kernel/index.js';
 import { countMessages, type TokenCounter } from '../../llm/index.js';
 import { assertSessionId } from '../session-id.policy.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
@@ -8,6 +7,7 @@ import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
+import { assertMessage } from './message.schema.js';
 import { recollectPlace, toRanges } from './recollection.mapper.js';
 import { NOTHING_RESERVED, TurnSelection } from './turn-selection.js';
 import { countTurn } from './turn-tokens.mapper.js';
@@ -42,7 +42,7 @@ export class TurnMemory extends Memory {
   }
 
   async addMessage(message: SessionMessage): Promise<void> {
-    assertMessage(message);
+    assertMessage(message, 'addMessage takes one message');
     const last = this.added.at(-1);
     if (message.role === 'tool' && !openCalls(last ?? []).has(message.toolCallId)) {
       const why = `There is no call "${message.toolCallId}" that waits for a result; add the call first.`;
@@ -123,29 +123,6 @@ export class TurnMemory extends Memory {
   private keyOf(id: string) {
     return { tenant: this.options.principal.tenant, id };
   }
-}
-
-const text = z.string();
-const call = z.looseObject({ id: text.min(1), name: text.min(1), arguments: text });
-/** The parts of a message that this class and every model rely on. */
-const MESSAGE = z.discriminatedUnion('role', [
-  z.looseObject({ role: z.literal('system'), content: text }),
-  z.looseObject({ role: z.literal('user'), content: z.union([text, z.array(z.looseObject({ type: text }))]) }),
-  z.looseObject({ role: z.literal('assistant'), content: text, toolCalls: z.array(call).optional() }),
-  z.looseObject({ role: z.literal('tool'), content: text, toolCallId: text.min(1), name: text }),
-]);
-
-/** @throws AppError `VALIDATION_FAILED` for a value of an untyped program that is not a message */
-function assertMessage(message: unknown): void {
-  const { error } = MESSAGE.safeParse(message);
-  if (!error) return;
-  const errors = issueMistakes(error.issues, message, 'message.');
-  const fault =
-    typeof message === 'object' && message !== null
-      ? errors.map(({ field, message: problem }) => `${field}: ${problem}`).join('; ')
-      : `it received ${message === null ? 'null' : `a value of type ${typeof message}`}`;
-  const why = `addMessage takes one message, such as { role: 'user', content: 'Hello' }; ${fault}.`;
-  throw new AppError('VALIDATION_FAILED', why, { details: { errors } });
 }
 
 /** The newest turns up to the newest one with an answer: an open question keeps the previous turn visible. */

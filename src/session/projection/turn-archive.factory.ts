@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { databaseKind, type DatabaseConfig, type SessionConfig } from '../../config/index.js';
+import { databaseKind, type DatabaseConfig, type SecurityConfig, type SessionConfig } from '../../config/index.js';
+import { AppError } from '../../errors/index.js';
 import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
 import { CreateSession1764000000001 } from '../migrations/1764000000001-create-session.migration.js';
 import { ExtendSession1764000000006 } from '../migrations/1764000000006-extend-session.migration.js';
@@ -8,10 +9,39 @@ import { DatabaseTurnArchive } from './database-turn-archive.js';
 import { FileTurnArchive } from './file-turn-archive.js';
 import { MemoryTurnArchive } from './memory-turn-archive.js';
 import { RedisTurnArchive } from './redis-turn-archive.js';
-import type { TurnArchive } from './turn-archive.js';
+import { LocalTurnArchive, type TurnArchive } from './turn-archive.js';
+
+/** Token of the application's own turn archive; `null` without one. */
+export const OWN_TURN_ARCHIVE = Symbol('OWN_TURN_ARCHIVE');
 
 /** Time after which Redis removes the turns of an expired session, in s. */
 const REDIS_MARGIN_SECONDS = 86_400;
+
+/**
+ * The application's own turn archive, or the configured one; `null` as `openTurnArchive`.
+ * @throws AppError `CONFIG_INVALID` for an own archive, which receives plain text, with encryption at rest, and for an
+ * archive of one process in a cluster
+ */
+export async function chooseTurnArchive(
+  own: TurnArchive | null,
+  { encryption }: SecurityConfig,
+  ...configured: Parameters<typeof openTurnArchive>
+): Promise<TurnArchive | null> {
+  const [, { isShared }] = configured;
+  if (!own) return openTurnArchive(...configured);
+  if (encryption.keys.length > 0) {
+    const message =
+      'The option `sessionStore` stores messages unencrypted, and ENCRYPTION_KEYS is set: omit one of them.';
+    throw new AppError('CONFIG_INVALID', message);
+  }
+  if (own instanceof LocalTurnArchive && isShared) {
+    const message =
+      'The option `sessionStore` is a LocalTurnArchive, which serves one process, and DATABASE_URL is shared by many: ' +
+      'extend TurnArchive.';
+    throw new AppError('CONFIG_INVALID', message);
+  }
+  return own;
+}
 
 /**
  * Opens the configured turn archive; `null` if turns are stored in the journal's database. Loads its dependencies on

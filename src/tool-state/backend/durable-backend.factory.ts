@@ -4,6 +4,7 @@ import type { DatabaseConfig, ToolStateConfig } from '../../config/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
+import type { StateManagerName } from '../../tool/index.js';
 import { DatabaseStateStore } from './database-state-store.js';
 import { StateOutbox } from './state-outbox.js';
 import type { StateStore } from './state-store.js';
@@ -34,12 +35,21 @@ interface Means {
 }
 
 /** Opens the configured backend of a durable manager; loads its driver on demand. */
-export async function openDurableBackend(name: 'persistent' | 'distributed', means: Means): Promise<StateBackend> {
+export async function openDurableBackend(name: StateManagerName, means: Means): Promise<StateBackend> {
   const { config, database, cipher } = means;
-  const { isCompressed, sync } = config;
+  const { isCompressed } = config;
   const store = await (name === 'persistent' ? openPersistent(means) : openShared(means));
-  if (store) return new ProjectedStateBackend(name, store, new StateOutbox(database, cipher), sync.isOnChange);
+  if (store) return openProjectedBackend(name, store, means);
   return new JournalStateBackend(name, new DatabaseStateStore(database, new StateCodec({ cipher, isCompressed })));
+}
+
+/** A backend for a store outside of the journal's database. */
+export function openProjectedBackend(
+  name: string,
+  store: StateStore,
+  { config, database, cipher }: Omit<Means, 'place'>,
+): StateBackend {
+  return new ProjectedStateBackend(name, store, new StateOutbox(database, cipher), config.sync.isOnChange);
 }
 
 /** `null` for the journal's database. */

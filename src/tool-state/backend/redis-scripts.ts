@@ -51,12 +51,14 @@ for key = 2, 3 do
   if oldest ~= '0' then redis.call('ZREMRANGEBYSCORE', KEYS[key], '-inf', '(' .. oldest) end
 end
 for key = 5, #KEYS do redis.call('ZADD', KEYS[key], 0, ARGV[#ARGV]) end
+-- An expiry time in the past removes the context at once.
+local owner = redis.call('HGET', KEYS[1], 'owner')
 if ARGV[3] ~= '' then
   for key = 1, 3 do redis.call('PEXPIREAT', KEYS[key], ARGV[3]) end
-  redis.call('ZADD', KEYS[4], ARGV[3], redis.call('HGET', KEYS[1], 'owner'))
+  redis.call('ZADD', KEYS[4], ARGV[3], owner)
 elseif redis.call('PERSIST', KEYS[1]) == 1 or #KEYS > 4 then
   for key = 2, 3 do redis.call('PERSIST', KEYS[key]) end
-  redis.call('ZREM', KEYS[4], redis.call('HGET', KEYS[1], 'owner'))
+  redis.call('ZREM', KEYS[4], owner)
 end
 return 1
 `);

@@ -31,6 +31,9 @@ export type ContextListener = (contextId: string) => void;
 
 /** Port to the stored states of stateful tools. */
 export abstract class StatefulCalls {
+  /** Names of the application's own state managers. */
+  readonly ownManagers: ReadonlySet<string> = new Set();
+
   /**
    * Opens a tool's state for one call.
    * @param input `undefined` if unknown, as in a reconciliation

@@ -3,9 +3,14 @@ import { MOST_STATE_BYTES } from '../../config/index.js';
 import { toStateData } from './state-data.mapper.js';
 import type { StateData } from './tool-state.types.js';
 
-/** State managers by storage location; the default is configured. */
-export const STATE_MANAGERS = ['memory', 'persistent', 'session', 'distributed'] as const;
-export type StateManagerName = (typeof STATE_MANAGERS)[number];
+/** Jackdaw's state managers by storage location; the default is configured. */
+const STATE_MANAGERS = ['memory', 'persistent', 'session', 'distributed'] as const;
+/** Name of a state manager: one of Jackdaw's, or of the application's `stateManagers`. */
+export type StateManagerName = (typeof STATE_MANAGERS)[number] | (string & {});
+
+export function isOwnStateManager(name: string): boolean {
+  return !(STATE_MANAGERS as readonly string[]).includes(name);
+}
 
 /** State options of a tool; defaults come from the configuration. */
 export interface StatefulOptions {
@@ -38,7 +43,7 @@ const MOST = 2 ** 31 - 1;
 
 /** Checks of the options. Each returns the mistake as a clause about the tool, or `null`. */
 const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unknown) => string | null } = {
-  manager: oneOf(STATE_MANAGERS),
+  manager: (value) => (typeof value === 'string' && value !== '' ? null : 'use the name of a state manager'),
   initial: (value) => (typeof value === 'function' ? null : initialProblem(value)),
   ttlMs: whole(1),
   maxStateBytes: whole(2, MOST_STATE_BYTES),
@@ -59,6 +64,14 @@ export function statefulProblems(stateful: unknown): string[] {
     const wrong = value === undefined ? null : check(value);
     return wrong === null ? [] : [`its stateful.${key} is ${shown(value)}: ${wrong}`];
   });
+}
+
+/** The mistake of a tool's state manager, as a clause about the tool; `null` without one. @param own further managers */
+export function managerProblem(options: StatefulOptions | undefined, own: ReadonlySet<string>): string | null {
+  const name = options?.manager;
+  if (name === undefined || !isOwnStateManager(name) || own.has(name)) return null;
+  const known = [...STATE_MANAGERS, ...own].map((one) => JSON.stringify(one)).join(', ');
+  return `its stateful.manager is ${JSON.stringify(name)}: use ${known}, or add it to the option stateManagers`;
 }
 
 /** State options; `undefined` for a stateless tool. */

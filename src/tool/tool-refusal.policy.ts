@@ -1,0 +1,36 @@
+import { AppError } from '../errors/index.js';
+import { managerProblem } from './stateful/stateful-options.policy.js';
+import { refusedName } from './tool-name.policy.js';
+import type { Tool, ToolMetadata } from './tool.types.js';
+
+/**
+ * @param ownManagers names of the application's own state managers
+ * @throws AppError `TOOL_INVALID` for a reserved or illegal name, and for an unknown state manager
+ */
+export function assertAccepted({ definition, metadata }: Tool, ownManagers: ReadonlySet<string>): void {
+  const refusal = refusedName(definition.name) ?? managerProblem(metadata.state, ownManagers);
+  if (refusal) throw new AppError('TOOL_INVALID', `${metadata.source}: ${refusal}.`);
+}
+
+/** The error for two tools with one name. */
+export function duplicateOf(name: string, first: ToolMetadata, second: ToolMetadata): AppError {
+  const sources = [first.source, second.source];
+  const modules = [first.module ?? null, second.module ?? null];
+  const hint = first.source === second.source ? sameSourceHint(first.source) : 'give one of them another name';
+  const message = `Two tools are named "${name}": ${sources.join(' and ')}${inModules(first, second)}; ${hint}.`;
+  return new AppError('TOOL_DUPLICATE', message, { details: { tool: name, sources, modules } });
+}
+
+/** Modules of the two tools, as far as known, for an error message. */
+function inModules(first: ToolMetadata, second: ToolMetadata): string {
+  const [one, other] = [first.module, second.module];
+  if (one !== undefined && one === other) return ` (both in the module ${one})`;
+  if (one !== undefined && other !== undefined) return ` (in the modules ${one} and ${other})`;
+  if (one !== undefined) return ` (the first in the module ${one})`;
+  return other === undefined ? '' : ` (the second in the module ${other})`;
+}
+
+function sameSourceHint(source: string): string {
+  if (source.startsWith('registry.')) return 'unregister the first before you replace it';
+  return 'the provider is probably listed in two modules: provide it in one and export it from there';
+}
