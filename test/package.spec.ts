@@ -71,6 +71,7 @@ describe('the package', () => {
         'VALIDATION_FAILED',
         'researcher',
         'function,silent,function',
+        '7 rules of a cache',
       ]),
     );
     expect(code).toBe(0);

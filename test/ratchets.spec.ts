@@ -32,6 +32,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool.
   'src/tool/index.ts': 109,
+  // The ports of an application's own session store and memories, with the types of their methods.
+  'src/session/index.ts': 56,
 };
 const MOST_NAMES = 40;
 const ROOT_NAMES = 88;
