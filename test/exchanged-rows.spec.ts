@@ -12,7 +12,7 @@ import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
 import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { SESSION_SEALED_TABLES, SIGNING_SEALED_TABLES } from '../src/session/turn-place.factory.js';
+import { CONVERSATION_SEALED_TABLES, SIGNING_SEALED_TABLES } from '../src/session/turn-place.factory.js';
 import { TOOL_STATE_SEALED_TABLES } from '../src/tool-state/backend/state-place.factory.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
@@ -21,7 +21,12 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
-const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES, ...SIGNING_SEALED_TABLES, ...TOOL_STATE_SEALED_TABLES];
+const TABLES = [
+  ...RUN_SEALED_TABLES,
+  ...CONVERSATION_SEALED_TABLES,
+  ...SIGNING_SEALED_TABLES,
+  ...TOOL_STATE_SEALED_TABLES,
+];
 const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
 
 /** One encrypted text and its position. */

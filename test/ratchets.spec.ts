@@ -22,8 +22,9 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application.
   'src/llm/index.ts': 79,
-  // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store.
-  'src/run/index.ts': 116,
+  // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
+  // encrypted tables, which the application passes to the encryption.
+  'src/run/index.ts': 117,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links.

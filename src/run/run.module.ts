@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../config/index.js';
 import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
-import { SealedTableRegistry } from '../security/index.js';
 import { ChildAnswerService } from './tree/child-answer.service.js';
 import { ChildJoinService } from './tree/child-join.service.js';
 import { ChildRunStore } from './tree/child-run.store.js';
@@ -43,7 +42,6 @@ import { RunListStore } from './run-list.store.js';
 import { RunStartService } from './run-start.service.js';
 import { RunService } from './run.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
-import { RUN_SEALED_TABLES } from './row-place.factory.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
 
 /** Runs on one process, or on many if the database serves many. The parts of a cluster are imported only then. */
@@ -123,11 +121,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunDecisionService,
   ],
 })
-export class RunModule {
-  constructor(tables: SealedTableRegistry) {
-    tables.register(RUN_SEALED_TABLES);
-  }
-}
+export class RunModule {}
 
 type DispatcherParts = [RunJournal, RunExecutor, RunAdmissionService, RunCapacityRegistry, RunHandlerRegistry];
 

@@ -2,6 +2,7 @@
 import { CreateToolState1764000000015 } from './migrations/1764000000015-create-tool-state.migration.js';
 
 export type { StatesEnd } from './backend/state-backend.js';
+export { TOOL_STATE_SEALED_TABLES } from './backend/state-place.factory.js';
 export { ContextClosings } from './context-closings.js';
 export { contextIdOf } from './context-id.factory.js';
 export { adaptStateful } from './stateful-adapter.factory.js';

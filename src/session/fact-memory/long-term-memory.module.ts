@@ -1,9 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { sessionConfig, type SessionConfig } from '../../config/index.js';
 import { EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
-import { Cipher, SealedTableRegistry } from '../../security/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
-import { factSealedTable } from './fact-place.factory.js';
 import { FactMemory } from './fact-memory.js';
 import { FactVectorService } from './fact-vector.service.js';
 import { FactStore } from './fact.store.js';
@@ -19,10 +17,6 @@ export interface LongTermMemoryOptions {
 /** The memory is always available; agents get its tools only if enabled. */
 @Module({})
 export class LongTermMemoryModule {
-  constructor(tables: SealedTableRegistry, cipher: Cipher) {
-    tables.register([factSealedTable(cipher)]);
-  }
-
   static forRoot({ isEnabled, embeddingModel }: LongTermMemoryOptions): DynamicModule {
     return {
       module: LongTermMemoryModule,
