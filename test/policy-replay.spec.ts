@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { toolExecutor } from './support/tool-parts.js';
 import { loadConfig } from '../src/config/index.js';
 import type { RunContext, RunEvent, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { CallRates, SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
-import { type Tool, type ToolEffect, ToolExecutor, ToolPolicyRegistry } from '../src/tool/index.js';
+import { type Tool, type ToolEffect, ToolPolicyRegistry } from '../src/tool/index.js';
 import { TaintPolicy } from '../src/tool-policy/taint.policy.js';
 import { ToolListPolicy } from '../src/tool-policy/tool-list.policy.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
@@ -43,7 +44,7 @@ class World {
       this.tool('mail', 'idempotent', process),
       this.tool('hidden', 'read', process),
     ];
-    const parts = { executor: new ToolExecutor(registry), policies, rates: this.rates(policies) };
+    const parts = { executor: toolExecutor({ policies: registry }), policies, rates: this.rates(policies) };
     const outcome = await reasonIn(context, { model, tools }, parts);
     return outcome.kind === 'waiting' ? outcome : completed(context.runId);
   }

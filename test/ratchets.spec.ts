@@ -31,8 +31,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/security/index.ts': 79,
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
-  // retrievers, and their tool.
-  'src/tool/index.ts': 108,
+  // retrievers, and their tool; the switches of a model that `enhance` made.
+  'src/tool/index.ts': 109,
 };
 const MOST_NAMES = 40;
 const ROOT_NAMES = 84;

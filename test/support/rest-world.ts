@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { toolExecutor } from './tool-parts.js';
 import { loadConfig } from '../../src/config/index.js';
 import { OutgoingClient } from '../../src/security/index.js';
 import { ContextConnections } from '../../src/rest-tool/connection/context-connections.registry.js';
@@ -8,7 +9,6 @@ import type { RestToolDeclaration } from '../../src/rest-tool/rest-tool.types.js
 import { ContextClosings } from '../../src/tool-state/context-closings.js';
 import { StateBackendRegistry } from '../../src/tool-state/state-backend.registry.js';
 import { ToolStates } from '../../src/tool-state/tool-states.js';
-import { ToolExecutor } from '../../src/tool/tool.executor.js';
 import { ToolRegistry } from '../../src/tool/tool.registry.js';
 import { FileLedger } from '../../src/run/files/file-ledger.js';
 import type { RunFile } from '../../src/run/files/run-file.types.js';
@@ -94,7 +94,7 @@ export class RestWorld {
   }
 
   async call(args: unknown, site: Partial<CallSite> = {}, name = 'crm'): Promise<ToolResult> {
-    const executor = new ToolExecutor(undefined, undefined, this.states);
+    const executor = toolExecutor({ states: this.states });
     const tools = new Map(this.tools.list().map((tool) => [tool.definition.name, tool]));
     const planned = await executor.check({ name, arguments: JSON.stringify(args) }, tools);
     if (planned.kind === 'rejected') return planned.result;
