@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../src/errors/index.js';
 import { RUN_SEALED_TABLES } from '../src/run/row-place.factory.js';
 import { RunItem } from '../src/run/run-item.factory.js';
-import { RunJournal } from '../src/run/run-journal.js';
 import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
 import type { SealedTable, StoredRow } from '../src/security/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
@@ -18,6 +17,7 @@ import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
 import { stateStatements } from './support/sealed-states.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { BY_PRINCIPAL, runJournal } from './support/run-parts.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
@@ -56,9 +56,9 @@ describeDatabases('encrypted texts', await testServers(), (created, kind) => {
 
   /** Records a finished run with a turn; two such runs differ as little as possible. */
   async function record(tenant: string, n: number): Promise<void> {
-    const journal = new RunJournal(opened.database, undefined, cipher);
+    const journal = runJournal(opened.database, { cipher });
     const { sessions } = sessionsOn(opened.database, cipher);
-    const heads = new SessionStore(opened.database, cipher);
+    const heads = new SessionStore(opened.database, cipher, BY_PRINCIPAL);
     const principal = { id: 'p', tenant, roles: [] };
     const { run } = await journal.create(aRun(`${tenant}-${n}`, 's', { principal }), 'running', NOW);
     const event = (at: number) => new RunItem(at, NOW, { type: 'thought', iteration: 1, text: 'same' });

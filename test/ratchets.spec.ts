@@ -28,7 +28,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links.
-  'src/security/index.ts': 79,
+  'src/security/index.ts': 78,
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made.

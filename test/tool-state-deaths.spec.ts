@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { toolExecutor } from './support/tool-parts.js';
-import { loadConfig } from '../src/config/index.js';
 import type { Database } from '../src/persistence/index.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
@@ -21,6 +20,7 @@ import { MortalDatabase } from './support/mortal-database.js';
 import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { calls, says } from './support/scripted-chat-model.js';
+import { backendParts } from './support/state-backends.js';
 
 /** A server beside the database, which outlives processes. */
 class Outside extends MemoryStateStore {
@@ -35,8 +35,7 @@ class Outside extends MemoryStateStore {
 
 class OneBackend extends StateBackendRegistry {
   constructor(private readonly backend: StateBackend) {
-    const { toolState, database } = loadConfig({ env: {} }).config;
-    super(toolState, database);
+    super(...backendParts());
   }
 
   override async of(): Promise<StateBackend> {

@@ -9,6 +9,7 @@ import { type StatefulOptions, type ToolContext, ToolRegistry } from '../src/too
 import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
 import { newFolder } from './support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
+import { stateBackends } from './support/state-backends.js';
 
 Logger.overrideLogger(false);
 
@@ -40,7 +41,7 @@ let count = 0;
 /** A tool that stores a text, in a session of its own. */
 function noteIn(env: EnvRecord, stateful: true | StatefulOptions = true) {
   const { config } = loadConfig({ env: { DATA_DIR: folder, ...env } });
-  const registry = new StateBackendRegistry(config.toolState, config.database, opened.database);
+  const registry = stateBackends({ config, database: opened.database });
   backends.push(registry);
   const states = new ToolStates(registry);
   const tools = new ToolRegistry(null, states);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { toolExecutor } from '../../test/support/tool-parts.js';
-import { loadConfig } from '../config/index.js';
 import { createCallSite, type Tool, type ToolRegistration, ToolRegistry, withImages } from '../tool/index.js';
 import { VolatileStateBackend } from './backend/volatile-state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import type { RecordedCall } from './recorded-call.js';
 import { MemoryStateStore } from './backend/memory-state-store.js';
 import { ToolStates } from './tool-states.js';
+import { backendParts } from '../../test/support/state-backends.js';
 
 const site = () => createCallSite({ sessionId: 's' });
 const TOOL = registered({ name: 'crm', description: 'Asks.', stateful: true, handler: () => 1 });
@@ -51,8 +51,7 @@ class FullBackends extends StateBackendRegistry {
 }
 
 it('the state of a call without a session is never stored', async () => {
-  const { toolState, database } = loadConfig({ env: {} }).config;
-  const states = new ToolStates(new FullBackends(toolState, database));
+  const states = new ToolStates(new FullBackends(...backendParts()));
   const call = (sessionId: string | null, work: () => unknown) =>
     states.callAlone(TOOL, {}, createCallSite({ sessionId }), async (held) => {
       held.handle.update({ count: 1 });

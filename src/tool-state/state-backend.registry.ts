@@ -1,8 +1,8 @@
-import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { Cipher } from '../security/index.js';
 import { ContextClosings } from './context-closings.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { VolatileStateBackend } from './backend/volatile-state-backend.js';
@@ -18,15 +18,15 @@ export class StateBackendRegistry implements OnApplicationShutdown {
   private readonly backends = new Map<StateManagerName, Promise<StateBackend>>();
 
   /**
-   * @param database by default only in-memory managers are available
+   * @param database `null` outside of an application: only in-memory managers are available
    * @param closings receive closed contexts
    */
   constructor(
     @Inject(toolStateConfig.KEY) private readonly config: ToolStateConfig,
     @Inject(databaseConfig.KEY) private readonly place: DatabaseConfig,
-    @Optional() private readonly database?: Database,
-    @Optional() @Inject(Cipher) private readonly cipher: Cipher = PLAIN_CIPHER,
-    @Optional() readonly closings: ContextClosings = new ContextClosings(),
+    @Inject(Database) private readonly database: Database | null,
+    private readonly cipher: Cipher,
+    readonly closings: ContextClosings,
   ) {}
 
   nameOf({ manager = this.config.manager }: StatefulOptions): StateManagerName {
