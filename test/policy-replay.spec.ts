@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { toolExecutor } from './support/tool-parts.js';
 import { loadConfig } from '../src/config/index.js';
+import type { Database } from '../src/persistence/index.js';
 import type { RunContext, RunEvent, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { CallRates, SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
@@ -31,7 +32,10 @@ class World {
   private readonly config = loadConfig({ env: {} }).config;
 
   /** @param rates survive the end of a process */
-  constructor(private readonly rates: (policies: SecurityPolicies) => CallRates) {}
+  constructor(
+    private readonly database: Database,
+    private readonly rates: (policies: SecurityPolicies) => CallRates,
+  ) {}
 
   async execute(context: RunContext, process: MortalDatabase, policy: SecurityPolicy): Promise<RunOutcome> {
     const policies = await SecurityPolicies.open(undefined, policy);
@@ -50,7 +54,7 @@ class World {
   }
 
   newRates(policies: SecurityPolicies): CallRates {
-    return new CallRates(policies, this.config.database);
+    return new CallRates(policies, this.config.database, this.database);
   }
 
   private tool(name: string, effect: ToolEffect, process: MortalDatabase): Tool {
@@ -103,7 +107,7 @@ describe('policy decisions of a run whose process dies', () => {
   async function live(death?: Death, next = OPPOSITE) {
     const id = `run-${count++}`;
     let shared: CallRates | undefined;
-    const world: World = new World((policies) => (shared ??= world.newRates(policies)));
+    const world: World = new World(opened.database, (policies) => (shared ??= world.newRates(policies)));
     const lives: ReadonlyMap<string, unknown>[] = [];
     for (const policy of [FIRST, next]) {
       const mortal = new MortalDatabase(opened.database, lives.length === 0 ? death : undefined);

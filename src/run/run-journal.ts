@@ -1,5 +1,5 @@
 import { parseExactJson, type Principal } from '../kernel/index.js';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
@@ -41,7 +41,7 @@ export class RunJournal {
     private readonly database: Database,
     private readonly lease: RunLease,
     readonly cipher: Cipher,
-    @Inject(ModelBudget) readonly budget: ModelBudget | null,
+    readonly budget: ModelBudget,
     private readonly handlers: RunHandlerRegistry,
     private readonly ownership: Ownership,
   ) {}

@@ -84,7 +84,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     {
       provide: RunBus,
       useFactory: createBus,
-      inject: [databaseConfig.KEY, Database, RunJournal, RunLease, { token: NotificationChannel, optional: true }],
+      inject: [databaseConfig.KEY, Database, RunJournal, RunLease, NotificationChannel],
     },
     { provide: RunListenerRegistry, useFactory: ({ audience }: RunBus) => audience, inject: [RunBus] },
     {
@@ -136,11 +136,11 @@ async function createBus(
   database: Database,
   journal: RunJournal,
   lease: RunLease,
-  channel?: NotificationChannel,
+  channel: NotificationChannel | null,
 ): Promise<RunBus> {
   if (!config.isShared) return new LocalRunBus(database.shared(LocalRunHub, () => new LocalRunHub()));
   const { createClusterRunBus } = await import('./distributed/cluster-run-bus.factory.js');
-  return createClusterRunBus({ config, database, journal, lease, channel: channel ?? null });
+  return createClusterRunBus({ config, database, journal, lease, channel });
 }
 
 async function createDispatcher(

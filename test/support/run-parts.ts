@@ -1,3 +1,4 @@
+import { ModelBudget } from '../../src/llm/index.js';
 import type { Database } from '../../src/persistence/index.js';
 import { LocalRunLease } from '../../src/run/local/local-run-lease.js';
 import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
@@ -8,6 +9,19 @@ import { type Cipher, Ownership, PLAIN_CIPHER } from '../../src/security/index.j
 /** The default rule of ownership. */
 export const BY_PRINCIPAL = new Ownership();
 
+/** Budgets without limits. */
+class NoBudget extends ModelBudget {
+  readonly isForAll = false;
+
+  reserve(): null {
+    return null;
+  }
+
+  rebuild(): Promise<number> {
+    return Promise.resolve(0);
+  }
+}
+
 interface JournalParts {
   readonly lease?: RunLease;
   readonly cipher?: Cipher;
@@ -17,5 +31,5 @@ interface JournalParts {
 /** A journal without budgets; by default that of the only process, unencrypted. */
 export function runJournal(database: Database, parts: JournalParts = {}): RunJournal {
   const { lease = new LocalRunLease(), cipher = PLAIN_CIPHER, handlers = new RunHandlerRegistry() } = parts;
-  return new RunJournal(database, lease, cipher, null, handlers, BY_PRINCIPAL);
+  return new RunJournal(database, lease, cipher, new NoBudget(), handlers, BY_PRINCIPAL);
 }

@@ -30,10 +30,10 @@ export class LongTermMemoryModule {
             const model = embeddingModel ? stack.accountedEmbedding(embeddingModel) : configured;
             return new DatabaseFactMemory(store, model && new FactVectorService(store, model));
           },
-          inject: [FactStore, ModelStackFactory, { token: EmbeddingModel, optional: true }],
+          inject: [FactStore, ModelStackFactory, EmbeddingModel],
         },
         {
-          // `null` provides no tools.
+          // `null` if not enabled, which is known at the start only: every other provider would be discovered as tools.
           provide: MemoryTools,
           useFactory: (config: SessionConfig, memory: FactMemory) =>
             (isEnabled ?? config.hasLongTermMemory) ? new MemoryTools(memory) : null,
