@@ -16,7 +16,13 @@ import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './
 import { JackdawStorageModule } from './jackdaw-storage.module.js';
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
-import { ExtensionModule, loadRunEventModule, reportProviders, type TelemetryOption } from './extension/index.js';
+import {
+  ExtensionModule,
+  loadRunEventModule,
+  reportProviders,
+  RunReportService,
+  type TelemetryOption,
+} from './extension/index.js';
 import { type EmbeddingModel, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
@@ -200,7 +206,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         { provide: RECOVERY, useValue: recovery },
         ...reportProviders(options),
       ],
-      exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
+      exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule, RunReportService],
     };
   }
 
