@@ -17,6 +17,7 @@ import { FileStateStore } from '../dist/tool-state/backend/file-state-store.js';
 import { MemoryStateStore } from '../dist/tool-state/backend/memory-state-store.js';
 import { StateCodec } from '../dist/tool-state/backend/state-codec.js';
 import { openRedisStateStore, openSqliteStateStore } from '../dist/tool-state/backend/durable-backend.factory.js';
+import { ContextClosings } from '../dist/tool-state/context-closings.js';
 import { StoredStateManager } from '../dist/tool-state/stored-state-manager.js';
 
 const VERSIONS = 10;
@@ -51,7 +52,7 @@ export const AT_ONCE = 32;
 
 /** One set and one get of a manager, alone and in `AT_ONCE` contexts together. */
 async function ours(store) {
-  const states = new StoredStateManager('bench', store, POLICY, new KeyedQueue());
+  const states = new StoredStateManager('bench', store, POLICY, new KeyedQueue(), new ContextClosings());
   const begin = (tool) => states.createContext({ tenant: 't', session: 's', tool });
   const [id, other] = [await begin('ours'), await begin('bare')];
   let n = 0;

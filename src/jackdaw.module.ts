@@ -13,35 +13,27 @@ import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.j
 import { AppError } from './errors/index.js';
 import { AsyncOption, moduleFor } from './kernel/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
+import { JackdawStorageModule } from './jackdaw-storage.module.js';
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
-import { ExtensionModule, loadRunEventModule, reportProviders, type TelemetryOption } from './extension/index.js';
-import { type EmbeddingModel, LLM_MIGRATIONS, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
-import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
-import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
 import { OwnPartsModule, type OwnPartsOptions } from './own-parts.module.js';
-import { PersistenceModule } from './persistence/index.js';
-import { RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
-  AccessLogModule,
-  EncryptionModule,
-  OwnershipModule,
-  PrincipalModule,
-  SECURITY_ENTITIES,
-  SECURITY_MIGRATIONS,
-  type Authenticator,
-} from './security/index.js';
-import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
+  ExtensionModule,
+  loadRunEventModule,
+  reportProviders,
+  RunReportService,
+  type TelemetryOption,
+} from './extension/index.js';
+import { type EmbeddingModel, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
+import { type McpConfig, McpModule } from './mcp/index.js';
+import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
+import { RunModule, RunService } from './run/index.js';
+import { AccessLogModule, OwnershipModule, PrincipalModule, type Authenticator } from './security/index.js';
+import { LongTermMemoryModule, SessionModule } from './session/index.js';
 import { BuiltinToolModule, type BuiltinToolSelection } from './builtin-tool/index.js';
 import { type OpenApiImport, type RestToolDeclaration, RestToolModule } from './rest-tool/index.js';
-import {
-  type SecurityPolicy,
-  SecurityPolicyModule,
-  TOOL_POLICY_ENTITIES,
-  TOOL_POLICY_MIGRATIONS,
-  ToolSwitchModule,
-} from './tool-policy/index.js';
-import { TOOL_STATE_MIGRATIONS, ToolStateModule } from './tool-state/index.js';
+import { type SecurityPolicy, SecurityPolicyModule, ToolSwitchModule } from './tool-policy/index.js';
+import { ToolStateModule } from './tool-state/index.js';
 import { ToolModule } from './tool/index.js';
 
 /** Modules whose exports the application can inject. */
@@ -215,7 +207,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         { provide: RECOVERY, useValue: recovery },
         ...reportProviders(options),
       ],
-      exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
+      exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule, RunReportService],
     };
   }
 
@@ -260,21 +252,9 @@ function configOf(factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>) 
 function foundations(options: FixedOptions, factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>): Imports {
   const { authenticator, promptBuilder, processors } = options;
   return [
-    PersistenceModule.forRoot({
-      entities: [...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...TOOL_POLICY_ENTITIES, ...MCP_ENTITIES],
-      migrations: [
-        ...RUN_MIGRATIONS,
-        ...SESSION_MIGRATIONS,
-        ...SECURITY_MIGRATIONS,
-        ...LLM_MIGRATIONS,
-        ...TOOL_POLICY_MIGRATIONS,
-        ...TOOL_STATE_MIGRATIONS,
-        ...MCP_MIGRATIONS,
-      ],
-    }),
+    JackdawStorageModule.forRoot(),
     OwnPartsModule.forRoot(options),
     OwnProvidersModule.forRoot(of(factoryOptions, ({ modelFactories = [] }) => modelFactories)),
-    EncryptionModule,
     OwnershipModule,
     AccessLogModule,
     ToolSwitchModule,

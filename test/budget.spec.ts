@@ -5,6 +5,7 @@ import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { BY_PRINCIPAL } from './support/run-parts.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
 const EVE = keyHolder('eve', 'b', 'admin');
@@ -94,7 +95,7 @@ describe('hard budgets', () => {
     const read = () => database.query('SELECT scope, tokens, cost FROM budget_total WHERE tokens > 0 ORDER BY scope');
     const counted = await read();
     await database.commit([{ sql: 'UPDATE budget_total SET tokens = 1, cost = 1', params: [] }]);
-    await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database).usages());
+    await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database, BY_PRINCIPAL).usages());
     expect(await read()).toEqual(counted);
   });
 
@@ -112,7 +113,7 @@ describe('hard budgets', () => {
     // The total no longer includes the reservation of the longest reply, 10 tokens.
     expect(cut!.tokens).toBeGreaterThan(10);
     expect(cut!.cost).toBeGreaterThan(cut!.tokens * 1_000_000);
-    await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database).usages());
+    await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database, BY_PRINCIPAL).usages());
     expect(await database.query("SELECT scope FROM budget_total WHERE scope = 'session:a:cut'")).toEqual([]);
   });
 });

@@ -5,23 +5,28 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../src/errors/index.js';
 import { RUN_SEALED_TABLES } from '../src/run/row-place.factory.js';
 import { RunItem } from '../src/run/run-item.factory.js';
-import { RunJournal } from '../src/run/run-journal.js';
 import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
 import type { SealedTable, StoredRow } from '../src/security/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
 import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { SESSION_SEALED_TABLES, SIGNING_SEALED_TABLES } from '../src/session/turn-place.factory.js';
+import { CONVERSATION_SEALED_TABLES, SIGNING_SEALED_TABLES } from '../src/session/turn-place.factory.js';
 import { TOOL_STATE_SEALED_TABLES } from '../src/tool-state/backend/state-place.factory.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
 import { stateStatements } from './support/sealed-states.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { BY_PRINCIPAL, runJournal } from './support/run-parts.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
-const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES, ...SIGNING_SEALED_TABLES, ...TOOL_STATE_SEALED_TABLES];
+const TABLES = [
+  ...RUN_SEALED_TABLES,
+  ...CONVERSATION_SEALED_TABLES,
+  ...SIGNING_SEALED_TABLES,
+  ...TOOL_STATE_SEALED_TABLES,
+];
 const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
 
 /** One encrypted text and its position. */
@@ -51,9 +56,9 @@ describeDatabases('encrypted texts', await testServers(), (created, kind) => {
 
   /** Records a finished run with a turn; two such runs differ as little as possible. */
   async function record(tenant: string, n: number): Promise<void> {
-    const journal = new RunJournal(opened.database, undefined, cipher);
+    const journal = runJournal(opened.database, { cipher });
     const { sessions } = sessionsOn(opened.database, cipher);
-    const heads = new SessionStore(opened.database, cipher);
+    const heads = new SessionStore(opened.database, cipher, BY_PRINCIPAL);
     const principal = { id: 'p', tenant, roles: [] };
     const { run } = await journal.create(aRun(`${tenant}-${n}`, 's', { principal }), 'running', NOW);
     const event = (at: number) => new RunItem(at, NOW, { type: 'thought', iteration: 1, text: 'same' });

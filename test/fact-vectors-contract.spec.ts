@@ -9,6 +9,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply } from './support/fake-llm.types.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
 
 Logger.overrideLogger(false);
 const servers = await testServers();
@@ -28,7 +29,7 @@ describeDatabases('a memory with embeddings', servers, (created) => {
   /** The input texts of each embedding call. */
   const inputs = () => llm.embeddings.requests.map(({ input }) => input);
   const withModel = (model: string, timeoutMs = 5_000) => {
-    const store = new FactStore(opened.database);
+    const store = new FactStore(opened.database, PLAIN_CIPHER);
     const settings = { provider: 'openai-compatible', model, timeoutMs, baseUrl: llm.url };
     return new DatabaseFactMemory(store, new FactVectorService(store, registry.createEmbedding(settings)));
   };

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
@@ -77,6 +78,18 @@ describe('the programs of a server that is killed', () => {
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(processesWith(world.folder)).toEqual([]);
     expect(readdirSync(ledger())).toEqual([]);
+  });
+});
+
+describe('the programs of a process that exits without a shutdown', () => {
+  it('are ended at the exit, those of all its applications', async () => {
+    const script = join(import.meta.dirname, 'support', 'leave-program.mjs');
+    const owner = spawn(process.execPath, [script, world.folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(owner.stdout, 'data');
+    await untilThereAre(3);
+    owner.stdin.write('exit\n');
+    expect(await once(owner, 'exit')).toEqual([0, null]);
+    await untilThereAre(0);
   });
 });
 

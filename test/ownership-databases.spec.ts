@@ -5,12 +5,13 @@ import type { Principal } from '../src/kernel/index.js';
 import { refusalOf } from '../src/persistence/index.js';
 import { RunListStore, RunUsageStore } from '../src/run/index.js';
 import { insertUsage } from '../src/run/usage/usage-statement.factory.js';
-import { Ownership } from '../src/security/index.js';
+import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
 import type { SessionService } from '../src/session/index.js';
 import { SessionStore } from '../src/session/session-store.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { BY_PRINCIPAL } from './support/run-parts.js';
 
 Logger.overrideLogger(false);
 const ANN: Principal = { id: 'ann', tenant: 'a', roles: ['user'] };
@@ -53,9 +54,9 @@ describeDatabases('owned rows', await testServers(), (created) => {
       await addUsage(`${who.tenant}-${who.id}`, who);
     }
     const [list, store, usages] = [
-      new RunListStore(opened.database),
-      new SessionStore(opened.database),
-      new RunUsageStore(opened.database),
+      new RunListStore(opened.database, PLAIN_CIPHER, BY_PRINCIPAL),
+      new SessionStore(opened.database, PLAIN_CIPHER, BY_PRINCIPAL),
+      new RunUsageStore(opened.database, BY_PRINCIPAL),
     ];
     const seen = async (who: Principal) => {
       const { runs } = await list.list(who, {}, 10);
@@ -76,7 +77,7 @@ describeDatabases('owned rows', await testServers(), (created) => {
     }
     expect(await host.journal.findOf(AMY, 'a-ann')).toBeNull();
     expect(await store.find(AMY, 'a-ann')).toBeNull();
-    const all = new SessionStore(opened.database, undefined, new Ownership('tenant'));
+    const all = new SessionStore(opened.database, PLAIN_CIPHER, new Ownership('tenant'));
     expect((await all.list(AMY, 10)).map(({ id }) => id)).toHaveLength(2);
   });
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { toolExecutor } from './support/tool-parts.js';
 import { loadConfig } from '../src/config/index.js';
+import type { Database } from '../src/persistence/index.js';
 import type { RunContext, RunEvent, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { CallRates, SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
-import { type Tool, type ToolEffect, ToolExecutor, ToolPolicyRegistry } from '../src/tool/index.js';
+import { type Tool, type ToolEffect, ToolPolicyRegistry } from '../src/tool/index.js';
 import { TaintPolicy } from '../src/tool-policy/taint.policy.js';
 import { ToolListPolicy } from '../src/tool-policy/tool-list.policy.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
@@ -30,7 +32,10 @@ class World {
   private readonly config = loadConfig({ env: {} }).config;
 
   /** @param rates survive the end of a process */
-  constructor(private readonly rates: (policies: SecurityPolicies) => CallRates) {}
+  constructor(
+    private readonly database: Database,
+    private readonly rates: (policies: SecurityPolicies) => CallRates,
+  ) {}
 
   async execute(context: RunContext, process: MortalDatabase, policy: SecurityPolicy): Promise<RunOutcome> {
     const policies = await SecurityPolicies.open(undefined, policy);
@@ -43,13 +48,13 @@ class World {
       this.tool('mail', 'idempotent', process),
       this.tool('hidden', 'read', process),
     ];
-    const parts = { executor: new ToolExecutor(registry), policies, rates: this.rates(policies) };
+    const parts = { executor: toolExecutor({ policies: registry }), policies, rates: this.rates(policies) };
     const outcome = await reasonIn(context, { model, tools }, parts);
     return outcome.kind === 'waiting' ? outcome : completed(context.runId);
   }
 
   newRates(policies: SecurityPolicies): CallRates {
-    return new CallRates(policies, this.config.database);
+    return new CallRates(policies, this.config.database, this.database);
   }
 
   private tool(name: string, effect: ToolEffect, process: MortalDatabase): Tool {
@@ -102,7 +107,7 @@ describe('policy decisions of a run whose process dies', () => {
   async function live(death?: Death, next = OPPOSITE) {
     const id = `run-${count++}`;
     let shared: CallRates | undefined;
-    const world: World = new World((policies) => (shared ??= world.newRates(policies)));
+    const world: World = new World(opened.database, (policies) => (shared ??= world.newRates(policies)));
     const lives: ReadonlyMap<string, unknown>[] = [];
     for (const policy of [FIRST, next]) {
       const mortal = new MortalDatabase(opened.database, lives.length === 0 ? death : undefined);

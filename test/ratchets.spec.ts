@@ -22,16 +22,17 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application.
   'src/llm/index.ts': 79,
-  // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store.
-  'src/run/index.ts': 116,
+  // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
+  // encrypted tables, which the application passes to the encryption.
+  'src/run/index.ts': 117,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links.
-  'src/security/index.ts': 79,
+  'src/security/index.ts': 78,
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
-  // retrievers, and their tool.
-  'src/tool/index.ts': 109,
+  // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name.
+  'src/tool/index.ts': 110,
   // The ports of an application's own session store and memories, with the types of their methods.
   'src/session/index.ts': 56,
 };

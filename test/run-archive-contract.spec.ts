@@ -18,6 +18,7 @@ import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { BY_PRINCIPAL, runJournal } from './support/run-parts.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
@@ -39,7 +40,7 @@ describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
     let forks: RunForkStore;
     beforeAll(async () => {
       opened = await openDatabase({ DATABASE_URL: created().url });
-      journal = new RunJournal(opened.database, undefined, cipher);
+      journal = runJournal(opened.database, { cipher });
       forks = new RunForkStore(opened.database, journal, new SealedCopyStore(opened.database, cipher));
     });
     afterAll(() => opened.close());
@@ -133,7 +134,7 @@ describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
 
     it('lists page by page, by every filter, and prunes by age', async () => {
       for (const [i, id] of ['p-b', 'p-B', 'p-a', 'p-A', 'p-c'].entries()) await record(id, 1, NOW + 100 + (i % 2));
-      const list = new RunListStore(opened.database, cipher);
+      const list = new RunListStore(opened.database, cipher, BY_PRINCIPAL);
       const found: string[] = [];
       for (let cursor: string | undefined; ;) {
         const page = await list.list(ALICE, { from: NOW + 100, statuses: ['completed', 'failed'] }, 2, cursor);
@@ -157,7 +158,7 @@ describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
       }));
       await opened.database.commit(keys);
       expect(
-        await new RunRetentionService(store, new RunUsageStore(opened.database), config.run).sweep(
+        await new RunRetentionService(store, new RunUsageStore(opened.database, BY_PRINCIPAL), config.run).sweep(
           NOW + 103 + DAY_MS + 1,
         ),
       ).toBe(5);

@@ -8,6 +8,8 @@ import { endRun, fence, insertEvents, insertStep, releaseRun } from '../src/run/
 import type { RunRecord } from '../src/run/run.types.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
+import { runJournal } from './support/run-parts.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
@@ -33,7 +35,7 @@ describeDatabases('the run journal', servers, (created) => {
     opened = await openDatabase({ DATABASE_URL: created().url });
   });
   beforeEach(async () => {
-    journal = new RunJournal(opened.database);
+    journal = runJournal(opened.database);
     await opened.database.commit(TABLES.map((table) => ({ sql: `DELETE FROM ${table}`, params: [] })));
   });
   afterAll(() => opened.close());
@@ -58,7 +60,7 @@ describeDatabases('the run journal', servers, (created) => {
   it('stores a definition once, as a whole', async () => {
     const definition = JSON.stringify({ instructions: 'x'.repeat(100_000) });
     const runs = Array.from({ length: 8 }, (_, at) => aRun(`run-${at}`, null, { definition, definitionHash: 'h' }));
-    await Promise.all(runs.map((run) => new RunJournal(opened.database).create(run, 'queued', NOW)));
+    await Promise.all(runs.map((run) => runJournal(opened.database).create(run, 'queued', NOW)));
     expect(await opened.database.query('SELECT COUNT(*) AS n FROM run_definition')).toEqual([{ n: 1 }]);
     expect((await journal.find('run-7'))!.definition).toBe(definition);
   });
@@ -78,7 +80,7 @@ describeDatabases('the run journal', servers, (created) => {
   it('lets one process take over a run, however many try', async () => {
     const run = await create('a', 's');
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 10 }, () => new RunJournal(opened.database).claim(run, NOW)),
+      Array.from({ length: 10 }, () => runJournal(opened.database).claim(run, NOW)),
     );
     const won = outcomes.filter(({ status }) => status === 'fulfilled');
     expect(won).toHaveLength(1);
@@ -139,7 +141,7 @@ describeDatabases('the run journal', servers, (created) => {
     await journal.commit([releaseRun(waits, 'waiting', NOW + 10)]);
     for (const [id, status] of [['b', 'queued'], ['a', 'queued'], ['B', 'running']] as const) await create(id, null, status); // prettier-ignore
     expect((await journal.unfinished()).map(({ id }) => id)).toEqual(['B', 'a', 'b']);
-    const waiting = new WaitingRunStore(opened.database);
+    const waiting = new WaitingRunStore(opened.database, PLAIN_CIPHER);
     expect(await waiting.expired(NOW + 9)).toEqual([]);
     expect(await waiting.expired(NOW + 10)).toEqual(['w']);
     expect([await waiting.nextExpiry(NOW), await waiting.nextExpiry(NOW + 10)]).toEqual([NOW + 10, null]);

@@ -5,6 +5,7 @@ import { call } from './support/forks.js';
 import { describeWorlds, newKey } from './support/private-world.js';
 import { openDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
 const BEN = keyHolder('ben', 'a', 'user');
@@ -135,7 +136,7 @@ describeDatabases('the signing key', await testServers(), (created) => {
     try {
       const about = { id: 's', owner: 'ann', created_at: 1, updated_at: 1, metadata: {} };
       const content = { version: 1 as const, session: about, turns: [] };
-      const nodes = Array.from({ length: 8 }, () => new ExportSignatureService(opened.database));
+      const nodes = Array.from({ length: 8 }, () => new ExportSignatureService(opened.database, PLAIN_CIPHER));
       const signatures = await Promise.all(nodes.map((node) => node.sign('a', content)));
       expect(new Set(signatures).size).toBe(1);
     } finally {

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { AppConfigModule } from '../src/config/index.js';
+import { PersistenceModule } from '../src/persistence/index.js';
 import { countMessages, LlmModule, TokenCounterRegistry, type Message } from '../src/llm/index.js';
 
 const messages: Message[] = [
@@ -13,7 +14,11 @@ it.each([
   ['estimate', false],
 ])('messages are counted as TOKEN_COUNTING=%s requires', async (counting, isExact) => {
   const module = await Test.createTestingModule({
-    imports: [AppConfigModule.forRoot({ TOKEN_COUNTING: counting }), LlmModule],
+    imports: [
+      AppConfigModule.forRoot({ TOKEN_COUNTING: counting, DATABASE_URL: 'sqlite::memory:' }),
+      PersistenceModule.forRoot({ entities: [], migrations: [] }),
+      LlmModule,
+    ],
   }).compile();
   const counter = await module.get(TokenCounterRegistry).of('gpt-4o');
   expect(counter.isExact).toBe(isExact);

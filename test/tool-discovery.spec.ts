@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { readFileSync, rmSync } from 'node:fs';
-import { createAgent, JackdawModule, serve, Tool } from '../src/index.js';
+import { createAgent, JackdawModule, serve, SessionService, Tool } from '../src/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -150,4 +150,19 @@ describe('a misplaced @Tool', () => {
       message: expect.stringMatching(/MovingTools\.moving and OtherTools\.go .*ShopModule.*DeskModule/),
     });
   });
+});
+
+it('a class given to registerToolsFromClass() can inject what JackdawModule exports', async () => {
+  class Archive {
+    constructor(@Inject(SessionService) private readonly sessions: SessionService) {}
+
+    @Tool({ description, effect: 'read' })
+    hasSessions(): boolean {
+      return this.sessions instanceof SessionService;
+    }
+  }
+  const agent = await createAgent({ env: { LLM_PROVIDER: 'offline', DATABASE_URL: 'sqlite::memory:' } });
+  await agent.registerToolsFromClass(Archive);
+  expect(await agent.callTool('hasSessions')).toBe(true);
+  await agent.close();
 });

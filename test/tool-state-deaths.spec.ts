@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadConfig } from '../src/config/index.js';
+import { toolExecutor } from './support/tool-parts.js';
 import type { Database } from '../src/persistence/index.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
 import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
-import { type Tool, ToolExecutor, ToolRegistry } from '../src/tool/index.js';
+import { type Tool, ToolRegistry } from '../src/tool/index.js';
 import { JournalStateBackend } from '../src/tool-state/backend/journal-state-backend.js';
 import { ProjectedStateBackend } from '../src/tool-state/backend/projected-state-backend.js';
 import type { StateBackend } from '../src/tool-state/backend/state-backend.js';
@@ -20,6 +20,7 @@ import { MortalDatabase } from './support/mortal-database.js';
 import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { calls, says } from './support/scripted-chat-model.js';
+import { backendParts } from './support/state-backends.js';
 
 /** A server beside the database, which outlives processes. */
 class Outside extends MemoryStateStore {
@@ -34,8 +35,7 @@ class Outside extends MemoryStateStore {
 
 class OneBackend extends StateBackendRegistry {
   constructor(private readonly backend: StateBackend) {
-    const { toolState, database } = loadConfig({ env: {} }).config;
-    super(toolState, database);
+    super(...backendParts());
   }
 
   override async of(): Promise<StateBackend> {
@@ -92,7 +92,7 @@ describe.each(BACKENDS)('a run whose tool stores its state in %s', (kind, makeBa
   }
 
   async function reason(run: RunContext, process: MortalDatabase, backend: StateBackend): Promise<RunOutcome> {
-    const executor = new ToolExecutor(undefined, undefined, new ToolStates(new OneBackend(backend)));
+    const executor = toolExecutor({ states: new ToolStates(new OneBackend(backend)) });
     // Recorded replies are not requested again.
     const model = mortalModel(process, (said) => SCRIPT[said]!);
     await reasonIn(run, { model, tools: [countIn(process)] }, { executor });

@@ -10,6 +10,7 @@ import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { testRedisUrl } from './support/test-databases.js';
+import { stateBackends } from './support/state-backends.js';
 
 const ID = contextIdOf({ tenant: 'default', session: 's', tool: 'count' });
 const folders: string[] = [];
@@ -156,8 +157,8 @@ describe('changes', () => {
 });
 
 it('refuse managers of one process if many processes share the database', async () => {
-  const { toolState, database } = loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } }).config;
-  const registry = new StateBackendRegistry(toolState, database);
+  const { config } = loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } });
+  const registry = stateBackends({ config });
   await expect(registry.of('memory')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   await start({});
 });

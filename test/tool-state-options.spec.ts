@@ -9,6 +9,9 @@ import { type StatefulOptions, type ToolContext, ToolRegistry } from '../src/too
 import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
 import { newFolder } from './support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
+import { BY_PRINCIPAL } from './support/run-parts.js';
+import { ContextOwners } from '../src/tool-state/context-owners.store.js';
+import { stateBackends } from './support/state-backends.js';
 
 Logger.overrideLogger(false);
 
@@ -40,11 +43,11 @@ let count = 0;
 /** A tool that stores a text, in a session of its own. */
 function noteIn(env: EnvRecord, stateful: true | StatefulOptions = true) {
   const { config } = loadConfig({ env: { DATA_DIR: folder, ...env } });
-  const registry = new StateBackendRegistry(config.toolState, config.database, opened.database);
+  const registry = stateBackends({ config, database: opened.database });
   backends.push(registry);
   const states = new ToolStates(registry);
   const tools = new ToolRegistry(null, states);
-  const sessions = new StatefulToolSessions(tools, states);
+  const sessions = new StatefulToolSessions(tools, states, new ContextOwners(opened.database, BY_PRINCIPAL));
   const id = `options-${count++}`;
   const named = (name: string): StatefulToolSession => {
     tools.register({

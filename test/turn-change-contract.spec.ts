@@ -6,6 +6,8 @@ import { SessionStore } from '../src/session/session-store.js';
 import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
+import { BY_PRINCIPAL } from './support/run-parts.js';
 
 const MIGRATION = 'CountTurnChanges1764000000017';
 const opened: OpenDatabase[] = [];
@@ -44,7 +46,7 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
     it('are numbered in commit order: a reader of one change sees all before it', async () => {
       const { database: journal, changes } = await open();
       const key = { tenant: 't', id: 'busy' };
-      const sessions = new SessionStore(journal);
+      const sessions = new SessionStore(journal, PLAIN_CIPHER, BY_PRINCIPAL);
       await journal.commit([sessions.create(key, { owner: 'o', now: 1 })]);
       const change = (through: number) => [sessions.stillThere(key, 0), changes.add(key, { kind: 'remove', through })];
       const slow = { sql: kind === 'postgres' ? 'SELECT pg_sleep(1)' : 'DO SLEEP(1)', params: [] };

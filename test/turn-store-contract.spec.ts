@@ -12,6 +12,7 @@ import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
 import { testRedisUrl } from './support/test-databases.js';
 import { REDIS_PREFIX, turnPlaces } from './support/turn-archives.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
 
 Logger.overrideLogger(false);
 const redisUrl = await testRedisUrl();
@@ -37,7 +38,7 @@ for (const kind of kinds) {
       archive = await kind.open();
       store = archive
         ? new ProjectedTurnStore(new TurnOutbox(journal.database), archive)
-        : new JournalTurnStore(journal.database);
+        : new JournalTurnStore(journal.database, PLAIN_CIPHER);
     });
     afterAll(async () => {
       await archive?.close();

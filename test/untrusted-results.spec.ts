@@ -1,12 +1,13 @@
 import { ForbiddenException, Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { toolExecutor } from './support/tool-parts.js';
 import { reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost } from './support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 import { newId } from '../src/kernel/index.js';
 import { MemoryRunContext, type RunContext } from '../src/run/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
-import { type Tool, ToolExecutor, ToolPolicyRegistry, type ToolRegistration, ToolRegistry } from '../src/tool/index.js';
+import { type Tool, ToolPolicyRegistry, type ToolRegistration, ToolRegistry } from '../src/tool/index.js';
 import { TaintPolicy } from '../src/tool-policy/taint.policy.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
 
@@ -31,7 +32,7 @@ function reason(script: readonly Scripted[], tools: readonly Tool[], run: RunCon
   const policies = new ToolPolicyRegistry();
   policies.register(new TaintPolicy(new SecurityPolicies()));
   const model = new ScriptedChatModel(script);
-  return reasonIn(run, { model, tools }, { executor: new ToolExecutor(policies) });
+  return reasonIn(run, { model, tools }, { executor: toolExecutor({ policies }) });
 }
 
 describe('an error of an untrusted tool', () => {

@@ -7,6 +7,7 @@ import { insertUsage } from '../src/run/usage/usage-statement.factory.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { BY_PRINCIPAL } from './support/run-parts.js';
 
 const servers = await testServers();
 const DAY_MS = 86_400_000;
@@ -28,7 +29,7 @@ describeDatabases('usage of models', servers, (created) => {
   let tenant: string;
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
-    usages = new RunUsageStore(opened.database);
+    usages = new RunUsageStore(opened.database, BY_PRINCIPAL);
   });
   beforeEach(() => void (tenant = `t${++tenants}`));
   afterAll(() => opened.close());

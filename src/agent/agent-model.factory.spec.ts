@@ -31,6 +31,7 @@ describe('the model of an agent', () => {
   const models = new AgentModelFactory(
     new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm),
     config.llm,
+    null,
   );
   const create = (provider: string, name?: string) =>
     models.create(agentDefinitionSchema.parse({ name: 'a', model: { provider, name } }));

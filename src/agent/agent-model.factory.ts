@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { llmConfig, type LlmConfig } from '../config/index.js';
 import { ChatModel, configuredSettings, defaultContextTokens, ModelStackFactory } from '../llm/index.js';
 import type { MemoryRules } from '../session/index.js';
@@ -20,10 +20,10 @@ export class AgentModelFactory {
   constructor(
     private readonly stack: ModelStackFactory,
     @Inject(llmConfig.KEY) private readonly config: LlmConfig,
-    /** The application's own model, which replaces every provider. */
-    @Optional() own?: ChatModel,
+    /** The application's own model, which replaces every provider; usually `null`. */
+    @Inject(ChatModel) own: ChatModel | null,
   ) {
-    this.own = own && stack.accounted(own);
+    this.own = own ? stack.accounted(own) : undefined;
   }
 
   /** @throws AppError `CONFIG_INVALID` when the provider is unknown or has no key */

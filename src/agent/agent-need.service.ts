@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { llmConfig, type LlmConfig, mcpConfig, type McpClientConfig } from '../config/index.js';
 import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';
@@ -12,7 +12,7 @@ export class AgentNeedService {
     private readonly models: AgentModelFactory,
     @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     @Inject(mcpConfig.KEY) private readonly mcp: McpClientConfig,
-    @Optional() private readonly servers?: McpRegistry,
+    private readonly servers: McpRegistry,
   ) {}
 
   /** @throws AppError `CONFIG_INVALID` when its model cannot be created */
@@ -22,7 +22,7 @@ export class AgentNeedService {
 
   /** Checks that an MCP server is declared, unless REST can add servers. @throws AppError `MCP_SERVER_NOT_FOUND` */
   assertServer(name: string): void {
-    if (!this.mcp.isRestOpen) this.servers?.get(name);
+    if (!this.mcp.isRestOpen) this.servers.get(name);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { budgetInUse, ModelBudget, type AgentBudgets, type JournaledUsage } from '../llm/index.js';
 import { RunUsageStore, type AgentUsage } from '../run/index.js';
@@ -10,7 +10,7 @@ export class BudgetRebuildService {
   constructor(
     private readonly usages: RunUsageStore,
     private readonly agents: AgentRegistry,
-    @Optional() @Inject(ModelBudget) private readonly budget?: ModelBudget | null,
+    private readonly budget: ModelBudget,
   ) {}
 
   /**
@@ -19,7 +19,7 @@ export class BudgetRebuildService {
    */
   async rebuild(): Promise<number> {
     const budgeted = this.budgeted();
-    if (!this.budget || (!this.budget.isForAll && budgeted.size === 0)) {
+    if (!this.budget.isForAll && budgeted.size === 0) {
       throw new AppError(
         'REQUEST_REFUSED',
         'There is no budget to count: set BUDGET_RUN, BUDGET_SESSION, BUDGET_TENANT_DAY or BUDGET_DAY, or an agent’s budgets.',

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { ToolPortsModule } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';
 import { AppConfigModule } from '../config/index.js';
 import { ToolExecutor, ToolModule, ToolRegistry } from '../tool/index.js';
 import { BuiltinToolModule } from './builtin-tool.module.js';
 
-@Module({ imports: [AppConfigModule.forRoot({}), ToolModule, BuiltinToolModule.forRoot()] })
+@Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule, BuiltinToolModule.forRoot()] })
 class AppModule {}
 
 describe('BuiltinToolModule', () => {
@@ -58,7 +59,14 @@ describe('BuiltinToolModule', () => {
     ['none', []],
     ['sequentialthinking, calculator', ['calculator', 'sequentialthinking']],
   ])('registers the tools of BUILTIN_TOOLS=%s', async (names, tools) => {
-    @Module({ imports: [AppConfigModule.forRoot({ BUILTIN_TOOLS: names }), ToolModule, BuiltinToolModule.forRoot()] })
+    @Module({
+      imports: [
+        AppConfigModule.forRoot({ BUILTIN_TOOLS: names }),
+        ToolPortsModule,
+        ToolModule,
+        BuiltinToolModule.forRoot(),
+      ],
+    })
     class OtherModule {}
     const other = await NestFactory.createApplicationContext(OtherModule, { logger: false });
     expect(

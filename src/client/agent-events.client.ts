@@ -2,11 +2,17 @@ import type { LoggerService } from '@nestjs/common';
 import type { OwnEventListener } from '../agent/index.js';
 import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
 import type { TelemetryOption } from '../extension/index.js';
+import type { AgentApplication } from './agent-application.js';
 import type { AgentServices } from './agent-services.js';
 
 /** Events of an agent in this process, those of its runs and own ones, and their reports. */
 export abstract class AgentEvents {
-  constructor(protected readonly services: AgentServices) {}
+  constructor(protected readonly application: AgentApplication) {}
+
+  /** @throws AppError `SHUTTING_DOWN` after `close` */
+  protected get services(): AgentServices {
+    return this.application.services;
+  }
 
   /**
    * Adds a listener of run events, by a type (`tool.completed`), a group (`tool.*`) or `**`. It receives each event once, after it is
@@ -33,7 +39,7 @@ export abstract class AgentEvents {
 
   /** Replaces the logger given at creation; see `CreateAgentOptions`. */
   setLogger(logger: LoggerService): void {
-    this.services.useLogger(logger);
+    this.application.useLogger(logger);
     this.services.reports.setLogger(logger);
   }
 

@@ -19,9 +19,9 @@ import {
   toReply,
 } from './agent-reply.mapper.js';
 import { AgentEvents } from './agent-events.client.js';
-import type { AgentServices } from './agent-services.js';
+import type { AgentApplication } from './agent-application.js';
 import { AgentSession } from './agent-session.client.js';
-import type { AgentSessions } from './agent-sessions.client.js';
+import { AgentSessions } from './agent-sessions.client.js';
 import { type ChatMessage, toRequest } from './chat-message.mapper.js';
 import { openChatStream } from './chat-stream.js';
 import { type JsonValue, newId, type Principal } from '../kernel/index.js';
@@ -49,12 +49,13 @@ export class Agent extends AgentEvents {
   readonly sessionId = newId();
 
   constructor(
-    services: AgentServices,
+    application: AgentApplication,
     private readonly principal: Principal,
     private readonly behaviour: AgentBehaviour = {},
   ) {
-    super(services);
-    this.sessions = services.sessionsOf(principal);
+    super(application);
+    const { sessions, sessionAdmin: admin, users, access } = application.services;
+    this.sessions = new AgentSessions(principal, { sessions, admin, users, access });
   }
 
   /**
@@ -98,7 +99,7 @@ export class Agent extends AgentEvents {
     const format = options.responseFormat ?? this.behaviour.responseFormat;
     return openChatStream(
       () => this.services.agents,
-      this.services.runs,
+      this.application.runs,
       this.principal,
       toRequest(message, options, this.sessionId),
       format,
@@ -211,7 +212,8 @@ export class Agent extends AgentEvents {
    * @returns their names @throws AppError `TOOL_DUPLICATE`; `TOOL_INVALID`, also for an object without such a method
    */
   async registerToolsFromClass(provider: Type | object): Promise<readonly string[]> {
-    const made = typeof provider === 'function' ? await this.services.create(provider as Type<object>) : provider;
+    const made =
+      typeof provider === 'function' ? await this.services.modules.create(provider as Type<object>) : provider;
     return this.services.toolExplorer.register(made);
   }
 
@@ -252,7 +254,7 @@ export class Agent extends AgentEvents {
 
   /** The states of stateful tools in its principal's sessions. */
   get states(): OwnedStates {
-    return this.services.statesOf(this.principal);
+    return this.services.toolStates.of(this.principal);
   }
 
   /**
@@ -278,7 +280,7 @@ export class Agent extends AgentEvents {
    * same promise.
    */
   close(): Promise<void> {
-    return this.services.close();
+    return this.application.close();
   }
 
   private async toReply(answer: RunAnswer, format = this.behaviour.responseFormat): Promise<ChatReply> {

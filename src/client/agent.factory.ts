@@ -1,12 +1,10 @@
 import 'reflect-metadata';
 import { Agent } from './agent.client.js';
-import { AgentServices } from './agent-services.js';
+import { AgentApplication } from './agent-application.js';
 import { toModuleOptions } from './create-agent.mapper.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
 import { JackdawModule } from '../jackdaw.module.js';
-import { McpRegistry } from '../mcp/index.js';
 import { createNestContext } from './nest-context.factory.js';
-import { RunService } from '../run/index.js';
 
 /**
  * Creates an agent for a script. It reads the environment and `.env` as the server does. If it fails, it shuts down
@@ -17,10 +15,11 @@ import { RunService } from '../run/index.js';
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
   const module = JackdawModule.forRoot(toModuleOptions(options));
   const context = await createNestContext(module, options.logger ?? ['warn', 'error']);
+  const application = new AgentApplication(context);
   try {
     const { mcp } = options;
-    if (mcp?.enabled) await context.get(McpRegistry, { strict: false }).get(mcp.name).offered();
-    await context.get(RunService, { strict: false }).recover('own');
+    if (mcp?.enabled) await application.services.mcpRegistry.get(mcp.name).offered();
+    await application.runs.recover('own');
   } catch (error) {
     await context.close();
     throw error;
@@ -28,5 +27,5 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
   const principal = options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] };
   const { agent, onIterationLimit } = options;
   const responseFormat = agent ? agent.responseFormat : options.responseFormat;
-  return new Agent(new AgentServices(context), principal, { responseFormat, onIterationLimit });
+  return new Agent(application, principal, { responseFormat, onIterationLimit });
 }

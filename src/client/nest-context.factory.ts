@@ -1,6 +1,7 @@
 import { type DynamicModule, type INestApplicationContext, Logger, type LoggerService, Module } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { messageOf } from '../errors/index.js';
+import { agentServicesProvider } from './agent-services.js';
 import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '../kernel/nest-internals.js';
 
 const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdownHook];
@@ -9,7 +10,7 @@ const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdow
 class AgentContextModule {}
 
 /**
- * Creates an application without HTTP. If the start fails, Nest returns no context: this function then runs the
+ * Creates an application without HTTP, with the services of an agent. If the start fails, Nest returns no context: this function then runs the
  * shutdown hooks as `close` does, so that the database is free and the resources of extensions are closed.
  */
 export async function createNestContext(
@@ -22,7 +23,7 @@ export async function createNestContext(
     useFactory: (modules: ModulesContainer) => found.push(modules),
     inject: [ModulesContainer],
   };
-  const root = { module: AgentContextModule, imports: [module], providers: [finder] };
+  const root = { module: AgentContextModule, imports: [module], providers: [finder, agentServicesProvider] };
   try {
     return await NestFactory.createApplicationContext(root, { logger, abortOnError: false });
   } catch (error) {

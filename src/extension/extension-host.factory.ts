@@ -1,5 +1,4 @@
-import { Injectable, type Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
 import { AgentRegistry, type Extension, type ExtensionHost, type OwnEventListener } from '../agent/index.js';
 import { ModelRegistry } from '../llm/index.js';
 import { ReasoningEngine, toPlace } from '../reasoning/index.js';
@@ -17,44 +16,67 @@ export interface RevocableHost {
   revoke(): void;
 }
 
+type LastingHost = Pick<
+  ExtensionHost,
+  'registerToolPolicy' | 'registerProcessor' | 'registerMemoryPolicy' | 'registerModelFactory'
+>;
+
+/** Creates the part of the API whose registrations stay until the application ends. */
+@Injectable()
+export class LastingHostFactory {
+  constructor(
+    private readonly toolPolicies: ToolPolicyRegistry,
+    private readonly engine: ReasoningEngine,
+    private readonly memoryPolicies: MemoryPolicyRegistry,
+    private readonly models: ModelRegistry,
+  ) {}
+
+  create(): LastingHost {
+    return {
+      registerToolPolicy: (policy) => this.toolPolicies.register(policy),
+      registerProcessor: (processor, place) => this.engine.place({ processor, ...toPlace(place) }),
+      registerMemoryPolicy: (policy) => this.memoryPolicies.register(policy),
+      registerModelFactory: (factory) => this.models.register(factory),
+    };
+  }
+}
+
 /** Creates the API through which an extension registers; it delegates to the registries. */
 @Injectable()
 export class ExtensionHostFactory {
-  constructor(private readonly modules: ModuleRef) {}
+  constructor(
+    private readonly lasting: LastingHostFactory,
+    private readonly tools: ToolRegistry,
+    private readonly agents: AgentRegistry,
+    private readonly events: OwnEventRegistry,
+  ) {}
 
   create(extension: Extension): RevocableHost {
     const title = titleOf(extension);
     const agents: string[] = [];
     const undo: (() => unknown)[] = [];
     const host: ExtensionHost = {
+      ...this.lasting.create(),
       registerTool: (tool) => {
-        this.get(ToolRegistry).register(tool);
+        this.tools.register(tool);
         const { name } = 'definition' in tool ? tool.definition : tool;
-        undo.push(() => this.get(ToolRegistry).unregister(name));
+        undo.push(() => this.tools.unregister(name));
       },
-      registerToolPolicy: (policy) => this.get(ToolPolicyRegistry).register(policy),
-      registerProcessor: (processor, place) => this.get(ReasoningEngine).place({ processor, ...toPlace(place) }),
-      registerMemoryPolicy: (policy) => this.get(MemoryPolicyRegistry).register(policy),
-      registerModelFactory: (factory) => this.get(ModelRegistry).register(factory),
       registerAgent: (definition) => {
-        this.get(AgentRegistry).register(definition, `the ${title}`);
+        this.agents.register(definition, `the ${title}`);
         agents.push(definition.name);
-        undo.push(() => this.get(AgentRegistry).unregister(definition.name));
+        undo.push(() => this.agents.unregister(definition.name));
       },
       on: (event: string, listener: OwnEventListener<never>) => {
-        const end = this.get(OwnEventRegistry).register(`The ${title}`, event, listener as OwnEventListener);
+        const end = this.events.register(`The ${title}`, event, listener as OwnEventListener);
         undo.push(end);
         return end;
       },
-      dispatch: (event, data) => this.get(OwnEventRegistry).dispatch(event, data),
+      dispatch: (event, data) => this.events.dispatch(event, data),
     };
     const revoke = () => {
       for (const one of undo.toReversed()) one();
     };
     return { host, agents, revoke };
-  }
-
-  private get<T>(registry: Type<T>): T {
-    return this.modules.get(registry, { strict: false });
   }
 }

@@ -5,12 +5,12 @@ import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
 import { OwnEventRegistry } from './events/own-event.registry.js';
-import { ExtensionHostFactory } from './extension-host.factory.js';
+import { ExtensionHostFactory, LastingHostFactory } from './extension-host.factory.js';
 import { ExtensionLoader } from './extension.loader.js';
 
 @Module({
   imports: [DiscoveryModule, LlmModule, ToolModule, RunModule, SessionModule],
-  providers: [ExtensionHostFactory, ExtensionLoader, OwnEventRegistry],
+  providers: [LastingHostFactory, ExtensionHostFactory, ExtensionLoader, OwnEventRegistry],
   exports: [ExtensionLoader, OwnEventRegistry],
 })
 export class ExtensionModule {}

@@ -26,13 +26,12 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
     },
     KeyPoolRegistry,
     ModelStackFactory,
-    // `null` if not configured: inject it with `@Optional()`.
+    // `null` if not configured: without embeddings, facts have no vectors and are found by their words only.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, llmConfig.KEY] },
-    // `null` without a database.
     {
       provide: ModelBudget,
       useFactory: createModelBudget,
-      inject: [llmConfig.KEY, TokenCounterRegistry, { token: Database, optional: true }],
+      inject: [llmConfig.KEY, TokenCounterRegistry, Database],
     },
     TokenCounterRegistry,
     VocabularyLoader,

@@ -23,6 +23,7 @@ export { McpServerService } from './mcp-server.service.js';
 export type { McpAuth, McpClientCredentials, McpServerStatus } from './mcp-server.types.js';
 export type { McpOAuthProvider } from './oauth-provider.types.js';
 export { standaloneServer, unregisterMcp } from './standalone-servers.registry.js';
+export { MCP_SEALED_TABLES } from './stores/mcp-server.store.js';
 export type { ToolPin } from './stores/tool-pin-store.js';
 export { differencesOf } from './trust/definition-difference.mapper.js';
 export type { McpToolsChanged } from './trust/definition-changes.js';

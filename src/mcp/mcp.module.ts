@@ -1,13 +1,12 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
-import { SealedTableRegistry } from '../security/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { DeclaredMcpServers, McpServerLoader } from './declaration/mcp-server.loader.js';
 import { McpContent } from './mcp-content.service.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import { McpServerService } from './mcp-server.service.js';
-import { MCP_SEALED_TABLES, McpServerStore } from './stores/mcp-server.store.js';
+import { McpServerStore } from './stores/mcp-server.store.js';
 import { DatabaseToolPinStore } from './stores/database-tool-pin-store.js';
 import { ToolPinStore } from './stores/tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
@@ -16,10 +15,6 @@ import { ToolTrust } from './trust/tool-trust.service.js';
 @Global()
 @Module({})
 export class McpModule {
-  constructor(tables: SealedTableRegistry) {
-    tables.register(MCP_SEALED_TABLES);
-  }
-
   /** @param declared servers in addition to the file, and the selected names; by default all */
   static forRoot(declared: DeclaredMcpServers | AsyncOption<DeclaredMcpServers>): DynamicModule {
     return {

@@ -38,7 +38,7 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
           inject: [OPEN_PERSISTENCE],
         },
         {
-          // `null` if the database has no notifications: inject it with `@Optional()`.
+          // `null` if the database has no notifications: a silent channel would let a cluster start that cannot work.
           provide: NotificationChannel,
           useFactory: ({ notifications }: OpenPersistence) => notifications,
           inject: [OPEN_PERSISTENCE],

@@ -1,17 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { reasoningEngine } from '../../test/support/reasoning-engine.js';
 import { reasonIn } from '../../test/support/reasoned-run.js';
 import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
 import { AppError } from '../errors/index.js';
 import { MemoryRunContext, type RunEvent } from '../run/index.js';
-import { type Tool, ToolExecutor } from '../tool/index.js';
+import { type Tool } from '../tool/index.js';
 import type { PlacedProcessor } from './loop/pipeline.factory.js';
 import { Processor } from './loop/processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';
-import { PromptBuilder } from './prompt.builder.js';
-import { ProtocolRegistry } from './protocols/protocol.registry.js';
-import { ReasoningEngine } from './reasoning.engine.js';
 import type { Loop, ReasoningOutcome } from './reasoning.types.js';
 
 beforeAll(() => Logger.overrideLogger(false));
@@ -34,7 +32,7 @@ class ClosingContext extends MemoryRunContext {
 
 async function play(script: readonly Scripted[], placed: readonly PlacedProcessor[] = []) {
   const processors = new ProcessorRegistry(placed);
-  const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), new ToolExecutor(), processors);
+  const engine = reasoningEngine({ processors });
   const model = new ScriptedChatModel(script);
   const run = new ClosingContext(ALICE);
   const outcome: ReasoningOutcome = await engine.run(

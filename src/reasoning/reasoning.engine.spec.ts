@@ -1,16 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { reasoningEngine } from '../../test/support/reasoning-engine.js';
 import { expectPairSafe } from '../../test/support/pairs.js';
 import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
 import { AppError, type ErrorCode } from '../errors/index.js';
 import type { ChatResult, Message, Usage } from '../llm/index.js';
 import { MemoryRunContext, type RunEvent, type RunUsage } from '../run/index.js';
-import { type Tool, type ToolEffect, ToolExecutor } from '../tool/index.js';
-import { ProcessorRegistry } from './loop/processor.registry.js';
-import { PromptBuilder } from './prompt.builder.js';
-import { ProtocolRegistry } from './protocols/protocol.registry.js';
+import { type Tool, type ToolEffect } from '../tool/index.js';
 import { ReasoningEngine } from './reasoning.engine.js';
 import type { ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
 
@@ -20,12 +18,7 @@ const MAX_ITERATIONS = 4;
 let engine: ReasoningEngine;
 beforeAll(() => {
   Logger.overrideLogger(false);
-  engine = new ReasoningEngine(
-    new ProtocolRegistry(),
-    new PromptBuilder(),
-    new ToolExecutor(),
-    new ProcessorRegistry(),
-  );
+  engine = reasoningEngine();
 });
 
 /** Counts observable points of a run and acts at one of them. */

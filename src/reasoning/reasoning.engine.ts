@@ -1,4 +1,4 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type AppError, toAppError } from '../errors/index.js';
 import type { Message } from '../llm/index.js';
 import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
@@ -41,10 +41,11 @@ export class ReasoningEngine {
     prompts: PromptBuilder,
     private readonly tools: ToolExecutor,
     processors: ProcessorRegistry,
-    @Optional() private readonly policies: SecurityPolicies = new SecurityPolicies(),
-    @Optional() rules?: CallRules,
+    private readonly policies: SecurityPolicies,
+    /** `null` outside of an application, which has no counts and no approvals. */
+    @Inject(CallRules) rules: CallRules | null,
   ) {
-    this.pipeline = createPipeline(prompts, { tools, policies, rules: rules ?? null }, processors.placed);
+    this.pipeline = createPipeline(prompts, { tools, policies, rules }, processors.placed);
   }
 
   /**

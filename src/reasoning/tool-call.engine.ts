@@ -1,4 +1,4 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { toAppError } from '../errors/index.js';
 import type { ToolCall } from '../llm/index.js';
 import {
@@ -71,9 +71,9 @@ export class ToolCallEngine {
   constructor(
     tools: ToolExecutor,
     private readonly policies: SecurityPolicies,
-    @Optional() rules?: CallRules,
+    rules: CallRules,
   ) {
-    this.calls = new CallExecutor(tools, new CallDecider(tools, rules ?? null), policies);
+    this.calls = new CallExecutor(tools, new CallDecider(tools, rules), policies);
   }
 
   /**

@@ -81,6 +81,7 @@ export { RunItem } from './run-item.factory.js';
 export { RunFollowService } from './run-follow.service.js';
 export { RunHandlerRegistry } from './run-handler.registry.js';
 export type { ChildRunMaker, RunHandler } from './run-handler.registry.js';
+export { RUN_SEALED_TABLES } from './row-place.factory.js';
 export { RunModule } from './run.module.js';
 export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';

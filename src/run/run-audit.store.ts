@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, inLists } from '../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { Cipher } from '../security/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
 import { FILE_STEP, toFileMark } from './files/run-file.mapper.js';
 import { eventPlace, stepPlace } from './row-place.factory.js';
@@ -43,7 +43,7 @@ interface EventRow extends Omit<AuditedEvent, 'createdAt'> {
 export class RunAuditStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {}
 
   /** Up to `limit` steps after the position `after`, in the order of the loop. */

@@ -1,8 +1,8 @@
 import { parseExactJson, type Principal } from '../kernel/index.js';
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
-import { BY_PRINCIPAL, Cipher, Ownership, PLAIN_CIPHER } from '../security/index.js';
+import { Cipher, Ownership } from '../security/index.js';
 import { createRun, startedItem, type NewRun } from './new-run.factory.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
 import { FILE_STEP, toFileMark, toRunFile, type FileMark } from './files/run-file.mapper.js';
@@ -39,12 +39,11 @@ export class RunJournal {
 
   constructor(
     private readonly database: Database,
-    /** Absent if this process is the only one. */
-    @Optional() private readonly lease?: RunLease,
-    readonly cipher: Cipher = PLAIN_CIPHER,
-    @Optional() @Inject(ModelBudget) readonly budget?: ModelBudget | null,
-    @Optional() private readonly handlers?: RunHandlerRegistry,
-    private readonly ownership: Ownership = BY_PRINCIPAL,
+    private readonly lease: RunLease,
+    readonly cipher: Cipher,
+    readonly budget: ModelBudget,
+    private readonly handlers: RunHandlerRegistry,
+    private readonly ownership: Ownership,
   ) {}
 
   /**
@@ -84,7 +83,7 @@ export class RunJournal {
 
   /** Whether, without a query, this process is sure that no other process has claimed its runs. */
   isSurelyOwner(): boolean {
-    return this.lease?.isSure() ?? true;
+    return this.lease.isSure();
   }
 
   /** Whether the run is still running under this record's epoch. */
@@ -99,8 +98,8 @@ export class RunJournal {
   }
 
   /** The id of this process in the `owner` column of its runs. */
-  get node(): string | null {
-    return this.lease?.node ?? null;
+  get node(): string {
+    return this.lease.node;
   }
 
   /**
@@ -123,7 +122,7 @@ export class RunJournal {
   }
 
   private missing(run: RunRecord): readonly string[] {
-    return this.handlers?.missing(run) ?? [];
+    return this.handlers.missing(run);
   }
 
   /** Read after the claim: a cancel requested since the record was read found no owner to wake. */

@@ -4,6 +4,8 @@ import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../tes
 import type { Principal } from '../kernel/index.js';
 import { RunListStore, type RunFilter } from './run-list.store.js';
 import type { RunStatus } from './run.types.js';
+import { BY_PRINCIPAL } from '../../test/support/run-parts.js';
+import { PLAIN_CIPHER } from '../security/index.js';
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'];
 /** Each sees all of its tenant. */
@@ -36,7 +38,7 @@ let store: RunListStore;
 beforeAll(async () => {
   opened = await openDatabase();
   const { journal } = new RunHost(opened.database);
-  store = new RunListStore(opened.database);
+  store = new RunListStore(opened.database, PLAIN_CIPHER, BY_PRINCIPAL);
   for (const { id, tenant, agent, sessionId, status, createdAt } of FACTS) {
     const start = aRun(id, sessionId, { principal: { ...ALICE, tenant }, agent });
     await journal.create(start, 'queued', createdAt);
@@ -119,7 +121,8 @@ describe('the list of runs', () => {
       );
       return [];
     };
-    for (const cursor of [undefined, '1000.x']) await new RunListStore(watched).list(reader, given, 10, cursor);
+    for (const cursor of [undefined, '1000.x'])
+      await new RunListStore(watched, PLAIN_CIPHER, BY_PRINCIPAL).list(reader, given, 10, cursor);
     expect(sql.length).toBeGreaterThan(0);
     for (const step of sql) expect(step).toMatch(new RegExp(`^SEARCH run USING INDEX ${index} `));
   });

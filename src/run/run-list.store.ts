@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
-import { BY_PRINCIPAL, Cipher, Ownership, PLAIN_CIPHER } from '../security/index.js';
+import { Cipher, Ownership } from '../security/index.js';
 import { runPlace } from './row-place.factory.js';
 import { parseRunSummary, type RunSummary } from './run-summary.mapper.js';
 import type { RunStatus } from './run.types.js';
@@ -65,8 +65,8 @@ const COLUMNS =
 export class RunListStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
-    private readonly ownership: Ownership = BY_PRINCIPAL,
+    private readonly cipher: Cipher,
+    private readonly ownership: Ownership,
   ) {}
 
   /**

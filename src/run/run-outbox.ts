@@ -46,7 +46,7 @@ export class RunOutbox {
     private readonly bus: RunBus,
     private last: number,
     private readonly cipher: Cipher,
-    private readonly budget?: ModelBudget | null,
+    private readonly budget: ModelBudget,
   ) {
     this.live = bus.live.open(run.id, last);
     this.attempt = run.epoch * ATTEMPTS_PER_EPOCH;
@@ -126,7 +126,6 @@ export class RunOutbox {
   }
 
   private spendingIn(items: readonly RunItem[]): JournaledSpending | null {
-    if (!this.budget) return null;
     const usages: ReportedUsage[] = [];
     let isOver = false;
     for (const { event } of items) {

@@ -134,7 +134,7 @@ export class RunStartService {
   private async startAtOnce(start: StartRun): Promise<StartedRun> {
     const waitsMs = start.isPublishedWhole ? START_WAITS_MS : 0;
     const { run, items, written } = this.journal.begin(start, Date.now(), waitsMs);
-    this.journal.budget?.onStarted({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
+    this.journal.budget.onStarted({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
     const done = this.dispatcher.execute(run, { items, written });
     done.catch(() => undefined);
     await written;

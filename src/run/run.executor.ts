@@ -34,7 +34,7 @@ export class RunExecutor {
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly handlers: RunHandlerRegistry,
-    /** Absent if principals are never revoked. */
+    /** Absent in an application without `PrincipalModule`: principals are never revoked then. */
     @Optional() private readonly principals?: PrincipalDirectory,
   ) {}
 

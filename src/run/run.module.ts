@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../config/index.js';
 import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
-import { SealedTableRegistry } from '../security/index.js';
 import { ChildAnswerService } from './tree/child-answer.service.js';
 import { ChildJoinService } from './tree/child-join.service.js';
 import { ChildRunStore } from './tree/child-run.store.js';
@@ -43,7 +42,6 @@ import { RunListStore } from './run-list.store.js';
 import { RunStartService } from './run-start.service.js';
 import { RunService } from './run.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
-import { RUN_SEALED_TABLES } from './row-place.factory.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
 
 /** Runs on one process, or on many if the database serves many. The parts of a cluster are imported only then. */
@@ -86,7 +84,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     {
       provide: RunBus,
       useFactory: createBus,
-      inject: [databaseConfig.KEY, Database, RunJournal, RunLease, { token: NotificationChannel, optional: true }],
+      inject: [databaseConfig.KEY, Database, RunJournal, RunLease, NotificationChannel],
     },
     { provide: RunListenerRegistry, useFactory: ({ audience }: RunBus) => audience, inject: [RunBus] },
     {
@@ -123,11 +121,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunDecisionService,
   ],
 })
-export class RunModule {
-  constructor(tables: SealedTableRegistry) {
-    tables.register(RUN_SEALED_TABLES);
-  }
-}
+export class RunModule {}
 
 type DispatcherParts = [RunJournal, RunExecutor, RunAdmissionService, RunCapacityRegistry, RunHandlerRegistry];
 
@@ -142,11 +136,11 @@ async function createBus(
   database: Database,
   journal: RunJournal,
   lease: RunLease,
-  channel?: NotificationChannel,
+  channel: NotificationChannel | null,
 ): Promise<RunBus> {
   if (!config.isShared) return new LocalRunBus(database.shared(LocalRunHub, () => new LocalRunHub()));
   const { createClusterRunBus } = await import('./distributed/cluster-run-bus.factory.js');
-  return createClusterRunBus({ config, database, journal, lease, channel: channel ?? null });
+  return createClusterRunBus({ config, database, journal, lease, channel });
 }
 
 async function createDispatcher(

@@ -36,7 +36,7 @@ export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
 export { KeyUseRegistry } from './keys/key-use.registry.js';
 export { assertLocal } from './local-caller.policy.js';
-export { BY_PRINCIPAL, isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.js';
+export { isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.js';
 export type { RowFilter } from './ownership.js';
 export { PrincipalDirectory } from './principal-directory.js';
 export { PrincipalModule } from './principal.module.js';

@@ -52,9 +52,6 @@ export class Ownership {
   }
 }
 
-/** The rule without configuration. */
-export const BY_PRINCIPAL = new Ownership();
-
 /** Provides the rule to every module that stores owned rows. */
 @Global()
 @Module({

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { Database, insert, refusalOf, type Statement } from '../persistence/index.js';
 import { type DataFact, isPrivate, isTainted, sessionIsFree } from '../run/index.js';
-import { BY_PRINCIPAL, Cipher, Ownership, PLAIN_CIPHER, type RowFilter } from '../security/index.js';
+import { Cipher, Ownership, type RowFilter } from '../security/index.js';
 import { metadataPlace } from './turn-place.factory.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 
@@ -53,8 +53,8 @@ export type SessionPlace = Pick<SessionRecord, 'createdAt' | 'id'>;
 export class SessionStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
-    private readonly ownership: Ownership = BY_PRINCIPAL,
+    private readonly cipher: Cipher,
+    private readonly ownership: Ownership,
   ) {}
 
   /** Creates the session unless it exists. */

@@ -3,7 +3,6 @@ import { Module } from '@nestjs/common';
 import { databaseConfig, securityConfig, sessionConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
 import { LlmModule } from '../llm/index.js';
-import { SealedTableRegistry } from '../security/index.js';
 import { ConversationStore } from './memory/conversation.store.js';
 import { MemoryFactory } from './memory/memory.factory.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
@@ -22,7 +21,6 @@ import { SessionExchangeService } from './exchange/session-exchange.service.js';
 import { SessionAdminService } from './session-admin.service.js';
 import { SessionExpiryService } from './session-expiry.service.js';
 import { SessionService } from './session.service.js';
-import { SESSION_SEALED_TABLES, SIGNING_SEALED_TABLES } from './turn-place.factory.js';
 import { RunModule } from '../run/index.js';
 import { SessionFiles } from './files/session-files.service.js';
 import { SessionStore } from './session-store.js';
@@ -83,8 +81,4 @@ import { TurnStore } from './turns/turn-store.js';
     TurnErasureService,
   ],
 })
-export class SessionModule {
-  constructor(tables: SealedTableRegistry) {
-    tables.register([...SESSION_SEALED_TABLES, ...SIGNING_SEALED_TABLES]);
-  }
-}
+export class SessionModule {}

@@ -21,8 +21,8 @@ function keyOf(row: StoredRow): SessionKey {
   return { tenant: row['tenant'] as string, id: (row['session_id'] ?? row['id']) as string };
 }
 
-/** The columns of sessions that are encrypted at rest. */
-export const SESSION_SEALED_TABLES: readonly SealedTable[] = [
+/** The columns of conversations that are encrypted at rest. */
+export const CONVERSATION_SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'session_turn',
     key: ['tenant', 'session_id', 'turn'],

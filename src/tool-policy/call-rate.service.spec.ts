@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { callSite } from '../../test/support/call-site.js';
+import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import { testRedisUrl } from '../../test/support/test-databases.js';
 import { newId } from '../kernel/index.js';
 import { loadConfig } from '../config/index.js';
@@ -21,13 +22,20 @@ const CALL: CheckedCall = {
   input: {},
 };
 
+let database: OpenDatabase;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.close());
+
 const opened: CallRates[] = [];
 afterEach(async () => {
   for (const rates of opened.splice(0)) await rates.onApplicationShutdown();
 });
 
 async function ratesOf(policy: SecurityPolicy, env = {}): Promise<CallRates> {
-  const rates = new CallRates(await SecurityPolicies.open(undefined, policy), loadConfig({ env }).config.database);
+  const { config } = loadConfig({ env });
+  const rates = new CallRates(await SecurityPolicies.open(undefined, policy), config.database, database.database);
   opened.push(rates);
   return rates;
 }

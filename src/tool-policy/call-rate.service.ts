@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { messageOf } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/index.js';
@@ -30,7 +30,7 @@ export class CallRates implements OnApplicationShutdown {
   constructor(
     private readonly policies: SecurityPolicies,
     @Inject(databaseConfig.KEY) private readonly config: DatabaseConfig,
-    @Optional() private readonly database?: Database,
+    private readonly database: Database,
   ) {}
 
   /** Whether a limit applies to the call. */

@@ -6,7 +6,12 @@ import { CreateDisabledTool1764000000012 } from './switch/migrations/17640000000
 
 export { agentRules } from './agent-rules.factory.js';
 export type { GivenRules } from './agent-rules.factory.js';
-export { CallApprovalStore, withoutApprovals, withoutApprovalsOf } from './approvals/call-approval.store.js';
+export {
+  APPROVAL_SEALED_TABLES,
+  CallApprovalStore,
+  withoutApprovals,
+  withoutApprovalsOf,
+} from './approvals/call-approval.store.js';
 export type { CallApproval, WideScope } from './approvals/call-approval.store.js';
 export { coverageOf } from './approvals/call-approvals.service.js';
 export { CallRates } from './call-rate.service.js';

@@ -1,4 +1,4 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { ContentFilter, ContentPlace } from '../security/index.js';
 import { combine, readParts, type CompiledPolicy, type PolicyParts } from './compiled-policy.factory.js';
 import { type AgentRules, type Guardrails, type TaintRule, ToolLogFilter } from '../tool/index.js';
@@ -24,7 +24,7 @@ export class SecurityPolicies extends ToolLogFilter {
   private readonly read = new WeakMap<Guardrails, PolicyParts>();
 
   /** @param rule when calls wait by the rule of three facts, unless a policy is stricter */
-  constructor(@Optional() private readonly rule: TaintRule = 'facts') {
+  constructor(private readonly rule: TaintRule = 'facts') {
     super();
     this.compiled = combine([], rule);
   }

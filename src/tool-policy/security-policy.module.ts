@@ -1,9 +1,8 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
 import { toolConfig, type ToolConfig } from '../config/index.js';
-import { SealedTableRegistry } from '../security/index.js';
 import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
-import { APPROVAL_SEALED_TABLES, CallApprovalStore } from './approvals/call-approval.store.js';
+import { CallApprovalStore } from './approvals/call-approval.store.js';
 import { CallApprovals } from './approvals/call-approvals.service.js';
 import { ApprovalListPolicy } from './approval-list.policy.js';
 import { ArgumentPolicy } from './argument.policy.js';
@@ -18,12 +17,11 @@ const GIVEN = Symbol('GIVEN');
 
 /** Checks every tool call against the security policy. */
 @Module({})
-export class SecurityPolicyModule {
-  constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies, tables: SealedTableRegistry) {
-    tables.register(APPROVAL_SEALED_TABLES);
-    for (const one of [ToolListPolicy, ArgumentPolicy, TaintPolicy]) registry.register(new one(policies));
-    registry.register(new ApprovalListPolicy());
-  }
+export class SecurityPolicyModule implements OnModuleInit {
+  constructor(
+    private readonly registry: ToolPolicyRegistry,
+    private readonly policies: SecurityPolicies,
+  ) {}
 
   /** @param given policy in addition to SECURITY_POLICY_FILE */
   static forRoot(given?: SecurityPolicy | AsyncOption<SecurityPolicy | undefined>): DynamicModule {
@@ -51,5 +49,10 @@ export class SecurityPolicyModule {
       ],
       exports: [SecurityPolicies, ToolLogFilter, CallRules, CallApprovalStore],
     };
+  }
+
+  onModuleInit(): void {
+    for (const one of [ToolListPolicy, ArgumentPolicy, TaintPolicy]) this.registry.register(new one(this.policies));
+    this.registry.register(new ApprovalListPolicy());
   }
 }

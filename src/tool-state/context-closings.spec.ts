@@ -1,11 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { loadConfig } from '../config/index.js';
 import { createCallSite, type StatefulOptions, type Tool, ToolRegistry } from '../tool/index.js';
 import { ContextClosings } from './context-closings.js';
 import { contextIdOf } from './context-id.factory.js';
-import { StateBackendRegistry } from './state-backend.registry.js';
 import { ToolStates } from './tool-states.js';
+import { stateBackends } from '../../test/support/state-backends.js';
 
 Logger.overrideLogger(false);
 
@@ -16,10 +15,7 @@ function listen() {
   const closings = new ContextClosings();
   const received: string[] = [];
   closings.onClosed((id) => void received.push(id));
-  const { config } = loadConfig({ env: {} });
-  const states = new ToolStates(
-    new StateBackendRegistry(config.toolState, config.database, undefined, undefined, closings),
-  );
+  const states = new ToolStates(stateBackends({ closings }));
   return { closings, received, states };
 }
 

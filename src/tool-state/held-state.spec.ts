@@ -1,18 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { loadConfig } from '../config/index.js';
-import {
-  createCallSite,
-  type Tool,
-  ToolExecutor,
-  type ToolRegistration,
-  ToolRegistry,
-  withImages,
-} from '../tool/index.js';
+import { toolExecutor } from '../../test/support/tool-parts.js';
+import { createCallSite, type Tool, type ToolRegistration, ToolRegistry, withImages } from '../tool/index.js';
 import { VolatileStateBackend } from './backend/volatile-state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import type { RecordedCall } from './recorded-call.js';
 import { MemoryStateStore } from './backend/memory-state-store.js';
 import { ToolStates } from './tool-states.js';
+import { backendParts } from '../../test/support/state-backends.js';
 
 const site = () => createCallSite({ sessionId: 's' });
 const TOOL = registered({ name: 'crm', description: 'Asks.', stateful: true, handler: () => 1 });
@@ -34,7 +28,7 @@ it('an untrusted result with a state property does not change the state of its t
 it('a result with images updates the state of its tool like a result without images', async () => {
   const handler = () => withImages({ n: 1, state: { seen: 2 } }, ['https://a.example/b.png']);
   const tool = registered({ name: 'plot', description: 'Plots.', stateful: true, handler });
-  const executor = new ToolExecutor(undefined, undefined, ToolStates.inMemory());
+  const executor = toolExecutor({ states: ToolStates.inMemory() });
   const invoked = await executor.invoke({ tool, input: {} }, site());
   if (invoked.kind !== 'result') throw new Error(invoked.kind);
   expect(invoked.result).toMatchObject({ result: { n: 1 }, images: ['https://a.example/b.png'] });
@@ -57,8 +51,7 @@ class FullBackends extends StateBackendRegistry {
 }
 
 it('the state of a call without a session is never stored', async () => {
-  const { toolState, database } = loadConfig({ env: {} }).config;
-  const states = new ToolStates(new FullBackends(toolState, database));
+  const states = new ToolStates(new FullBackends(...backendParts()));
   const call = (sessionId: string | null, work: () => unknown) =>
     states.callAlone(TOOL, {}, createCallSite({ sessionId }), async (held) => {
       held.handle.update({ count: 1 });

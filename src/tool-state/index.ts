@@ -11,6 +11,7 @@ export type {
 } from './backend/state-store.js';
 export { OWN_STATE_STORES } from './state-backend.registry.js';
 export type { StatesEnd } from './backend/state-backend.js';
+export { TOOL_STATE_SEALED_TABLES } from './backend/state-place.factory.js';
 export { ContextClosings } from './context-closings.js';
 export { contextIdOf } from './context-id.factory.js';
 export { adaptStateful } from './stateful-adapter.factory.js';

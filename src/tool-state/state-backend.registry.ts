@@ -1,8 +1,8 @@
-import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { Cipher } from '../security/index.js';
 import { ContextClosings } from './context-closings.js';
 import { GuardedStateStore } from './backend/guarded-state-store.js';
 import type { StateBackend } from './backend/state-backend.js';
@@ -25,7 +25,7 @@ export class StateBackendRegistry implements OnApplicationShutdown {
   readonly ownManagers: ReadonlySet<string>;
 
   /**
-   * @param database by default only in-memory managers are available
+   * @param database `null` outside of an application: only in-memory managers are available
    * @param closings receive closed contexts
    * @param own stores of the application's own managers
    * @throws AppError `CONFIG_INVALID` for an impossible own manager
@@ -33,10 +33,10 @@ export class StateBackendRegistry implements OnApplicationShutdown {
   constructor(
     @Inject(toolStateConfig.KEY) private readonly config: ToolStateConfig,
     @Inject(databaseConfig.KEY) private readonly place: DatabaseConfig,
-    @Optional() private readonly database?: Database,
-    @Optional() @Inject(Cipher) private readonly cipher: Cipher = PLAIN_CIPHER,
-    @Optional() readonly closings: ContextClosings = new ContextClosings(),
-    @Optional() @Inject(OWN_STATE_STORES) private readonly own: ReadonlyMap<string, StateStore> = new Map(),
+    @Inject(Database) private readonly database: Database | null,
+    private readonly cipher: Cipher,
+    readonly closings: ContextClosings,
+    @Inject(OWN_STATE_STORES) private readonly own: ReadonlyMap<string, StateStore>,
   ) {
     this.ownManagers = new Set(own.keys());
     for (const name of this.ownManagers) this.assertOwn(name);

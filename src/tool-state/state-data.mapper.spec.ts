@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { toolExecutor } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';
-import {
-  type StateData,
-  type ToolContext,
-  ToolExecutor,
-  ToolRegistry,
-  type ToolResult,
-  toStateData,
-} from '../tool/index.js';
+import { type StateData, type ToolContext, ToolRegistry, type ToolResult, toStateData } from '../tool/index.js';
 import { ToolStates } from './tool-states.js';
 
 Logger.overrideLogger(false);
@@ -78,7 +72,7 @@ async function call(
   registry.register({ name: 'note', description: 'd', handler, effect: 'read', stateful, ...handling });
   const tool = registry.get('note');
   const site = callSite({ sessionId: 's', ...(signal && { signal }) });
-  const invoked = await new ToolExecutor(undefined, undefined, states).invoke({ tool, input: {} }, site);
+  const invoked = await toolExecutor({ states }).invoke({ tool, input: {} }, site);
   if (invoked.kind !== 'result') throw new Error(invoked.kind);
   await invoked.storedState?.companion.alone();
   const data = async () =>

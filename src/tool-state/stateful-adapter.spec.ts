@@ -1,13 +1,22 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
+import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
+import { BY_PRINCIPAL } from '../../test/support/run-parts.js';
 import { Parameter, suspend, ToolRegistry } from '../tool/index.js';
+import { ContextOwners } from './context-owners.store.js';
 import { adaptStateful } from './stateful-adapter.factory.js';
 import type { StatefulAdapter } from './stateful-adapter.types.js';
 import { StatefulToolSessions } from './stateful-tool-sessions.js';
 import { ToolStates } from './tool-states.js';
 
 Logger.overrideLogger(false);
+
+let opened: OpenDatabase;
+beforeAll(async () => {
+  opened = await openDatabase();
+});
+afterAll(() => opened.close());
 
 interface Args {
   readonly word?: string;
@@ -51,7 +60,7 @@ function desk(more: Partial<StatefulAdapter<Notebook>> = KEEPS, states = ToolSta
     ...(restore && { restore: async (kept: never, context) => noted(await restore(kept, context)) }),
   };
   tools.register(adaptStateful(adapter));
-  const sessions = new StatefulToolSessions(tools, states);
+  const sessions = new StatefulToolSessions(tools, states, new ContextOwners(opened.database, BY_PRINCIPAL));
   const open = () => made.filter(({ isOpen }) => isOpen).length;
   return { tools, states, made, open, at: (id: string) => sessions.create('notebook', id) };
 }

@@ -1,7 +1,16 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
+import { BY_PRINCIPAL } from '../../test/support/run-parts.js';
 import { ToolRegistry } from '../tool/index.js';
+import { ContextOwners } from './context-owners.store.js';
 import { StatefulToolSessions } from './stateful-tool-sessions.js';
 import { ToolStates } from './tool-states.js';
+
+let opened: OpenDatabase;
+beforeAll(async () => {
+  opened = await openDatabase();
+});
+afterAll(() => opened.close());
 
 function office() {
   const states = ToolStates.inMemory();
@@ -9,7 +18,7 @@ function office() {
   const handler = ({ state: { count } }: { state: { count: number } }) => ({ was: count, state: { count: count + 1 } });
   tools.register({ name: 'count', description: 'Counts.', stateful: { initial: { count: 0 } }, handler });
   tools.register({ name: 'stateless', description: 'Keeps none.', handler: () => 1 });
-  return new StatefulToolSessions(tools, states);
+  return new StatefulToolSessions(tools, states, new ContextOwners(opened.database, BY_PRINCIPAL));
 }
 
 describe('a tool in a session', () => {

@@ -1,4 +1,4 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, ID_RULE, isId, type Principal } from '../kernel/index.js';
 import { type CallSite, createCallSite, type Tool, ToolRegistry } from '../tool/index.js';
@@ -41,7 +41,7 @@ export class StatefulToolSessions {
   constructor(
     private readonly tools: ToolRegistry,
     private readonly states: ToolStates,
-    @Optional() private readonly owners?: ContextOwners,
+    private readonly owners: ContextOwners,
   ) {}
 
   /**
@@ -57,7 +57,7 @@ export class StatefulToolSessions {
     const { states, tools } = this;
     const contextId = states.contextIdOf(tool, createCallSite(given));
     const admit = async (): Promise<void> => {
-      if (principal && (await this.owners?.isOfOther(principal, sessionId))) throw contextNotFound(contextId);
+      if (principal && (await this.owners.isOfOther(principal, sessionId))) throw contextNotFound(contextId);
     };
     const manager = async (): Promise<StoredStateManager> => {
       await admit();

@@ -43,7 +43,7 @@ export class StoredStateManager extends ToolStateManager {
     private readonly store: StateStore,
     private readonly policy: StatePolicy,
     private readonly queue: KeyedQueue,
-    private readonly closings = new ContextClosings(),
+    private readonly closings: ContextClosings,
   ) {
     super();
   }

@@ -1,11 +1,9 @@
 import { Global, Module } from '@nestjs/common';
-import { SealedTableRegistry } from '../security/index.js';
 import { StatefulCalls, ToolModule } from '../tool/index.js';
 import { ContextClosings } from './context-closings.js';
 import { ContextOwners } from './context-owners.store.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import { StatefulToolSessions } from './stateful-tool-sessions.js';
-import { TOOL_STATE_SEALED_TABLES } from './backend/state-place.factory.js';
 import { ToolStateAdminService } from './tool-state-admin.service.js';
 import { ToolStateBackups } from './tool-state-backups.js';
 import { ToolStateForks } from './tool-state-forks.js';
@@ -44,10 +42,4 @@ import { UsedBackendService } from './used-backend.service.js';
     ToolStateService,
   ],
 })
-export class ToolStateModule {
-  constructor(tables: SealedTableRegistry, used: UsedBackendService) {
-    tables.register(TOOL_STATE_SEALED_TABLES);
-    // A store of files re-encrypts them when it opens.
-    tables.registerStore(() => used.open());
-  }
-}
+export class ToolStateModule {}

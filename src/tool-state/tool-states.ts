@@ -24,6 +24,8 @@ import { joinEnds, type StatesEnd } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import type { ContextKey } from './tool-state.types.js';
+import { PLAIN_CIPHER } from '../security/index.js';
+import { ContextClosings } from './context-closings.js';
 
 /** Maximum length of arguments stored in the history (UTF-16 units of JSON). */
 const MAX_REMEMBERED = 1000;
@@ -44,7 +46,8 @@ export class ToolStates extends StatefulCalls {
   /** For use without an application: states in memory, with default settings. */
   static inMemory(): ToolStates {
     const { toolState, database } = loadConfig({ env: {} }).config;
-    return new ToolStates(new StateBackendRegistry(toolState, database));
+    const closings = new ContextClosings();
+    return new ToolStates(new StateBackendRegistry(toolState, database, null, PLAIN_CIPHER, closings, new Map()));
   }
 
   override async open(tool: Tool, input: unknown, site: StateSite): Promise<StatefulCall> {

@@ -1,15 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SealedTableRegistry } from '../security/index.js';
 import { type StateManagerName, ToolRegistry } from '../tool/index.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 
 /** The backends in use by registered tools, whether or not a tool was called in this process. */
 @Injectable()
-export class UsedBackendService {
+export class UsedBackendService implements OnModuleInit {
   constructor(
     private readonly backends: StateBackendRegistry,
     private readonly tools: ToolRegistry,
+    private readonly tables: SealedTableRegistry,
   ) {}
+
+  onModuleInit(): void {
+    // A store of files re-encrypts them when it opens.
+    this.tables.registerStore(() => this.open());
+  }
 
   names(): ReadonlySet<StateManagerName> {
     const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { toolExecutor } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';
 import { type AgentConfig, loadConfig } from '../config/index.js';
 import { withImages } from './illustrated-result.factory.js';
@@ -20,7 +21,7 @@ const config = (limit: number): AgentConfig =>
   loadConfig({ env: { AGENT_MAX_IMAGE_BYTES: String(limit) } }).config.agent;
 
 function executorWith(limit?: number): ToolExecutor {
-  return new ToolExecutor(undefined, undefined, undefined, limit === undefined ? undefined : config(limit));
+  return toolExecutor(limit === undefined ? {} : { config: config(limit) });
 }
 
 async function call(registration: Partial<ToolRegistration> & Pick<ToolRegistration, 'handler'>, limit?: number) {

@@ -49,7 +49,7 @@ export { ToolRegistry } from './tool.registry.js';
 export type { ToolAnnouncement } from './tool.registry.js';
 export { createToolNow } from './tool.factory.js';
 export { modelText, toolResultText } from './tool-result.mapper.js';
-export { toolDisabled, ToolSwitch } from './tool-switch.js';
+export { NoToolSwitch, toolDisabled, ToolSwitch } from './tool-switch.js';
 export type {
   CallResources,
   CallSite,

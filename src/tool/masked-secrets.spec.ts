@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Logger, type LoggerService } from '@nestjs/common';
+import { toolExecutor } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';
 import { MemoryCache } from '../cache/index.js';
 import { ConfiguredSecrets } from '../config/index.js';
-import { ToolExecutor } from './tool.executor.js';
 import { ToolRegistry } from './tool.registry.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 
 const SECRET = 'crm-credential-1';
 const secrets = new ConfiguredSecrets([SECRET]);
-const executor = new ToolExecutor(undefined, undefined, undefined, undefined, undefined, secrets);
+const executor = toolExecutor({ secrets });
 const failure = () => new Error(`cannot use ${SECRET}`);
 const fail = () => {
   throw failure();

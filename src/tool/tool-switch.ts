@@ -6,7 +6,7 @@ export abstract class ToolSwitch {
   abstract disabled(tenant: string): ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
 
-/** The default without stored switches: every tool is enabled. */
+/** Switches outside of an application: every tool is enabled. */
 export class NoToolSwitch extends ToolSwitch {
   private readonly none: ReadonlySet<string> = new Set();
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { toolExecutor } from '../../test/support/tool-parts.js';
 import { AppError } from '../errors/index.js';
 import { type JsonSchema } from '../kernel/index.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
@@ -7,14 +8,13 @@ import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
 import { ToolPolicy, type PolicyDecision } from './decision/tool-policy.js';
 import { suspend } from './suspension.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
-import { ToolExecutor } from './tool.executor.js';
 import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
 import { callSite } from '../../test/support/call-site.js';
 import type { PlannedCall } from './decision/planned-call.types.js';
 import type { CallSite, CheckedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
 
 Logger.overrideLogger(false);
-const executor = new ToolExecutor();
+const executor = toolExecutor();
 const SCHEMA: JsonSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
 
 const make = (handler: ToolHandler, more: Partial<ToolDeclaration> = {}): Promise<Tool> =>
@@ -90,7 +90,7 @@ describe('plan, of a call that may need approval', () => {
     const policies = new ToolPolicyRegistry();
     policies.register(policy);
     const call = { name: 'probe', arguments: '{"n":1}' };
-    return new ToolExecutor(policies).plan(call, new Map([['probe', tool]]), siteOf());
+    return toolExecutor({ policies }).plan(call, new Map([['probe', tool]]), siteOf());
   };
   class Strict extends ToolPolicy {
     readonly name = 'strict';

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { messageOf } from '../errors/index.js';
 import { agentConfig, type AgentConfig, ConfiguredSecrets } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
@@ -9,17 +9,17 @@ import { CallResults, withoutState } from './call/call-results.mapper.js';
 import { type InvokeOptions, maxBytesOf, ResultLimits } from './call/result-limits.policy.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
 import { readReturned } from './call/returned-value.js';
-import { NoLogFilter, ToolLogFilter } from './call/tool-log-filter.js';
+import { ToolLogFilter } from './call/tool-log-filter.js';
 import { ToolRequest } from './call/tool-request.factory.js';
 import { cancelledBeforeStart, failedResult, unknownTool } from './call/tool-result.factory.js';
 import { decideCall, needOf } from './decision/approval.policy.js';
 import type { PlannedCall } from './decision/planned-call.types.js';
 import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
 import { toCallEnd } from './stateful/call-end.mapper.js';
-import { NO_STATEFUL_CALLS, type StatefulCall, StatefulCalls } from './stateful/stateful-calls.js';
+import { type StatefulCall, StatefulCalls } from './stateful/stateful-calls.js';
 import type { ChangedState, StoredState } from './stateful/stored-state.types.js';
 import { Suspension, UnknownOutcome } from './suspension.factory.js';
-import { NoToolSwitch, toolDisabled, ToolSwitch } from './tool-switch.js';
+import { toolDisabled, ToolSwitch } from './tool-switch.js';
 import type {
   CallResources,
   CallSite,
@@ -33,7 +33,8 @@ import type {
   ToolResult,
 } from './tool.types.js';
 
-const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
+/** Limits of the results of all tools. */
+export type ToolResultConfig = Pick<AgentConfig, 'maxImageBytes' | 'maxFileBytes'>;
 
 /**
  * Executes all tool calls: `plan` decides, `invoke` calls, `reconcile` determines the outcome of a call that a crash
@@ -48,23 +49,20 @@ export class ToolExecutor {
   private readonly results: CallResults;
 
   /**
-   * @param switches by default every tool is enabled
-   * @param states by default calls of stateful tools fail
-   * @param config by default images of a result may have 5 MiB
-   * @param filters redacts thrown errors in the log; by default the log has them unchanged
-   * @param secrets masked in errors; by default none
+   * @param filters redacts thrown errors in the log
+   * @param secrets masked in errors
    */
   constructor(
-    @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
-    @Optional() private readonly switches: ToolSwitch = new NoToolSwitch(),
-    @Optional() private readonly states: StatefulCalls = NO_STATEFUL_CALLS,
-    @Optional() @Inject(agentConfig.KEY) config?: AgentConfig,
-    @Optional() private readonly filters: ToolLogFilter = new NoLogFilter(),
-    @Optional() secrets?: ConfiguredSecrets,
+    private readonly policies: ToolPolicyRegistry,
+    private readonly switches: ToolSwitch,
+    private readonly states: StatefulCalls,
+    @Inject(agentConfig.KEY) config: ToolResultConfig,
+    private readonly filters: ToolLogFilter,
+    secrets: ConfiguredSecrets,
   ) {
-    this.maxImageBytes = config?.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
-    this.limits = new ResultLimits(config?.maxFileBytes);
-    this.results = new CallResults(this.logger, this.maxImageBytes, secrets?.values);
+    this.maxImageBytes = config.maxImageBytes;
+    this.limits = new ResultLimits(config.maxFileBytes);
+    this.results = new CallResults(this.logger, this.maxImageBytes, secrets.values);
   }
 
   /**

@@ -38,7 +38,7 @@ export interface ToolAnnouncement {
   readonly arriving: () => { readonly first: Promise<void>; readonly soon: Promise<void> } | null;
 }
 
-/** Owns all tools by name. Works without Nest too. */
+/** Owns all tools by name. Only registries that users create, for `enhance`, use the constructor's defaults. */
 @Injectable()
 export class ToolRegistry implements OnApplicationShutdown {
   private readonly tools = new Map<string, Tool>();
@@ -60,8 +60,8 @@ export class ToolRegistry implements OnApplicationShutdown {
    */
   constructor(
     @Optional() @Inject(Cache) cache: Cache | null = null,
-    @Optional() states: StatefulCalls = NO_STATEFUL_CALLS,
-    @Optional() private readonly secrets: ConfiguredSecrets = new ConfiguredSecrets([]),
+    states: StatefulCalls = NO_STATEFUL_CALLS,
+    private readonly secrets: ConfiguredSecrets = new ConfiguredSecrets([]),
   ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
     this.useStates(states);

@@ -1,4 +1,4 @@
-import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
@@ -29,10 +29,6 @@ export abstract class DeclaredWorkflows {
 
 @Module({})
 export class WorkflowModule {
-  constructor(registry: WorkflowRegistry, @Inject(DeclaredWorkflows) { workflows }: DeclaredWorkflows) {
-    for (const [index, workflow] of workflows.entries()) registry.register(workflow, `workflows[${index}]`);
-  }
-
   static forRoot(declared: DeclaredWorkflows | AsyncOption<DeclaredWorkflows>): DynamicModule {
     return {
       module: WorkflowModule,
@@ -43,8 +39,8 @@ export class WorkflowModule {
         ResolvedWorkFactory,
         {
           provide: WorkflowRegistry,
-          useFactory: (work: ResolvedWorkFactory) => new WorkflowRegistry(work),
-          inject: [ResolvedWorkFactory],
+          useFactory: toRegistry,
+          inject: [ResolvedWorkFactory, DeclaredWorkflows],
         },
         CodeRegistry,
         ChildAgentExecutor,
@@ -63,4 +59,10 @@ export class WorkflowModule {
       exports: [WorkflowRegistry, WorkflowCheckService, WorkflowService, WorkflowForkService],
     };
   }
+}
+
+function toRegistry(work: ResolvedWorkFactory, { workflows }: DeclaredWorkflows): WorkflowRegistry {
+  const registry = new WorkflowRegistry(work);
+  for (const [index, workflow] of workflows.entries()) registry.register(workflow, `workflows[${index}]`);
+  return registry;
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../dist/config/index.js';
+import { ConfiguredSecrets, loadConfig } from '../../dist/config/index.js';
 import { parseMcpConfig } from '../../dist/mcp/declaration/mcp-declaration.schema.js';
 import { McpRegistry } from '../../dist/mcp/index.js';
 import { MemoryToolPinStore } from '../../dist/mcp/stores/memory-tool-pin-store.js';
 import { ToolTrust } from '../../dist/mcp/trust/tool-trust.service.js';
-import { ToolExecutor, ToolRegistry } from '../../dist/tool/index.js';
+import { NoToolSwitch, ToolExecutor, ToolPolicyRegistry, ToolRegistry } from '../../dist/tool/index.js';
+import { SecurityPolicies } from '../../dist/tool-policy/index.js';
 import { ToolStates } from '../../dist/tool-state/index.js';
 
 /** `OUTGOING_ALLOW`: the suite's authorization servers listen on other local ports. */
@@ -25,7 +26,14 @@ function declare(url, auth) {
 export class Peer {
   #states = ToolStates.inMemory();
   #tools = new ToolRegistry();
-  #executor = new ToolExecutor(undefined, undefined, this.#states);
+  #executor = new ToolExecutor(
+    new ToolPolicyRegistry(),
+    new NoToolSwitch(),
+    this.#states,
+    config.agent,
+    new SecurityPolicies(),
+    new ConfiguredSecrets([]),
+  );
   #registry = new McpRegistry(
     config.mcp,
     config.security,

@@ -1,11 +1,8 @@
+import { reasoningEngine } from './reasoning-engine.js';
 import type { ChatResult, Message } from '../../src/llm/index.js';
-import { ProcessorRegistry } from '../../src/reasoning/loop/processor.registry.js';
-import { PromptBuilder } from '../../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../../src/reasoning/protocols/protocol.registry.js';
-import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
 import type { ReasoningOutcome, ReasoningRequest } from '../../src/reasoning/reasoning.types.js';
 import type { RunContext } from '../../src/run/index.js';
-import { ToolExecutor } from '../../src/tool/index.js';
+import type { ToolExecutor } from '../../src/tool/index.js';
 import { type CallRates, CallRules, type SecurityPolicies } from '../../src/tool-policy/index.js';
 import type { MortalDatabase } from './mortal-database.js';
 import { ScriptedChatModel } from './scripted-chat-model.js';
@@ -26,16 +23,8 @@ interface EngineParts {
 
 /** Runs a new engine in a run, as the next process would. Omitted options have minimal defaults. */
 export function reasonIn(run: RunContext, asked: Asked, parts: EngineParts = {}): Promise<ReasoningOutcome> {
-  const { executor = new ToolExecutor(), policies, rates } = parts;
-  const [protocols, prompts, processors] = [new ProtocolRegistry(), new PromptBuilder(), new ProcessorRegistry()];
-  const engine = new ReasoningEngine(
-    protocols,
-    prompts,
-    executor,
-    processors,
-    policies,
-    rates && new CallRules(rates, null),
-  );
+  const { rates, ...services } = parts;
+  const engine = reasoningEngine({ ...services, rules: rates ? new CallRules(rates, null) : null });
   const plain = {
     agent: null,
     instructions: '',

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { toolExecutor } from './tool-parts.js';
 import { loadConfig } from '../../src/config/index.js';
 import { OutgoingClient } from '../../src/security/index.js';
 import { ContextConnections } from '../../src/rest-tool/connection/context-connections.registry.js';
 import { RestToolRegistry } from '../../src/rest-tool/rest-tool.registry.js';
 import type { RestToolDeclaration } from '../../src/rest-tool/rest-tool.types.js';
 import { ContextClosings } from '../../src/tool-state/context-closings.js';
-import { StateBackendRegistry } from '../../src/tool-state/state-backend.registry.js';
 import { ToolStates } from '../../src/tool-state/tool-states.js';
-import { ToolExecutor } from '../../src/tool/tool.executor.js';
 import { ToolRegistry } from '../../src/tool/tool.registry.js';
 import { FileLedger } from '../../src/run/files/file-ledger.js';
 import type { RunFile } from '../../src/run/files/run-file.types.js';
 import type { CallSite, ToolResult } from '../../src/tool/tool.types.js';
 import { callSite } from './call-site.js';
 import { WebServer } from './web-server.js';
+import { stateBackends } from './state-backends.js';
 
 /** A secret with characters that URLs, JSON and headers escape. */
 export const CANARY = 'canary/secret+1"x';
@@ -75,9 +75,7 @@ export class RestWorld {
     this.server.reset();
     this.tools = new ToolRegistry();
     this.closings = new ContextClosings();
-    this.states = new ToolStates(
-      new StateBackendRegistry(this.config.toolState, this.config.database, undefined, undefined, this.closings),
-    );
+    this.states = new ToolStates(stateBackends({ config: this.config, closings: this.closings }));
     this.connections = new ContextConnections(this.client!, this.closings);
     this.registry = new RestToolRegistry(this.config.tool, this.client!, this.tools, this.connections);
   }
@@ -94,7 +92,7 @@ export class RestWorld {
   }
 
   async call(args: unknown, site: Partial<CallSite> = {}, name = 'crm'): Promise<ToolResult> {
-    const executor = new ToolExecutor(undefined, undefined, this.states);
+    const executor = toolExecutor({ states: this.states });
     const tools = new Map(this.tools.list().map((tool) => [tool.definition.name, tool]));
     const planned = await executor.check({ name, arguments: JSON.stringify(args) }, tools);
     if (planned.kind === 'rejected') return planned.result;

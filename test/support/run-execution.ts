@@ -29,7 +29,13 @@ export async function storedEvents(host: RunHost, runId: string): Promise<string
 
 async function executionOf(host: RunHost, run: RunRecord): Promise<RunExecution> {
   const steps = new Map((await host.journal.steps(run.id)).map((step) => [step.name, step]));
-  const outbox = new RunOutbox(run, host.bus, await host.journal.lastEvent(run.id), host.journal.cipher);
+  const outbox = new RunOutbox(
+    run,
+    host.bus,
+    await host.journal.lastEvent(run.id),
+    host.journal.cipher,
+    host.journal.budget,
+  );
   const published: string[] = [];
   host.bus.subscribe(run.id, ({ n, event }) => published.push(`${n ?? '-'} ${event.type}`));
   return { run, published, context: new JournaledRunContext(run, host.journal, outbox, steps, new AbortController()) };

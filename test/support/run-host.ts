@@ -30,10 +30,11 @@ import { RunJournal } from '../../src/run/run-journal.js';
 import { RunService } from '../../src/run/run.service.js';
 import type { StartRun } from '../../src/run/run.types.js';
 import { LLM_MIGRATIONS } from '../../src/llm/index.js';
-import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from '../../src/security/index.js';
+import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS, PLAIN_CIPHER } from '../../src/security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
 import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../../src/tool-policy/index.js';
 import { TOOL_STATE_MIGRATIONS } from '../../src/tool-state/index.js';
+import { runJournal } from './run-parts.js';
 
 export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
 
@@ -100,7 +101,7 @@ export class RunHost {
       create: (_parent, { name }, { id }) => aRun(id, null, { agent: name }),
       serves: () => true,
     });
-    this.journal = new RunJournal(database);
+    this.journal = runJournal(database, { handlers });
     this.follower = new RunFollowService(this.journal, this.bus);
     this.executor = new RunExecutor(this.journal, this.bus, handlers, new KeepingDirectory());
     const { config } = loadConfig({ env: { SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs) } });
@@ -116,11 +117,11 @@ export class RunHost {
       config.run,
     );
     const intake = new RunIntakeService(load, config.run);
-    const keys = new IdempotencyStore(database);
+    const keys = new IdempotencyStore(database, PLAIN_CIPHER);
     const starter = new RunStartService(this.journal, this.bus, this.dispatcher, capacity, intake, keys);
     this.cancels = new RunCancelService(this.journal, this.bus);
     const { cancels } = this;
-    const waiting = new WaitingRunStore(database);
+    const waiting = new WaitingRunStore(database, PLAIN_CIPHER);
     this.decisions = new RunDecisionService(this.journal, this.bus, waiting);
     const store = new ChildRunStore(database);
     const begins = new ChildStartService(this.journal, this.bus, this.dispatcher, handlers);

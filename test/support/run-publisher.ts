@@ -15,7 +15,7 @@ export class RunPublisher {
     private readonly run: RunRecord,
     last = 1,
   ) {
-    this.outbox = new RunOutbox(run, host.bus, last, host.journal.cipher);
+    this.outbox = new RunOutbox(run, host.bus, last, host.journal.cipher, host.journal.budget);
   }
 
   /** Text of the current message. */

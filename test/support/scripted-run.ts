@@ -36,7 +36,7 @@ export class ScriptedRun {
     private run: RunRecord,
     private readonly plot: Plot,
   ) {
-    this.outbox = new RunOutbox(run, host.bus, 1, PLAIN_CIPHER);
+    this.outbox = new RunOutbox(run, host.bus, 1, PLAIN_CIPHER, host.journal.budget);
     host.bus.subscribe(run.id, ({ event, place: { attempt, offset } }) => {
       if (event.type !== 'message.delta' && event.type !== 'step.restarted') return;
       const before = event.type === 'step.restarted' ? '' : (this.texts.get(attempt) ?? '');
@@ -94,7 +94,7 @@ export class ScriptedRun {
     this.text = '';
     this.run = (await journal.claim((await journal.find(this.run.id))!, 1)).run;
     this.n = await journal.lastEvent(this.run.id);
-    this.outbox = new RunOutbox(this.run, bus, this.n, PLAIN_CIPHER);
+    this.outbox = new RunOutbox(this.run, bus, this.n, PLAIN_CIPHER, journal.budget);
     this.add({ type: 'run.resumed', run_id: this.run.id, attempt: this.run.epoch });
     // Text is only published in a step.
     this.outbox.add({ type: 'step.started', step: `model:${this.iteration}` });

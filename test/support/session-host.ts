@@ -20,11 +20,12 @@ import { SummaryStore } from '../../src/session/memory/summary.store.js';
 import { SessionStore } from '../../src/session/session-store.js';
 import { JournalTurnStore } from '../../src/session/turns/journal-turn-store.js';
 import type { TurnStore } from '../../src/session/turns/turn-store.js';
+import { BY_PRINCIPAL } from './run-parts.js';
 
 /** Sessions over a database, as the application wires them. */
 export function sessionsOn(database: Database, cipher: Cipher = PLAIN_CIPHER) {
   const turns: TurnStore = new JournalTurnStore(database, cipher);
-  const store = new SessionStore(database, cipher);
+  const store = new SessionStore(database, cipher, BY_PRINCIPAL);
   const summaries = new SummaryStore(database, cipher);
   const extension = new SummaryExtension(turns);
   const policies = new MemoryPolicyRegistry();

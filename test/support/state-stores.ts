@@ -17,6 +17,7 @@ import { StoredStateManager } from '../../src/tool-state/stored-state-manager.js
 import type { StatePolicy } from '../../src/tool-state/tool-state.types.js';
 import { openDatabase } from './run-host.js';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
+import { ContextClosings } from '../../src/tool-state/context-closings.js';
 
 export const POLICY: StatePolicy = {
   ttlMs: null,
@@ -170,7 +171,7 @@ export async function stateKinds(): Promise<readonly StateKind[]> {
 
 /** The manager of a process that uses the location alone, unless another manager is created. */
 export function managerOf(store: StateStore, policy: Partial<StatePolicy> = {}): StoredStateManager {
-  return new StoredStateManager('test', store, { ...POLICY, ...policy }, new KeyedQueue());
+  return new StoredStateManager('test', store, { ...POLICY, ...policy }, new KeyedQueue(), new ContextClosings());
 }
 
 /** Runs the same tests on each kind; a kind without a reachable server is skipped by name, and fails in CI. */

@@ -9,6 +9,7 @@ import { DatabaseStateStore } from '../../dist/tool-state/backend/database-state
 import { FileStateStore } from '../../dist/tool-state/backend/file-state-store.js';
 import { StateCodec } from '../../dist/tool-state/backend/state-codec.js';
 import { openSqliteStateStore } from '../../dist/tool-state/backend/durable-backend.factory.js';
+import { ContextClosings } from '../../dist/tool-state/context-closings.js';
 import { StoredStateManager } from '../../dist/tool-state/stored-state-manager.js';
 
 const { PLACE, WHERE } = process.env;
@@ -39,7 +40,7 @@ const policy = {
   maxContextsPerSession: null,
   conflict: 'error',
 };
-const states = new StoredStateManager('test', await open(), policy, new KeyedQueue());
+const states = new StoredStateManager('test', await open(), policy, new KeyedQueue(), new ContextClosings());
 const id = await states.createContext({ tenant: 't', session: 's', tool: 'writer' });
 let n = Number((await states.getState(id, 'business'))?.data.n ?? 0);
 process.stdout.write(`ready ${n}\n`);

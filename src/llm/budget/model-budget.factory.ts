@@ -7,13 +7,12 @@ import type { ModelBudget } from './model-budget.js';
 import { OwnBudgetStore } from './own-budget.store.js';
 import { SharedBudgetStore } from './shared-budget.store.js';
 
-/** Creates the budgets of the server and of agents; `null` without a database for the totals. */
+/** Creates the budgets of the server and of agents, whose totals are in the database. */
 export function createModelBudget(
   { budget }: LlmConfig,
   counters: TokenCounterRegistry,
-  database?: Database,
-): ModelBudget | null {
-  if (!database) return null;
+  database: Database,
+): ModelBudget {
   return new StoredModelBudget(createBudgetStore(database), budget, (model) => counters.atHand(model));
 }
 

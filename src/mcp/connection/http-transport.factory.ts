@@ -4,7 +4,7 @@ import { OutgoingFetch } from '../../security/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
 import { createAuthProvider } from './auth-provider.factory.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';
-import { Consent } from './consent.service.js';
+import { ConsentTransport } from './consent-transport.js';
 import { withChallenges } from './http-status.error.js';
 import { strictJson } from '../process/response.mapper.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
@@ -58,9 +58,9 @@ export async function createHttpTransport(
     },
   });
   const { auth } = http;
-  const consent = auth?.type === 'provider' ? new Consent(inner, auth.provider, options.signal) : undefined;
+  const consent = auth?.type === 'provider' ? new ConsentTransport(inner, auth.provider, options.signal) : undefined;
   return {
-    transport: new RequestStreamsTransport(inner, { integers, needsConsent: auth?.type === 'provider' }),
+    transport: new RequestStreamsTransport(consent ?? inner, { integers, needsConsent: auth?.type === 'provider' }),
     pid: () => null,
     fault: () => undefined,
     close: async () => {
@@ -87,9 +87,9 @@ export async function createSseTransport(
     ...(authProvider && { authProvider }),
   });
   const { auth } = http;
-  const consent = auth?.type === 'provider' ? new Consent(inner, auth.provider, options.signal) : undefined;
+  const consent = auth?.type === 'provider' ? new ConsentTransport(inner, auth.provider, options.signal) : undefined;
   return {
-    transport: new SseTransport(inner, failures, integers, options.endpoint),
+    transport: new SseTransport(consent ?? inner, failures, integers, options.endpoint),
     pid: () => null,
     fault: () => undefined,
     close: async () => {

@@ -1,10 +1,4 @@
-import type {
-  JSONRPCMessage,
-  JSONRPCRequest,
-  StreamableHTTPClientTransport,
-  Transport,
-  TransportSendOptions,
-} from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, JSONRPCRequest, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 
 import { type MarkedIntegers, wellFormed } from '../../kernel/index.js';
 import { withExactResult } from '../process/message.parser.js';
@@ -54,7 +48,7 @@ export class RequestStreamsTransport implements Transport {
   private notices = 0;
 
   constructor(
-    private readonly inner: StreamableHTTPClientTransport,
+    private readonly inner: Transport,
     private readonly options: RequestStreamsOptions,
   ) {
     const { integers } = options;
@@ -77,7 +71,7 @@ export class RequestStreamsTransport implements Transport {
   }
 
   setProtocolVersion(version: string): void {
-    this.inner.setProtocolVersion(version);
+    this.inner.setProtocolVersion?.(version);
   }
 
   start(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { FetchLike, JSONRPCMessage, SSEClientTransport, Transport } from '@modelcontextprotocol/client';
+import type { FetchLike, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type MarkedIntegers, untilAborted, wellFormed } from '../../kernel/index.js';
 import { withExactResult } from '../process/message.parser.js';
 import { withRawResult } from '../process/raw-result.mapper.js';
@@ -61,7 +61,7 @@ export class SseTransport implements Transport {
   private readonly unanswered = new Map<unknown, string>();
 
   constructor(
-    private readonly inner: SSEClientTransport,
+    private readonly inner: Transport,
     private readonly failures: SseFailures,
     integers: MarkedIntegers,
     private readonly endpoint: EndpointWait = { timeoutMs: START_TIMEOUT_MS, isReceived: false },
@@ -90,7 +90,7 @@ export class SseTransport implements Transport {
   }
 
   setProtocolVersion(version: string): void {
-    this.inner.setProtocolVersion(version);
+    this.inner.setProtocolVersion?.(version);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

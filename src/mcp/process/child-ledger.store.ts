@@ -19,10 +19,6 @@ const MARK = 'JACKDAW_MCP_CHILD';
 /** Maximum age of entries of other machines or containers, in ms. */
 const STALE_MS = 30 * 24 * 3_600_000;
 
-/** Leaders of the running process groups, of all applications in this process. */
-const RUNNING = new Set<number>();
-let isWatching = false;
-
 /**
  * Records the started programs in files. If this process is killed, the next start ends its programs and their
  * descendants. An entry is written before the program starts, because an unrecorded program would run forever. Requires
@@ -32,6 +28,8 @@ export class ChildLedger {
   private readonly folder: string;
   private readonly homes: string;
   private readonly entry: Entry;
+  /** Leaders of the running process groups. */
+  private readonly running = new Set<number>();
   private ended = new Set<string>();
   private sweep: Promise<void> = Promise.resolve();
   private nextSweep: Promise<void> | null = null;
@@ -59,9 +57,8 @@ export class ChildLedger {
 
   /** @param pid process id of the program, which leads its own process group */
   started(id: string, pid: number): void {
-    RUNNING.add(pid);
-    if (!isWatching) process.on('exit', endAll);
-    isWatching = true;
+    if (this.running.size === 0) this.watchExit();
+    this.running.add(pid);
     const startedAt = startOf(pid);
     if (startedAt !== undefined) writeFileSync(this.pathOf(id), JSON.stringify({ ...this.entry, pid, startedAt }));
   }
@@ -69,7 +66,7 @@ export class ChildLedger {
   /** Call after the program has ended or failed to start; ends its descendants. */
   async close(id: string, pid: number | undefined): Promise<void> {
     if (pid !== undefined) {
-      RUNNING.delete(pid);
+      if (this.running.delete(pid) && this.running.size === 0) this.unwatchExit();
       await this.sweepUp(id);
     }
     await rm(this.homeOf(id), { recursive: true, force: true });
@@ -89,6 +86,24 @@ export class ChildLedger {
     const ended = left.size > 0 ? endLeft(left) : 0;
     for (const id of left.keys()) rmSync(this.homeOf(id), { recursive: true, force: true });
     return ended;
+  }
+
+  /** Runs at exit, where nothing can be awaited; the next start ends remaining processes. */
+  private readonly endAll = (): void => {
+    for (const pid of this.running) killGroup(pid, 'SIGKILL');
+  };
+
+  /** Node warns of more than 10 listeners, and each application with running programs has one. */
+  private watchExit(): void {
+    const most = process.getMaxListeners();
+    if (most > 0) process.setMaxListeners(most + 1);
+    process.on('exit', this.endAll);
+  }
+
+  private unwatchExit(): void {
+    const most = process.getMaxListeners();
+    if (most > 1) process.setMaxListeners(most - 1);
+    process.off('exit', this.endAll);
   }
 
   /** Whether the owner may still run. For another machine or container only the entry's age is known. */
@@ -130,11 +145,6 @@ function endLeft(left: ReadonlyMap<string, Entry>): number {
     if (pid !== undefined && startOf(pid) === startedAt && killGroup(pid, 'SIGKILL')) groups++;
   }
   return Math.max(marked, groups);
-}
-
-/** Runs at exit, where nothing can be awaited; the next start ends remaining processes. */
-function endAll(): void {
-  for (const pid of RUNNING) killGroup(pid, 'SIGKILL');
 }
 
 function ageOf(path: string): number {

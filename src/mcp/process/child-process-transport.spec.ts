@@ -25,4 +25,20 @@ describe('the transport to a program', () => {
       await starting;
     },
   );
+
+  it('leaves no listener at the exit of the process', async () => {
+    const before = [process.listenerCount('exit'), process.getMaxListeners()];
+    const ledgers = [new ChildLedger(folder), new ChildLedger(folder)];
+    const transports = ledgers.map(
+      (ledger) =>
+        new ChildProcessTransport(
+          { kind: 'stdio', command: process.execPath, args: ['-e', 'process.stdin.resume()'], env: {} },
+          { ledger, maxMessageBytes: 1000, baseEnv: {} },
+        ),
+    );
+    for (const transport of transports) await transport.start();
+    expect(process.listenerCount('exit')).toBe(before[0]! + 2);
+    for (const transport of transports) await transport.close();
+    expect([process.listenerCount('exit'), process.getMaxListeners()]).toEqual(before);
+  });
 });

@@ -1,8 +1,10 @@
+import { ConfiguredSecrets, loadConfig } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import { type Principal } from '../../kernel/index.js';
 import type { ChatModel } from '../../llm/index.js';
 import type { McpRegistry } from '../../mcp/index.js';
-import { type StatefulCalls, ToolPolicyRegistry } from '../../tool/index.js';
+import { NoToolSwitch, type StatefulCalls, ToolPolicyRegistry } from '../../tool/index.js';
+import { SecurityPolicies } from '../../tool-policy/index.js';
 import { ToolStates } from '../../tool-state/index.js';
 import { CallerTaintPolicy } from '../loop/data-facts.executor.js';
 import { ProcessorRegistry } from '../loop/processor.registry.js';
@@ -56,17 +58,27 @@ export function enhance(model: ChatModel, tools: EnhancingTools, options: Enhanc
   const { maxDepth = DEFAULT_MAX_DEPTH, protocol = 'auto', principal = LOCAL } = options;
   const offered = offeredTools(tools, options.servers);
   const states = options.states ?? offered.states ?? ToolStates.inMemory();
-  const policies = new ToolPolicyRegistry();
-  policies.register(new CallerTaintPolicy());
-  const engine = new ReasoningEngine(
-    new ProtocolRegistry(),
-    new PromptBuilder(),
-    new UnattendedToolExecutor(policies, undefined, states),
-    new ProcessorRegistry(),
-  );
+  const engine = createEngine(states);
   const own = model.capabilities.functionCalling ? 'native' : 'xml';
   const spoken = protocol === 'auto' ? own : protocol;
   return new EnhancedChatModel(model, { engine, tools: offered, states, protocol: spoken, principal, maxDepth });
+}
+
+/** An engine with default settings and without the policies of an application. */
+function createEngine(states: StatefulCalls): ReasoningEngine {
+  const [rules, policies] = [new ToolPolicyRegistry(), new SecurityPolicies()];
+  rules.register(new CallerTaintPolicy());
+  const { agent } = loadConfig({ env: {} }).config;
+  const secrets = new ConfiguredSecrets([]);
+  const tools = new UnattendedToolExecutor(rules, new NoToolSwitch(), states, agent, policies, secrets);
+  return new ReasoningEngine(
+    new ProtocolRegistry(),
+    new PromptBuilder(),
+    tools,
+    new ProcessorRegistry(),
+    policies,
+    null,
+  );
 }
 
 function assertModel(model: Partial<ChatModel> | null | undefined): void {

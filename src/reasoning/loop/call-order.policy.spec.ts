@@ -1,22 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { reasoningEngine } from '../../../test/support/reasoning-engine.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { MemoryRunContext } from '../../run/index.js';
-import { type ToolEffect, ToolExecutor, type ToolRegistration, ToolRegistry } from '../../tool/index.js';
-import { PromptBuilder } from '../prompt.builder.js';
-import { ProtocolRegistry } from '../protocols/protocol.registry.js';
-import { ReasoningEngine } from '../reasoning.engine.js';
+import { type ToolEffect, type ToolRegistration, ToolRegistry } from '../../tool/index.js';
 import type { ReasoningOutcome } from '../reasoning.types.js';
-import { ProcessorRegistry } from './processor.registry.js';
 
 Logger.overrideLogger(false);
-const engine = new ReasoningEngine(
-  new ProtocolRegistry(),
-  new PromptBuilder(),
-  new ToolExecutor(),
-  new ProcessorRegistry(),
-);
+const engine = reasoningEngine();
 
 /** Starts and ends of calls, in order. */
 let story: string[] = [];

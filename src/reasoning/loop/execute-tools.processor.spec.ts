@@ -1,14 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { ForbiddenException, Logger } from '@nestjs/common';
+import { reasoningEngine } from '../../../test/support/reasoning-engine.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
 import { MemoryRunContext, type RunEvent } from '../../run/index.js';
-import { ToolExecutor, type ToolRegistration, ToolRegistry } from '../../tool/index.js';
-import { PromptBuilder } from '../prompt.builder.js';
-import { ProtocolRegistry } from '../protocols/protocol.registry.js';
-import { ReasoningEngine } from '../reasoning.engine.js';
-import { ProcessorRegistry } from './processor.registry.js';
+import { type ToolRegistration, ToolRegistry } from '../../tool/index.js';
 
 Logger.overrideLogger(false);
 const tick = () => new Promise((resolve) => setImmediate(resolve));
@@ -45,12 +42,7 @@ function begin(more: Partial<ToolRegistration>, replies = [calls(['probe', { n: 
   const stop = new AbortController();
   const run = new ClaimingContext(ALICE, stop.signal);
   const model = new ScriptedChatModel([...replies, says('done')]);
-  const engine = new ReasoningEngine(
-    new ProtocolRegistry(),
-    new PromptBuilder(),
-    new ToolExecutor(),
-    new ProcessorRegistry(),
-  );
+  const engine = reasoningEngine();
   const outcome = engine.run(
     {
       agent: null,

@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { reasoningEngine } from '../../../test/support/reasoning-engine.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { MemoryRunContext, NO_USAGE, type ChildCall, type ChildStatus, type StepName } from '../../run/index.js';
-import { type Tool, ToolExecutor } from '../../tool/index.js';
-import { PromptBuilder } from '../prompt.builder.js';
-import { ProtocolRegistry } from '../protocols/protocol.registry.js';
-import { ReasoningEngine } from '../reasoning.engine.js';
-import { ProcessorRegistry } from './processor.registry.js';
+import { type Tool } from '../../tool/index.js';
 
 /** A run whose journal has steps of an earlier execution. Each child run answers with its id. */
 class RecordedContext extends MemoryRunContext {
@@ -49,12 +46,7 @@ function transfer(name: string): Tool {
 const child = (run_id: string) => ({ run_id, is_handoff: true });
 
 describe('a recorded run whose reply has two hand-offs', () => {
-  const engine = new ReasoningEngine(
-    new ProtocolRegistry(),
-    new PromptBuilder(),
-    new ToolExecutor(),
-    new ProcessorRegistry(),
-  );
+  const engine = reasoningEngine();
 
   it.each<[string, Record<string, unknown>, string[]]>([
     ['joins both when both were started', { 'child:1:1': child('a'), 'child:1:2': child('b') }, ['a', 'b']],

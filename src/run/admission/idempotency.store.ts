@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { Database, insert, type Statement } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { Cipher } from '../../security/index.js';
 import { runPlace } from '../row-place.factory.js';
 
 /** A key belongs to a principal: the same key of another one is another key. */
@@ -36,7 +36,7 @@ interface KeyRow {
 export class IdempotencyStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {}
 
   /** Statements that store the key for the run; refused (unique) when another run has the key. */

@@ -1,7 +1,7 @@
 import { parseExactJson } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { Cipher } from '../../security/index.js';
 import { eventPlace } from '../row-place.factory.js';
 import type { RunWaiting } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
@@ -21,7 +21,7 @@ interface WaitingRow {
 export class WaitingRunStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {}
 
   /** The open requests of a waiting run: those of its last `run.waiting`, as every answer ends the wait. */

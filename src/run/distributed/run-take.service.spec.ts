@@ -3,10 +3,10 @@ import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/su
 import { loadConfig } from '../../config/index.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { RunLoadStore } from '../admission/run-load.store.js';
-import { RunJournal } from '../run-journal.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
 import { NodeRegistry } from './node.registry.js';
 import { RunTakeService } from './run-take.service.js';
+import { runJournal } from '../../../test/support/run-parts.js';
 
 const { config } = loadConfig({ env: { CLUSTER_LEASE_MS: '60000' } });
 
@@ -26,7 +26,14 @@ beforeEach(async () => {
     capacity: new RunCapacityRegistry(new RunLoadStore(opened.database), config.run, config.database),
   };
   const awaited = new AwaitedRunRegistry(host.bus);
-  taker = new RunTakeService(new RunJournal(opened.database, here), host.executor, host.bus, here, awaited, limits);
+  taker = new RunTakeService(
+    runJournal(opened.database, { lease: here }),
+    host.executor,
+    host.bus,
+    here,
+    awaited,
+    limits,
+  );
 });
 afterEach(async () => {
   for (const node of [here, other]) await node.stop();
@@ -42,14 +49,14 @@ async function epochAfterTake(id: string): Promise<number> {
 describe('a run of another process', () => {
   it('is left to an owner that joined a moment ago and is not known here yet', async () => {
     await other.start(['queue']);
-    await new RunJournal(opened.database, other).create(aRun('r'), 'running', Date.now());
+    await runJournal(opened.database, { lease: other }).create(aRun('r'), 'running', Date.now());
     expect(here.live()).not.toContain(other.node);
     expect(await epochAfterTake('r')).toBe(1);
   });
 
   it('is claimed after its owner has left', async () => {
     await other.start(['queue']);
-    await new RunJournal(opened.database, other).create(aRun('r'), 'running', Date.now());
+    await runJournal(opened.database, { lease: other }).create(aRun('r'), 'running', Date.now());
     await other.stop();
     expect(await epochAfterTake('r')).toBe(2);
     expect(host.executed).toEqual(['r']);

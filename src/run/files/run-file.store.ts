@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type Statement } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { Cipher } from '../../security/index.js';
 import { stepPlace } from '../row-place.factory.js';
 import { insertStep } from '../run-statement.factory.js';
 import { FILE_STEP, toFileMark, toFileSteps, toRunFile } from './run-file.mapper.js';
@@ -44,7 +44,7 @@ const AFTER_IMPORTED = 'imported;';
 export class RunFileStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {}
 
   /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement, inLists } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER, type RowPlace } from '../../security/index.js';
+import { Cipher, type RowPlace } from '../../security/index.js';
 import { eventPlace, stepPlace } from '../row-place.factory.js';
 
 interface StepRow {
@@ -28,7 +28,7 @@ const NO_RUN = '';
 export class SealedCopyStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {}
 
   /** As `RunForkStore.copySteps`. */

@@ -5,6 +5,7 @@ import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionService } from './run-retention.service.js';
 import { RunRetentionStore } from './run-retention.store.js';
+import { BY_PRINCIPAL } from '../../../test/support/run-parts.js';
 
 const DAY_MS = 86_400_000;
 
@@ -21,7 +22,7 @@ function retention(days = '10', failedDays?: string): RunRetentionService {
   const env = { RUN_RETENTION_DAYS: days, ...(failedDays !== undefined && { RUN_RETENTION_FAILED_DAYS: failedDays }) };
   return new RunRetentionService(
     new RunRetentionStore(opened.database),
-    new RunUsageStore(opened.database),
+    new RunUsageStore(opened.database, BY_PRINCIPAL),
     loadConfig({ env }).config.run,
   );
 }
@@ -122,7 +123,8 @@ describe('retention', () => {
     };
     const { config } = loadConfig({ env: { RUN_RETENTION_DAYS: '10' } });
     const services = [1, 2].map(
-      () => new RunRetentionService(new RunRetentionStore(counted), new RunUsageStore(counted), config.run),
+      () =>
+        new RunRetentionService(new RunRetentionStore(counted), new RunUsageStore(counted, BY_PRINCIPAL), config.run),
     );
     const pruned = await Promise.all(services.map((service) => service.sweep(50 * DAY_MS)));
     expect(Math.max(...pruned)).toBe(625);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { dayOf } from '../../kernel/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
-import { BY_PRINCIPAL, Ownership } from '../../security/index.js';
+import { Ownership } from '../../security/index.js';
 import { isOpen } from '../run-journal.js';
 import type { RunStatus } from '../run.types.js';
 import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
@@ -54,7 +54,7 @@ type GroupRow = SumRow & { readonly key_name: string };
 export class RunUsageStore {
   constructor(
     private readonly database: Database,
-    private readonly ownership: Ownership = BY_PRINCIPAL,
+    private readonly ownership: Ownership,
   ) {}
 
   async total(filter: UsageFilter): Promise<UsageSum> {

@@ -136,7 +136,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
         if (!isStale(from, this.cipher.head!)) return [];
         const json = openColumn(this.cipher, column, row, from);
         const to = this.cipher.seal(json, place(row));
-        return [{ column: name, from, to, ...(dependents && { also: dependents(json, row) }) }];
+        return [{ column: name, from, to, ...(dependents && { also: dependents(json, row, this.cipher) }) }];
       });
     } catch (err) {
       if (isLogged) this.logger.error({ err }, 'Failed to re-encrypt a row');

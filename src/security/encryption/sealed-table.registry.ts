@@ -1,13 +1,10 @@
 import type { SealedTable } from './sealed-table.types.js';
 
-/** All tables with encrypted columns; each module registers its own. */
+/** All tables with encrypted columns, and the encrypted stores outside of the database. */
 export class SealedTableRegistry {
-  private readonly tables = new Map<string, SealedTable>();
   private readonly rewrites: (() => Promise<unknown>)[] = [];
 
-  register(tables: readonly SealedTable[]): void {
-    for (const table of tables) this.tables.set(table.name, table);
-  }
+  constructor(private readonly tables: readonly SealedTable[]) {}
 
   /** @param rewrite re-encrypts data outside of the database; does nothing if all have the first key */
   registerStore(rewrite: () => Promise<unknown>): void {
@@ -19,6 +16,6 @@ export class SealedTableRegistry {
   }
 
   list(): readonly SealedTable[] {
-    return [...this.tables.values()];
+    return this.tables;
   }
 }

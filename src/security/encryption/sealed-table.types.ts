@@ -1,4 +1,4 @@
-import type { RowPlace } from './cipher.js';
+import type { Cipher, RowPlace } from './cipher.js';
 
 /** A row as the database returns it. */
 export type StoredRow = Readonly<Record<string, string | number | null>>;
@@ -11,7 +11,7 @@ export interface SealedColumn {
   /** Maps an unencrypted text to JSON, if unencrypted rows do not contain JSON. */
   readonly toJson?: (plain: string) => string;
   /** Values of further columns, which depend on the key and on this column's text. @param json the decrypted text */
-  readonly dependents?: (json: string, row: StoredRow) => Readonly<Record<string, string>>;
+  readonly dependents?: (json: string, row: StoredRow, cipher: Cipher) => Readonly<Record<string, string>>;
 }
 
 /** A table with encrypted columns. */

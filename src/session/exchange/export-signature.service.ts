@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '../../kernel/index.js';
 import { Database, type Table } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { Cipher } from '../../security/index.js';
 import { SigningKeyEntity, type SigningKey } from '../entities/signing-key.entity.js';
 import { signingKeyPlace } from '../turn-place.factory.js';
 import type { SessionExport } from '../session-export.schema.js';
@@ -27,7 +27,7 @@ export class ExportSignatureService {
 
   constructor(
     database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {
     this.keys = database.table(SigningKeyEntity);
   }

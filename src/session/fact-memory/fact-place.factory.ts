@@ -23,19 +23,24 @@ export const FACT_EMBEDDING: SealedColumn = {
 };
 
 /** The columns of facts that are encrypted at rest; the hashes that find a fact change with its text's key. */
-export function factSealedTable(cipher: Cipher): SealedTable {
-  const dependents = (json: string, row: StoredRow) => {
-    const owner = { tenant: row['tenant'] as string, user: row['user_id'] as string };
-    const text = JSON.parse(json) as string;
-    const [plain] = spellingsOf(text);
-    const isStored = (spelling: string) => digestsOf(cipher, owner, [spelling]).includes(row['digest'] as string);
-    return {
-      terms: toTokens(owner, indexTerms(text), cipher).join(' '),
-      digest: cipher.digest(spellingsOf(text).find(isStored) ?? plain, hashPlace(owner, 'fact.digest')),
-    };
+export const FACT_SEALED_TABLES: readonly SealedTable[] = [
+  {
+    name: 'fact',
+    key: ['tenant', 'user_id', 'id'],
+    also: ['digest'],
+    columns: [{ ...FACT_TEXT, dependents: hashesOf }, FACT_EMBEDDING],
+  },
+];
+
+function hashesOf(json: string, row: StoredRow, cipher: Cipher): { readonly terms: string; readonly digest: string } {
+  const owner = { tenant: row['tenant'] as string, user: row['user_id'] as string };
+  const text = JSON.parse(json) as string;
+  const [plain] = spellingsOf(text);
+  const isStored = (spelling: string) => digestsOf(cipher, owner, [spelling]).includes(row['digest'] as string);
+  return {
+    terms: toTokens(owner, indexTerms(text), cipher).join(' '),
+    digest: cipher.digest(spellingsOf(text).find(isStored) ?? plain, hashPlace(owner, 'fact.digest')),
   };
-  const columns = [{ ...FACT_TEXT, dependents }, FACT_EMBEDDING];
-  return { name: 'fact', key: ['tenant', 'user_id', 'id'], also: ['digest'], columns };
 }
 
 /** The digests that a fact with one of these spellings may have; the first is that of a new fact. */

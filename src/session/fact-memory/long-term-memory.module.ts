@@ -1,9 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { sessionConfig, type SessionConfig } from '../../config/index.js';
 import { EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
-import { Cipher, SealedTableRegistry } from '../../security/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
-import { factSealedTable } from './fact-place.factory.js';
 import { FactMemory } from './fact-memory.js';
 import { FactVectorService } from './fact-vector.service.js';
 import { FactStore } from './fact.store.js';
@@ -19,10 +17,6 @@ export interface LongTermMemoryOptions {
 /** The memory is always available; agents get its tools only if enabled. */
 @Module({})
 export class LongTermMemoryModule {
-  constructor(tables: SealedTableRegistry, cipher: Cipher) {
-    tables.register([factSealedTable(cipher)]);
-  }
-
   static forRoot({ isEnabled, embeddingModel }: LongTermMemoryOptions): DynamicModule {
     return {
       module: LongTermMemoryModule,
@@ -36,10 +30,10 @@ export class LongTermMemoryModule {
             const model = embeddingModel ? stack.accountedEmbedding(embeddingModel) : configured;
             return new DatabaseFactMemory(store, model && new FactVectorService(store, model));
           },
-          inject: [FactStore, ModelStackFactory, { token: EmbeddingModel, optional: true }],
+          inject: [FactStore, ModelStackFactory, EmbeddingModel],
         },
         {
-          // `null` provides no tools.
+          // `null` if not enabled, which is known at the start only: every other provider would be discovered as tools.
           provide: MemoryTools,
           useFactory: (config: SessionConfig, memory: FactMemory) =>
             (isEnabled ?? config.hasLongTermMemory) ? new MemoryTools(memory) : null,

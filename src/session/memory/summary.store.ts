@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { Cipher } from '../../security/index.js';
 import { summaryPlace } from '../turn-place.factory.js';
 import type { SessionKey } from '../session.types.js';
 import type { Summary } from './memory.types.js';
@@ -16,7 +16,7 @@ interface SummaryRow {
 export class SummaryStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {}
 
   /** The longest summary that covers no turn after `through`. */

@@ -2,6 +2,7 @@ import { refusalOf, type Database, type Statement } from '../../persistence/inde
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { JournalTurnStore } from '../turns/journal-turn-store.js';
 import { TurnArchive, type TurnChange, type TurnSpan } from './turn-archive.js';
+import { PLAIN_CIPHER } from '../../security/index.js';
 
 /** Retention of a change's number, in ms: a node may be delayed for this long. */
 const FENCE_MS = 86_400_000;
@@ -16,7 +17,7 @@ export class DatabaseTurnArchive extends TurnArchive {
     override readonly close: () => Promise<void>,
   ) {
     super();
-    this.turns = new JournalTurnStore(database);
+    this.turns = new JournalTurnStore(database, PLAIN_CIPHER);
   }
 
   async apply(key: SessionKey, seq: number, change: TurnChange): Promise<number> {

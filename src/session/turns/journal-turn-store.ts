@@ -1,7 +1,7 @@
 import { parseExactJson } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
-import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { Cipher } from '../../security/index.js';
 import { turnPlace } from '../turn-place.factory.js';
 import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
 import { furtherTurns, selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';
@@ -24,7 +24,7 @@ interface TurnRow {
 export class JournalTurnStore extends TurnStore {
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher = PLAIN_CIPHER,
+    private readonly cipher: Cipher,
   ) {
     super();
   }

@@ -22,7 +22,7 @@ export function coverageOf({ tool, input }: CheckedCall): WaitingRequest['covers
 /** Finds the approvals of earlier calls that cover a call. */
 @Injectable()
 export class CallApprovals {
-  /** @param principals absent without authentication: every principal then keeps its rights */
+  /** @param principals absent in an application without `PrincipalModule`: every principal then keeps its rights */
   constructor(
     private readonly store: CallApprovalStore,
     @Optional() private readonly principals?: PrincipalDirectory,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { toolExecutor } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
-import { ToolExecutor } from '../tool.executor.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { ToolRegistration } from '../tool-registration.types.js';
 import type { CallSite, ToolResult } from '../tool.types.js';
 
 Logger.overrideLogger(false);
-const executor = new ToolExecutor();
+const executor = toolExecutor();
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A tool with one slot. The test ends each call. */

@@ -23,7 +23,7 @@ describe('CallResults', () => {
       () => 1,
     );
     const checkOutput = createBoundedCheck({ $ref: '#' }, 'result', 'its output');
-    const results = new CallResults(new Logger('Test'), 1000);
+    const results = new CallResults(new Logger('Test'), 1000, []);
     const outcome = { kind: 'returned', value: { n: 1 } } as const;
     const { result } = await results.of(
       { tool: { ...tool, checkOutput }, input: {} },

@@ -43,7 +43,7 @@ export class CallResults {
   constructor(
     private readonly logger: Logger,
     readonly maxImageBytes: number,
-    private readonly secrets: readonly string[] = [],
+    private readonly secrets: readonly string[],
   ) {}
 
   /**

@@ -19,12 +19,11 @@ export interface ResultRules {
 }
 
 const DEFAULT_MAX_RESULT_BYTES = 65_536;
-const DEFAULT_MAX_FILE_BYTES = 5_242_880;
 
 /** Limits of all results. */
 export class ResultLimits {
   /** @param maxFileBytes maximum size of all files of one result, in bytes */
-  constructor(private readonly maxFileBytes = DEFAULT_MAX_FILE_BYTES) {}
+  constructor(private readonly maxFileBytes: number) {}
 
   of({ files: ledger, ...options }: InvokeOptions): ResultRules {
     return { maxBytes: maxBytesOf(options), files: { ledger, maxBytes: this.maxFileBytes } };

@@ -6,10 +6,3 @@ export abstract class ToolLogFilter {
   /** Filter for a call under these rules; `null`: lines stay unchanged. */
   abstract logFilter(rules: AgentRules | undefined): ContentFilter | null;
 }
-
-/** The default without a security policy. */
-export class NoLogFilter extends ToolLogFilter {
-  logFilter(): null {
-    return null;
-  }
-}

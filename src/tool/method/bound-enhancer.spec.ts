@@ -20,6 +20,7 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
 import type { Observable } from 'rxjs';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
@@ -100,7 +101,7 @@ class BoundTools {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
   providers: [
     BoundTools,
     { provide: APP_GUARD, useClass: guard('application') },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CanActivate, Injectable, type INestApplicationContext, Module, Scope, UseGuards } from '@nestjs/common';
 import { LazyModuleLoader, ModuleRef, NestFactory } from '@nestjs/core';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
@@ -108,7 +109,7 @@ class BootTools {
   }
 }
 
-@Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers: [BootTools] })
+@Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule], providers: [BootTools] })
 class AppModule {}
 
 describe('a lazily loaded module', () => {

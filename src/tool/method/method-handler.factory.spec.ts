@@ -25,6 +25,7 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, NestFactory, REQUEST } from '@nestjs/core';
 import { map, type Observable, of } from 'rxjs';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolRequest } from '../call/tool-request.factory.js';
@@ -189,7 +190,7 @@ class ControllerTools {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
   controllers: [ControllerTools],
   providers: [
     StaffTools,

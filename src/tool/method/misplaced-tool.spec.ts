@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Module, type Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
@@ -96,7 +97,7 @@ class WrappedTools {
 
 /** Returns the error of a failed boot. */
 async function boot(providers: Provider[]): Promise<unknown> {
-  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule], providers })
   class FaultyModule {}
   const booting = NestFactory.createApplicationContext(FaultyModule, { logger: false, abortOnError: false });
   return booting.then((app) => app.close()).catch((error: unknown) => error);
@@ -135,7 +136,7 @@ describe('a misplaced @Tool', () => {
 });
 
 it('a misplaced @Tool in a class or an object that is added later is rejected by its name', async () => {
-  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule] })
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule] })
   class EmptyModule {}
   const app = await NestFactory.createApplicationContext(EmptyModule, { logger: false, abortOnError: false });
   const explorer = app.get(ToolExplorer);

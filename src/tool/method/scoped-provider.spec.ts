@@ -9,6 +9,7 @@ import {
   NestFactory,
   REQUEST,
 } from '@nestjs/core';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolRequest } from '../call/tool-request.factory.js';
@@ -158,7 +159,7 @@ class TenantStrategy implements ContextIdStrategy<ToolRequest> {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
   providers: [
     Basket,
     RequestTools,

@@ -12,6 +12,7 @@ import {
 } from '@nestjs/common';
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { Tool } from './tool.decorator.js';
 import { ToolExecutor } from '../tool.executor.js';
@@ -69,7 +70,7 @@ class ControllerTools {
 const value = new ValueTools();
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
   controllers: [ControllerTools],
   providers: [
     DerivedTools,
@@ -179,7 +180,7 @@ class SecondTools {
 
 /** Returns the error of a failed boot. */
 async function boot(providers: Provider[]): Promise<unknown> {
-  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule], providers })
   class FaultyModule {}
   const booting = NestFactory.createApplicationContext(FaultyModule, { logger: false, abortOnError: false });
   return booting.then((app) => app.close()).catch((error: unknown) => error);
@@ -224,7 +225,7 @@ it('the boot names the modules of both duplicate tools, even of dynamic modules'
   class ShopModule {}
   @Module({ imports: [ToolSetModule.with(SecondTools)] })
   class DeskModule {}
-  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule, ShopModule, DeskModule] })
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule, ShopModule, DeskModule] })
   class RootModule {}
   const booting = NestFactory.createApplicationContext(RootModule, { logger: false, abortOnError: false });
   await expect(booting).rejects.toMatchObject({
@@ -237,7 +238,7 @@ it('the boot names the modules of both duplicate tools, even of dynamic modules'
 
 it('a guard also applies to a provider under another token than its class', async () => {
   const providers = [{ provide: 'GUARDED', useClass: GuardedTools }];
-  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule], providers })
   class TokenModule {}
   const app = await NestFactory.createApplicationContext(TokenModule, { logger: false, abortOnError: false });
   const denied = app.get(ToolRegistry).call('guarded');

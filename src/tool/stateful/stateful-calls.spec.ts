@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
+import { toolExecutor } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
-import { ToolExecutor } from '../tool.executor.js';
 import { ToolRegistry } from '../tool.registry.js';
 import { StatefulCalls } from './stateful-calls.js';
 
@@ -27,7 +27,7 @@ it('a stateful call without a storage of states fails, and names the tool', asyn
   const failure = { code: 'TOOL_STATE_UNAVAILABLE', message: expect.stringContaining('"note"') };
   const tools = registryWith();
   await expect(tools.call('note')).rejects.toMatchObject(failure);
-  const invoked = await new ToolExecutor().invoke({ tool: tools.get('note'), input: {} }, callSite());
+  const invoked = await toolExecutor().invoke({ tool: tools.get('note'), input: {} }, callSite());
   expect(invoked).toMatchObject({ result: { success: false, code: 'TOOL_STATE_UNAVAILABLE' } });
 });
 

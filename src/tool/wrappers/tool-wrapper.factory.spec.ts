@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { BadRequestException, ForbiddenException, Logger, ServiceUnavailableException } from '@nestjs/common';
+import { toolExecutor } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
 import { AppError } from '../../errors/index.js';
 import { type JsonSchema } from '../../kernel/index.js';
 import { MemoryCache } from '../../cache/index.js';
 import { suspend } from '../suspension.factory.js';
-import { ToolExecutor } from '../tool.executor.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { ToolRegistration } from '../tool-registration.types.js';
 import type { CallSite, Invoked, Tool } from '../tool.types.js';
 import { cachedTool } from './cached-tool.wrapper.js';
 
 Logger.overrideLogger(false);
-const executor = new ToolExecutor();
+const executor = toolExecutor();
 const PARAMETERS = { type: 'object', properties: { n: { type: 'integer' }, m: { type: 'integer' } } };
 
 function toolOf(registration: Partial<ToolRegistration> & Pick<ToolRegistration, 'handler'>): Tool {
