@@ -61,24 +61,24 @@ export function lacksTool(tool: string, isChinese: boolean): string {
 }
 
 export function noTool(tool: string, tools: readonly string[], isChinese: boolean): string {
-  const names = tools.join(', ') || (isChinese ? '无' : 'none');
+  const names = tools.join(isChinese ? '、' : ', ') || (isChinese ? '无' : 'none');
   return isChinese ? `没有工具 ${tool}。可用的工具：${names}。` : `There is no tool ${tool}. The tools are: ${names}.`;
 }
 
 /** How to call a tool whose arguments are missing or unclear. */
 export function lacksArguments({ name, parameters }: OfflineTool, isChinese: boolean): string {
   const example = parameters.map((parameter) => `"${parameter.name}":${EXAMPLES[parameter.type] ?? '"…"'}`);
-  const call = `call ${name} {${example.join(',')}}`;
+  const call = `${name} {${example.join(',')}}`;
   return isChinese
-    ? `工具 ${name} 需要参数，例如：${call}`
-    : `The tool ${name} needs its arguments, for example: ${call}`;
+    ? `工具 ${name} 需要参数，例如：调用 ${call}`
+    : `The tool ${name} needs its arguments, for example: call ${call}`;
 }
 
 export function listTools(tools: readonly OfflineTool[], isChinese: boolean): string {
   if (tools.length === 0) return isChinese ? '这个智能体没有工具。' : 'This agent has no tools.';
   const [first] = tools;
   const lines = tools.map(({ name, description }) => `- ${name}: ${firstSentence(description)}`);
-  const how = isChinese ? `调用示例：call ${first?.name} …` : `To call one: call ${first?.name} …`;
+  const how = isChinese ? `调用示例：调用 ${first?.name} …` : `To call one: call ${first?.name} …`;
   return [isChinese ? '我的工具：' : 'My tools:', ...lines, how].join('\n');
 }
 
@@ -97,6 +97,8 @@ export function userName(name: string | undefined, isChinese: boolean): string {
   return isChinese ? '我还不知道你的名字。请说“我叫……”。' : 'I do not know your name yet. Say "My name is …".';
 }
 
-export function toolFailed(tool: string, error: string, isChinese: boolean): string {
-  return isChinese ? `工具 ${tool} 失败：${error}` : `The tool ${tool} failed: ${error}`;
+/** @param result the result of a failed call, with or without the loop's prefix `Error:` */
+export function toolFailed(tool: string, result: string, isChinese: boolean): string {
+  const error = result.replace(/^Error: */, '');
+  return isChinese ? `调用工具 ${tool} 失败：${error}` : `The tool ${tool} failed: ${error}`;
 }

@@ -46,9 +46,7 @@ describe('OfflineModel', () => {
   });
 
   it('reports a failed tool', async () => {
-    expect(await answerAfter('1/0', 'Error: division by zero')).toBe(
-      'The tool calculator failed: Error: division by zero',
-    );
+    expect(await answerAfter('1/0', 'Error: division by zero')).toBe('The tool calculator failed: division by zero');
   });
 
   it('returns the note of an edited call with its result', async () => {
@@ -56,7 +54,7 @@ describe('OfflineModel', () => {
       '[A person changed the arguments of this call to {"expression":"1/0"}. The following is the result of the changed call.]\n';
     expect(await answerAfter('1+1', `${note}7`)).toBe(`${note}7`);
     expect(await answerAfter('1+1', `${note}Error: division by zero`)).toBe(
-      `${note}The tool calculator failed: Error: division by zero`,
+      `${note}The tool calculator failed: division by zero`,
     );
   });
 
