@@ -38,7 +38,9 @@ describe('the TypeScript snippets of the documents', () => {
 
 /** Compiles with the settings of this repository, as `npm run dev` does with a snippet in `src/`. */
 function faultsOf(files: ReadonlyMap<string, string>): string[] {
-  const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as { config: { compilerOptions: object } };
+  const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as {
+    config: { compilerOptions: object };
+  };
   const {
     rootDir: _root,
     outDir: _out,
