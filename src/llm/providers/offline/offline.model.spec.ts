@@ -73,6 +73,20 @@ describe('OfflineModel', () => {
     }
   });
 
+  it('describes what it can do with the tools of the agent', async () => {
+    const pay = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
+    const clock = { name: 'get_timestamp', description: 'Tells the time.', inputSchema: { type: 'object' } };
+    const textOf = async (...given: Parameters<typeof ask>) => (await model.generate(ask(...given))).message.content;
+    expect(await textOf('hello', [pay])).toMatch(/offline model\. I call tools by name \(call pay …\)\. To use/);
+    expect(await textOf('你好', [pay])).toMatch(/离线模型。我能按名称调用工具（调用 pay …）。要使用/);
+    expect(await textOf('hello', [])).toContain('This agent has no tools that I could call.');
+    expect(await textOf('你好', [])).toContain('这个智能体没有可以调用的工具。');
+    expect(await textOf('hello', [clock, pay])).toContain(
+      'I can look up the time (what time is it in Tokyo?). I call other tools by name (call pay …).',
+    );
+    expect(await textOf('写一首诗', [clock])).toContain('我能告诉你时间（东京现在几点？），还能按名称调用其他工具');
+  });
+
   it('names a missing tool', async () => {
     const { message } = await model.generate(ask('6*7', []));
     expect(message.toolCalls).toBeUndefined();
