@@ -167,10 +167,17 @@ function toOurs(thrown: unknown, status: number | undefined): AppError {
 }
 
 function detailOf(thrown: unknown, status: number): string {
-  const message = messageOf(thrown);
+  const message = mistakesOf(thrown) ?? messageOf(thrown);
   const isBare = !(thrown instanceof HttpException) || message === STATUS_CODES[status];
   const code = (thrown as { readonly code?: unknown } | null)?.code;
   return DETAIL_OF_CODE[String(code)] ?? ((isBare && DETAIL_OF_STATUS[status]) || message);
+}
+
+/** The mistakes that Nest's own `ValidationPipe` reports beside its message, which is "Bad Request Exception". */
+function mistakesOf(thrown: unknown): string | undefined {
+  const response: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
+  const { message: messages } = Object(response) as { readonly message?: unknown };
+  return Array.isArray(messages) ? `The request is not valid: ${messages.join('; ')}.` : undefined;
 }
 
 /** The status of Nest's and Fastify's own errors. */
