@@ -73,9 +73,9 @@ describe('OfflineModel', () => {
     }
   });
 
-  it('describes what it can do with the tools of the agent', async () => {
+  it('describes its abilities with the tools of the agent', async () => {
     const pay = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
-    const clock = { name: 'get_timestamp', description: 'Tells the time.', inputSchema: { type: 'object' } };
+    const clock = { name: 'get_timestamp', description: 'Returns the time.', inputSchema: { type: 'object' } };
     const textOf = async (...given: Parameters<typeof ask>) => (await model.generate(ask(...given))).message.content;
     expect(await textOf('hello', [pay])).toMatch(/offline model\. I call tools by name \(call pay …\)\. To use/);
     expect(await textOf('你好', [pay])).toMatch(/离线模型。我能按名称调用工具（调用 pay …）。要使用/);
