@@ -3,7 +3,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isOldNode = major < 22 || (major === 22 && minor < 19) || Number(process.versions.napi) < 10;
 if (isOldNode) {
   process.stderr.write(
-    `Jackdaw needs Node 22.19 or newer, this is ${process.version}. Start it with \`npm start\`, which brings its own Node, or install Node 24.\n`,
+    `Jackdaw needs Node 22.19 or newer, this is ${process.version}. Install Node 24, or run \`npm ci && npm start\`, which brings its own Node.\n`,
   );
   process.exit(1);
 }

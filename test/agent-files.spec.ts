@@ -129,16 +129,16 @@ describe('agents in files', () => {
     expect([status, info]).toMatchObject(['ok', { agent_files: { status: 'up', files: 2, broken: 1 } }]);
     expect((await jackdaw.get('/api/health/ready')).status).toBe(200);
     expect((await asked('poet')).system).toBe('You sing.');
-    const lines = jackdaw.log.filter(({ msg }) => String(msg).includes('is not taken'));
+    const lines = jackdaw.log.filter(({ msg }) => String(msg).includes('.xml is invalid; '));
     expect(lines).toHaveLength(1);
     expect(String(lines[0]?.['msg'])).toContain(
-      `its agent "poet" stays as it was:\n  ${folder.path}/poet.xml:2:26: not well-formed`,
+      `its agent "poet" is unchanged:\n  ${folder.path}/poet.xml:2:26: not well-formed`,
     );
 
     folder.write('poet.xml', poet('You whisper.'));
     await health(0);
     expect((await asked('poet')).system).toBe('You whisper.');
-    await logged('poet.xml is taken again');
+    await logged('poet.xml is valid again');
   });
 
   it('are added and removed with their files in one step', async () => {

@@ -102,6 +102,39 @@ describe('bad input', () => {
     expect(answer.text).not.toContain('high');
   });
 
+  it.each<[string, unknown, string]>([
+    ['a missing text', {}, 'query is required and must be a string'],
+    ['a number', { query: 7 }, 'query must be a string'],
+    ['a blank text', { query: ' ' }, 'query must not be blank'],
+    [
+      'another model',
+      { query: 'x', model: 'gpt-4o' },
+      'model: "gpt-4o" is not available; the only model of this application is "offline" (provider offline)',
+    ],
+    [
+      'a model without a key',
+      { query: 'x', model: 'anthropic:x' },
+      'model: The model provider "anthropic" needs an API key; set ANTHROPIC_API_KEY',
+    ],
+  ])('is explained in one sentence: %s', async (_case, body, detail) => {
+    expect((await jackdaw.chat(body)).body['detail']).toBe(`The request is not valid: ${detail}.`);
+  });
+
+  it('is refused if it is not UTF-8', async () => {
+    const body = Buffer.from([...Buffer.from('{"query":"'), 0xc4, 0xe3, 0xba, 0xc3, ...Buffer.from('"}')]);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${jackdaw.url}${CHAT}`, { method: 'POST', headers, body });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({ code: 'MALFORMED_JSON', detail: expect.stringContaining('is not UTF-8') }),
+    ]);
+  });
+
+  it('is refused if the URL is not percent-encoded', async () => {
+    const { status, body } = await jackdaw.get('/api/sessions/%ZZ');
+    expect([status, body['detail']]).toEqual([400, expect.stringMatching(/^The URL is not valid: percent-encode/)]);
+  });
+
   it.each<[string, unknown, readonly string[]]>([
     ['a list', [], ['body isObject array']],
     ['a text', '"x"', ['body isObject string']],

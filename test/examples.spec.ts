@@ -109,7 +109,7 @@ describe('the support desk', () => {
     expect(await post(`runs/${body.runId}/approve`, 'ann')).toMatchObject({ status: 403 });
     const approved = await post(`runs/${body.runId}/approve`, 'staff');
     expect(approved).toMatchObject({ status: 200, body: { answer: 'You have your 25 back.', status: 'completed' } });
-    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ content: 'Refunded 25 for A lamp.' });
+    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ content: 'Refunded 25 for the order A1 (A lamp).' });
     expect(await post(`runs/${body.runId}/approve`, 'staff')).toMatchObject({
       status: 409,
       body: { code: 'RUN_NOT_WAITING' },

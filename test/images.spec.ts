@@ -88,7 +88,7 @@ describe('a request with images', () => {
     async (path) => {
       const { status, body } = await jackdaw.post(path, { query: 'x', images: [DATA_IMAGE], sessionId: 'blind' });
       expect([status, body]).toMatchObject([422, { code: 'MODEL_CANNOT_SEE', provider: 'ollama', model: 'qwen3' }]);
-      expect(body['detail']).toContain('qwen3 of ollama cannot see images');
+      expect(body['detail']).toContain('"qwen3" of the provider ollama does not support images');
       expect(llm.requests).toHaveLength(0);
       expect((await jackdaw.get('/api/runs')).body['runs']).toEqual([]);
       expect((await jackdaw.get('/api/sessions/blind')).status).toBe(404);

@@ -98,6 +98,19 @@ describe('a blank or missing value in code', () => {
     expect(await codeOf(() => use(undefined as unknown as string))).toBe(code);
   });
 
+  it('is refused as an option without effect, by its name', async () => {
+    const options = (given: object) => given as { readonly model?: string };
+    await expect(agent.chat('Hi', options({ sesionId: 's' }))).rejects.toThrow(
+      'sesionId is not an option: did you mean "sessionId"?',
+    );
+    await expect(agent.session('talk').chat('Hi', options({ onLeave: 'cancel' }))).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+    });
+    expect(() => agent.chatStream('Hi', options({ signal: 1 }))).toThrow(
+      /^signal is not an option: use one of .*onLeave\.$/,
+    );
+  });
+
   const model = { provider: 'offline' };
   const boots: readonly [string, string, (blank: string) => JackdawFeatureOptions][] = [
     ['the name of an agent', 'AGENT_INVALID', (name) => ({ agents: [{ name, model }] })],

@@ -33,7 +33,7 @@ describe('the offline model', () => {
     ['80 的 15%', '12', 1],
     ['what is the square root of 144', '12', 1],
     ['计算 1+1 和 2*3', '1+1 = 2, 2*3 = 6', 2],
-    ['1/0', expect.stringMatching(/^The tool calculator failed: Error: .*zero/i), 1],
+    ['1/0', expect.stringMatching(/^The tool calculator failed: .*zero/i), 1],
     ['what time is it in Tokyo?', expect.stringMatching(/^Tokyo: [\d-]{10} [\d:]{8} \(UTC\+09:00\)$/), 1],
     ['time in UTC+2', expect.stringMatching(/^UTC\+2: [\d-]{10} [\d:]{8} \(UTC\+02:00\)$/), 1],
     ['time in UTC+5:30', expect.stringMatching(/\(UTC\+05:30\)$/), 1],

@@ -36,18 +36,18 @@ describe('the TypeScript snippets of the documents', () => {
   });
 });
 
+/** Compiles with the settings of this repository, as `npm run dev` does with a snippet in `src/`. */
 function faultsOf(files: ReadonlyMap<string, string>): string[] {
-  const program = ts.createProgram([...files.keys()], {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    experimentalDecorators: true,
-    emitDecoratorMetadata: true,
-    types: ['node'],
-  });
+  const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as {
+    config: { compilerOptions: object };
+  };
+  const {
+    rootDir: _root,
+    outDir: _out,
+    paths: _paths,
+    ...settings
+  } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.').options;
+  const program = ts.createProgram([...files.keys()], { ...settings, noEmit: true });
   return ts.getPreEmitDiagnostics(program).flatMap(({ file, code, messageText }) => {
     const snippet = files.get(file?.fileName ?? '') ?? 'the program';
     const message = ts.flattenDiagnosticMessageText(messageText, '\n');

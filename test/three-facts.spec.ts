@@ -257,7 +257,7 @@ describe('a waiting call explains itself', () => {
   it('with one line per MCP server at the start', () => {
     const lines = jackdaw.log.map(({ msg }) => msg);
     expect(lines).toContain(
-      'MCP server "files": private: true; out: by default, except tools hinted to read on this machine only; ' +
+      'MCP server "files": private: true; egress: by default, except tools hinted to read on this machine only; ' +
         "hints: believed; HOME: this user's",
     );
     expect(lines).toContainEqual(expect.stringMatching(/^MCP server "search": private: false;.*HOME: its own, empty$/));

@@ -36,7 +36,7 @@ describe('workflows in files', () => {
   const health = (broken: number) =>
     untilAnswered(world.jackdaw, '/api/agent/health', ({ info }) => info?.['workflow_files']?.['broken'] === broken);
   const mistakes = () =>
-    world.jackdaw.log.flatMap(({ msg }) => (String(msg).includes('is not taken') ? [String(msg)] : []));
+    world.jackdaw.log.flatMap(({ msg }) => (String(msg).includes('.json is invalid; ') ? [String(msg)] : []));
 
   it('are those of code and then those of files, which health counts', async () => {
     expect(await names()).toEqual(['of-code', 'greet']);
@@ -73,7 +73,7 @@ describe('workflows in files', () => {
     expect(await health(1)).toMatchObject({ status: 'ok' });
     expect((await world.run('greet')).body['result']).toBe('re: Good day');
     expect(mistakes()).toEqual([
-      `${folder.path}/b.json is not taken, its workflow "greet" stays as it was:\n  ` +
+      `${folder.path}/b.json is invalid; its workflow "greet" is unchanged:\n  ` +
         `${folder.path}/b.json:2:43: nodes.0.promt: there is no such field`,
     ]);
     folder.write('b.json', say('greet', 'Mended'));
@@ -88,7 +88,7 @@ describe('workflows in files', () => {
     await health(2);
     expect(mistakes().slice(1)).toEqual([
       expect.stringMatching(
-        /c\.json is not taken, it has no workflow:\n.*c\.json:1:\d+: There is no tool "refnd"\. Did/s,
+        /c\.json is invalid; it defines no workflow:\n.*c\.json:1:\d+: There is no tool "refnd"\. Did/s,
       ),
       expect.stringMatching(/d\.json:1:\d+: two workflows are named "of-code": here and workflows\[0\]; rename one$/),
     ]);

@@ -228,8 +228,9 @@ function invalid(
   value: unknown,
   mistakes?: readonly FieldMistake[],
 ): AppError {
-  const message = `${field}: ${reason}`;
-  return new AppError('VALIDATION_FAILED', `Nothing was decided: ${message}`, {
+  // A check of a schema names the field itself.
+  const message = reason.startsWith(`"${field}`) ? reason : `${field}: ${reason}`;
+  return new AppError('VALIDATION_FAILED', `Nothing was decided: ${message}.`, {
     details: { errors: mistakes ?? [fieldMistake(field, reason, rule, value)] },
   });
 }

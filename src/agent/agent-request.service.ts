@@ -113,7 +113,7 @@ export class AgentRequestService {
       throw invalid('model', messageOf(error), 'isModel', text);
     }
     if (made.name !== model.name || made.provider !== model.provider) {
-      const message = `this application has the model "${made.name}" of ${made.provider}, and no other`;
+      const message = `"${text}" is not available; the only model of this application is "${made.name}" (provider ${made.provider})`;
       throw invalid('model', message, 'isModel', text);
     }
     this.models.assertAllowed(made, definition);
@@ -154,7 +154,7 @@ export class AgentRequestService {
 /** @throws AppError `MODEL_CANNOT_FORMAT` when the model does not support structured output */
 function assertFormattable({ provider, name: model, capabilities }: ChatModel): void {
   if (capabilities.structuredOutput !== false) return;
-  const message = `The model ${model} of ${provider} cannot give its answer a format: ask without responseFormat, or set a model that can (LLM_PROVIDER and its key).`;
+  const message = `The model "${model}" of the provider ${provider} does not support responseFormat: omit it, or configure another model (LLM_PROVIDER and its key).`;
   throw new AppError('MODEL_CANNOT_FORMAT', message, { details: { provider, model } });
 }
 
@@ -169,7 +169,8 @@ function checkedFormat(declared: unknown): ResponseFormat {
 }
 
 function invalid(field: string, message: string, rule: string, value: unknown): AppError {
-  return new AppError('VALIDATION_FAILED', `The request is not valid: ${field}: ${message}.`, {
-    details: { errors: [fieldMistake(field, message, rule, value)] },
+  const fault = message.replace(/\.$/, '');
+  return new AppError('VALIDATION_FAILED', `The request is not valid: ${field}: ${fault}.`, {
+    details: { errors: [fieldMistake(field, fault, rule, value)] },
   });
 }

@@ -29,10 +29,10 @@ export function readImages(images: readonly GivenImage[], maxBytes: number): Par
 export function assertSeen(images: readonly ParsedImage[], model: ChatModel): void {
   const { provider, name, capabilities } = model;
   if (!images.every((image) => canRead(image, capabilities))) {
-    const who = `The model ${name} of ${provider}`;
+    const who = `The model "${name}" of the provider ${provider}`;
     const why = capabilities.vision
       ? 'fetches no images from URLs: give them as data URIs'
-      : 'cannot see images: ask without them, or choose a model that can (LLM_CAPABILITIES=vision says that it can)';
+      : 'does not support images: omit them, or use another model (LLM_CAPABILITIES=vision declares that it supports them)';
     throw new AppError('MODEL_CANNOT_SEE', `${who} ${why}.`, { details: { provider, model: name } });
   }
   const { maxCount = Infinity } = capabilities.imageLimits ?? {};

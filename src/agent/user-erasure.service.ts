@@ -67,12 +67,12 @@ export class UserErasureService {
     if (held > 0) {
       throw new AppError(
         'SESSION_BUSY',
-        `All of "${userId}" is deleted but ${held} sessions, in which runs of others have not ended: ask again when they have.`,
+        `All data of "${userId}" are deleted except ${held} sessions, in which runs of other users have not ended: repeat the request when they have ended.`,
         { isRetryable: true, details: { sessions, runs, turns, held, remaining } },
       );
     }
     if (hasFacts || sessions + runs + states + records.length > 0) return { sessions, runs, turns, remaining };
-    throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
+    throw new AppError('NOT_FOUND', `There are no data of a user "${userId}".`);
   }
 
   /** An unreadable fact, such as one of a retired key, does not block the erasure. */

@@ -105,7 +105,7 @@ describe('a calculator', () => {
     ['1e9999', 'too large'],
     ['0.5^9999', 'too close to 0'],
     ['0.1^400', 'too close to 0'],
-    ['(-8)^(1/3)', 'no real power'],
+    ['(-8)^(1/3)', 'is not a real number'],
     ['', 'ends too early at position 0'],
     ['1 +', 'ends too early at position 3'],
     ['(1+2', '")" is missing'],

@@ -56,7 +56,8 @@ export function power(base: Fraction, exponent: Fraction): Fraction {
     return d < 0n ? limited({ n: -n, d: -d }) : limited({ n, d });
   }
   const value = toNumber(base) ** toNumber(exponent);
-  if (Number.isNaN(value)) throw new AppError('TOOL_FAILED', 'A negative number has no real power of a fraction.');
+  if (Number.isNaN(value))
+    throw new AppError('TOOL_FAILED', 'A negative number to a fractional power is not a real number.');
   return base.n === 0n ? ZERO : rounded(value);
 }
 

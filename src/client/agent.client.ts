@@ -22,7 +22,7 @@ import { AgentEvents } from './agent-events.client.js';
 import type { AgentApplication } from './agent-application.js';
 import { AgentSession } from './agent-session.client.js';
 import { AgentSessions } from './agent-sessions.client.js';
-import { type ChatMessage, toRequest } from './chat-message.mapper.js';
+import { type ChatMessage, STREAM_OPTIONS, toRequest } from './chat-message.mapper.js';
 import { openChatStream } from './chat-stream.js';
 import { type JsonValue, newId, type Principal } from '../kernel/index.js';
 import type { McpServerConfig } from '../mcp/index.js';
@@ -101,7 +101,7 @@ export class Agent extends AgentEvents {
       () => this.services.agents,
       this.application.runs,
       this.principal,
-      toRequest(message, options, this.sessionId),
+      toRequest(message, options, this.sessionId, STREAM_OPTIONS),
       format,
     );
   }

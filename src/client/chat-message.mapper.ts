@@ -1,6 +1,10 @@
 import { AppError } from '../errors/index.js';
 import { fieldMistake } from '../kernel/index.js';
+import { nearNames } from '../tool/index.js';
 import type { ChatOptions } from './agent-reply.mapper.js';
+
+const OPTIONS = ['sessionId', 'newSession', 'model', 'parameters', 'toolChoice', 'responseFormat', 'images'] as const;
+export const STREAM_OPTIONS = ['onRestart', 'onLeave'] as const;
 
 /** A part of a message: a text, or an image as an https URL or a data URI of PNG, JPEG, GIF or WebP. */
 export type ChatPart =
@@ -13,17 +17,18 @@ export type ChatMessage =
 /**
  * The request of a message.
  * @param ownSession session for options without `sessionId` and `newSession`
- * @throws AppError `VALIDATION_FAILED` for an invalid message, or both `sessionId` and `newSession`
+ * @param more names of further options that the caller supports
+ * @throws AppError `VALIDATION_FAILED` for an invalid message, an unknown option, or both `sessionId` and `newSession`
  */
 export function toRequest<O extends ChatOptions>(
   message: ChatMessage,
-  { newSession = false, images = [], ...options }: O,
+  given: O,
   ownSession: string,
+  more: readonly string[] = [],
 ): Omit<O, 'newSession'> & { readonly query: string } {
-  if (typeof newSession !== 'boolean') throw invalid('newSession', 'must be true or false', newSession);
-  if (newSession && options.sessionId !== undefined)
-    throw invalid('newSession', 'excludes sessionId: give one of them', newSession);
-  const sessionId = newSession ? undefined : (options.sessionId ?? ownSession);
+  assertKnown(given, [...OPTIONS, ...more]);
+  const { newSession: _isNew, images = [], ...options } = given;
+  const sessionId = sessionOf(given, ownSession);
   const parts = partsOf(message);
   const shown = [...parts.flatMap((part) => (part.type === 'image' ? [{ url: part.url }] : [])), ...images];
   return {
@@ -32,6 +37,22 @@ export function toRequest<O extends ChatOptions>(
     ...(sessionId !== undefined && { sessionId }),
     ...(shown.length > 0 && { images: shown }),
   };
+}
+
+function sessionOf({ newSession = false, sessionId }: ChatOptions, ownSession: string): string | undefined {
+  if (typeof newSession !== 'boolean') throw invalid('newSession', 'must be true or false', newSession);
+  if (newSession && sessionId !== undefined)
+    throw invalid('newSession', 'excludes sessionId: give one of them', newSession);
+  return newSession ? undefined : (sessionId ?? ownSession);
+}
+
+/** Rejects unknown options, which untyped callers can pass. */
+function assertKnown(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const [near] = nearNames(unknown, known);
+  const remedy = near === undefined ? `use one of ${known.join(', ')}` : `did you mean "${near}"?`;
+  throw invalid(unknown, `is not an option: ${remedy}`, unknown, 'isOption');
 }
 
 function partsOf(message: ChatMessage): readonly ChatPart[] {
@@ -55,8 +76,8 @@ function isObject(message: unknown): message is { readonly role: string; readonl
   return typeof message === 'object' && message !== null && !Array.isArray(message);
 }
 
-function invalid(field: string, problem: string, received: unknown): AppError {
-  return new AppError('VALIDATION_FAILED', `${field} ${problem}.`, {
-    details: { errors: [fieldMistake(field, problem, 'isMessage', received)] },
+function invalid(field: string, problem: string, received: unknown, rule = 'isMessage'): AppError {
+  return new AppError('VALIDATION_FAILED', `${field} ${problem}`.replace(/(?<!\?)$/, '.'), {
+    details: { errors: [fieldMistake(field, problem, rule, received)] },
   });
 }

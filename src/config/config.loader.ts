@@ -73,11 +73,25 @@ export function loadConfig({ env, envFile = '', hasAuthenticator = false }: Conf
  * @throws AppError `CONFIG_INVALID` that lists all errors
  */
 export function readConfig(overrides: EnvRecord = {}, hasAuthenticator = false): LoadedConfig {
+  assertNode(process.versions);
   const own = withoutUndefined(overrides);
   // A secret given in code takes precedence over the environment's file with that secret.
   const files = Object.keys(own).map((name) => [`${name}_FILE`, '']);
   const env = { ...process.env, ...Object.fromEntries(files), ...own };
   return loadConfig({ env, envFile: readEnvFile('.env'), hasAuthenticator });
+}
+
+/**
+ * An older Node would crash without a message when it loads SQLite, which is compiled for Node-API 10.
+ * @throws AppError `CONFIG_INVALID` for a Node older than 22.19
+ */
+export function assertNode({ node, napi }: { readonly node: string; readonly napi?: string | undefined }): void {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  if (major > 22 || (major === 22 && minor >= 19)) if (Number(napi) >= 10) return;
+  throw new AppError(
+    'CONFIG_INVALID',
+    `Jackdaw needs Node 22.19 or newer; this is ${node}: run the program on Node 24.`,
+  );
 }
 
 function readEnvFile(path: string): string {

@@ -70,7 +70,7 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
       take: (found: FolderDrafts) => this.take(found, this.build(found)),
       hasMistakes: () => this.set.mistakes.size > 0,
     };
-    return new FolderFollower(folder, use, this.log, 'all agents stay as they were');
+    return new FolderFollower(folder, use, this.log, 'all agents are unchanged');
   }
 
   /**
@@ -114,7 +114,7 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
     for (const { kind, name } of this.placed.place(set.agents)) this.logger.log(`The agent "${name}" is ${kind}`);
     for (const file of found.drafts.keys()) {
       const agent = set.agents.get(file);
-      const stays = agent ? `its agent "${agent.name}" stays as it was` : 'it has no agent';
+      const stays = agent ? `its agent "${agent.name}" is unchanged` : 'it defines no agent';
       const lines = set.mistakes.get(file);
       if (lines) this.log.logNew(file, lines, stays);
       else this.log.mend(file);

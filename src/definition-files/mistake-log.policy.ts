@@ -12,11 +12,11 @@ export class MistakeLog {
     const lines = mistakes.join('\n  ');
     if (this.logged.get(file) === lines) return;
     this.logged.set(file, lines);
-    this.logger.warn(`${file} is not taken, ${outcome}:\n  ${lines}`);
+    this.logger.warn(`${file} is invalid; ${outcome}:\n  ${lines}`);
   }
 
   mend(file: string): void {
-    if (this.logged.delete(file)) this.logger.log(`${file} is taken again`);
+    if (this.logged.delete(file)) this.logger.log(`${file} is valid again`);
   }
 
   /** Logs files with an unsupported extension, once as long as they exist. @param why the end of the sentence */

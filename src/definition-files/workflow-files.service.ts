@@ -90,7 +90,7 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
       take: (found: FolderWorkflows) => this.take(found, this.build(found)),
       hasMistakes: () => this.set.mistakes.size > 0,
     };
-    return new FolderFollower(folder, use, this.log, 'all workflows stay as they were');
+    return new FolderFollower(folder, use, this.log, 'all workflows are unchanged');
   }
 
   private build({ readings }: FolderWorkflows): WorkflowSet {
@@ -133,7 +133,7 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
     for (const file of readings.keys()) {
       const lines = mistakes.get(file);
       const workflow = workflows.get(file);
-      const stays = workflow ? `its workflow "${workflow.name}" stays as it was` : 'it has no workflow';
+      const stays = workflow ? `its workflow "${workflow.name}" is unchanged` : 'it defines no workflow';
       if (lines) this.log.logNew(file, lines, stays);
       else this.log.mend(file);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConflictException, HttpException, UnauthorizedException } from '@nestjs/common';
+import { BadRequestException, ConflictException, HttpException, UnauthorizedException } from '@nestjs/common';
 import { AppError } from './app.error.js';
 import { ERROR_CODES } from './error-code.types.js';
 import { toProblem } from './problem.mapper.js';
@@ -29,6 +29,10 @@ describe('toProblem', () => {
       status: 409,
       code: 'REQUEST_REFUSED',
       detail: 'taken',
+    });
+    expect(toProblem(new BadRequestException(['a must be a string', 'b must be an int']))).toMatchObject({
+      status: 400,
+      detail: 'The request is not valid: a must be a string; b must be an int.',
     });
     expect(toProblem(new HttpException('slow down', 429))).toMatchObject({ status: 429, code: 'REQUEST_REFUSED' });
   });

@@ -130,6 +130,10 @@ const DETAIL_OF_STATUS: Readonly<Record<number, string>> = {
   415: 'The body must be JSON: send it with the header `content-type: application/json`.',
 };
 
+const DETAIL_OF_CODE: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'The URL is not valid: percent-encode its parts as UTF-8 (`encodeURIComponent`).',
+};
+
 /** Maximum length of a `detail`, in characters. */
 const MAX_DETAIL = 4_000;
 /** Maximum size of a `detail` and a list of errors together, in bytes. */
@@ -159,10 +163,22 @@ function withFewErrors(details: AppError['details'], maxBytes: number): AppError
 
 function toOurs(thrown: unknown, status: number | undefined): AppError {
   if (thrown instanceof AppError || status === undefined || status < 400 || status > 499) return toAppError(thrown);
-  const message = messageOf(thrown);
-  const isBare = !(thrown instanceof HttpException) || message === STATUS_CODES[status];
   const code = CODE_OF_STATUS[status] ?? 'REQUEST_REFUSED';
-  return new AppError(code, (isBare && DETAIL_OF_STATUS[status]) || message, { cause: thrown });
+  return new AppError(code, detailOf(thrown, status), { cause: thrown });
+}
+
+function detailOf(thrown: unknown, status: number): string {
+  const message = mistakesOf(thrown) ?? messageOf(thrown);
+  const isBare = !(thrown instanceof HttpException) || message === STATUS_CODES[status];
+  const code = (thrown as { readonly code?: unknown } | null)?.code;
+  return DETAIL_OF_CODE[String(code)] ?? ((isBare && DETAIL_OF_STATUS[status]) || message);
+}
+
+/** The mistakes that Nest's own `ValidationPipe` reports beside its message, which is "Bad Request Exception". */
+function mistakesOf(thrown: unknown): string | undefined {
+  const response: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
+  const { message: messages } = Object(response) as { readonly message?: unknown };
+  return Array.isArray(messages) ? `The request is not valid: ${messages.join('; ')}.` : undefined;
 }
 
 /** The status of Nest's and Fastify's own errors. */

@@ -125,5 +125,5 @@ function handlingOf({ name, isPrivate, egress, areHintsBelieved, transport }: Mc
   const unless = isProgram && areHintsBelieved ? ', except tools hinted to read on this machine only' : '';
   const out = egress === undefined ? `by default${unless}` : String(egress);
   const home = isProgram ? `; HOME: ${transport.hasOwnHome ? 'its own, empty' : "this user's"}` : '';
-  return `MCP server "${name}": private: ${isPrivate}; out: ${out}; hints: ${areHintsBelieved ? 'believed' : 'ignored'}${home}`;
+  return `MCP server "${name}": private: ${isPrivate}; egress: ${out}; hints: ${areHintsBelieved ? 'believed' : 'ignored'}${home}`;
 }

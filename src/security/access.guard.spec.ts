@@ -85,9 +85,9 @@ describe('AccessGuard', () => {
   });
 
   it.each<[Partial<Principal>, string]>([
-    [{ roles: ['viewer'] }, 'the roles viewer do not have it'],
+    [{ roles: ['viewer'] }, 'the role viewer does not have it'],
     [{ roles: ['constructor', 'ops'] }, 'the roles constructor, ops do not have it'],
-    [{ roles: [] }, 'the roles (none) do not have it'],
+    [{ roles: [] }, 'the principal has no role with it'],
     [{ roles: ['admin'], scopes: ['runs:read'] }, 'restricted'],
     [{ roles: ['admin'], scopes: [] }, 'restricted'],
   ])('refuses %j a route that requires runs:write', async (rights, why) => {

@@ -38,14 +38,14 @@ export function assertLocal({ method, headers }: CallerRequest, allowedOrigins: 
   const proxyHeader = Object.keys(headers).find((name) => PROXY_HEADER.test(name));
   if (proxyHeader !== undefined) {
     throw forbidden(
-      `answers no request that a proxy forwards: each caller would be an admin. This request has the header "${proxyHeader}"`,
+      `refuses requests that a proxy forwards, because each caller would be an admin. This request has the header "${proxyHeader}"`,
       'to serve behind a proxy',
     );
   }
   if (SAFE_METHODS.has(method) || isOwnPage(headers, allowedOrigins)) return;
   throw forbidden(
-    'answers no page of another site, which could act for its reader; the Origin or Sec-Fetch-Site header of this request names another site',
-    'or permit the page in CORS_ORIGINS',
+    'refuses changes by web pages of other sites; the Origin or Sec-Fetch-Site header of this request names another site',
+    'or add the origin of the page to CORS_ORIGINS',
   );
 }
 

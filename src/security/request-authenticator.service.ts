@@ -74,5 +74,9 @@ function named(scopes: readonly Scope[]): string {
 
 function whyNot({ roles }: Principal, scopes: readonly Scope[]): string {
   if (scopes.some((scope) => hasScope({ roles }, scope))) return 'the key is restricted to other scopes';
-  return `the roles ${roles.join(', ') || '(none)'} do not have ${scopes.length === 1 ? 'it' : 'one'}`;
+  const it = scopes.length === 1 ? 'it' : 'one';
+  if (roles.length === 0) return `the principal has no role with ${it}`;
+  return roles.length === 1
+    ? `the role ${roles[0]} does not have ${it}`
+    : `the roles ${roles.join(', ')} do not have ${it}`;
 }

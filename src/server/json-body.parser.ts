@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { AppError, messageOf } from '../errors/index.js';
@@ -35,6 +36,12 @@ function parseDecoded(request: FastifyRequest, body: Buffer, done: Done): void {
     text = decodeText(body);
   } catch (error) {
     return done(new AppError('MALFORMED_JSON', `The body cannot be read: ${messageOf(error)}.`));
+  }
+  // A replacement character in the place of each invalid byte would be stored and answered.
+  if (!isUtf8(body)) {
+    return done(
+      new AppError('MALFORMED_JSON', 'The body is not UTF-8: send it in UTF-8, also from a Windows terminal.'),
+    );
   }
   const parsed = parseJson(text, parseExactJson, maxValues(request));
   if (!parsed.ok) return done(toError(parsed.fault));

@@ -13,6 +13,8 @@ import {
 import { brokenElements, hasNestedClass, isKnown, isSurelyValid, maxElements, takesOnlyObjects } from './dto-rules.js';
 
 const UNKNOWN_FIELD = 'whitelistValidation';
+/** A value that breaks one of these rules has no length, size or content that another rule could describe. */
+const TYPE_RULES = ['isString', 'isInt', 'isNumber', 'isBoolean', 'isObject', 'isArray'];
 /** Maximum number of reported elements of an invalid list. */
 const MAX_REPORTED_ELEMENTS = 10;
 
@@ -148,8 +150,19 @@ function toError(all: readonly FieldMistake[]): AppError {
 function toFieldErrors(error: ValidationError, path: string): FieldMistake[] {
   const { property, constraints = {}, children = [] } = error;
   const field = `${path}${property}`;
-  const own = Object.entries(constraints).flatMap(([rule, message]) => mistakesOf(error, { rule, message, field }));
+  const own = mainRules(constraints, error.value).flatMap(([rule, message]) =>
+    mistakesOf(error, { rule, message, field }),
+  );
   return [...own, ...children.flatMap((child) => toFieldErrors(child, `${field}.`))];
+}
+
+function mainRules(constraints: Record<string, string>, value: unknown): [rule: string, message: string][] {
+  const rules = Object.entries(constraints);
+  // Each element of a list breaks rules of its own.
+  const types = Array.isArray(value) ? [] : rules.filter(([rule]) => TYPE_RULES.includes(rule));
+  if (types.length === 0) return rules;
+  if (value !== undefined) return types;
+  return types.map(([rule, message]) => [rule, message.replace(/^(\w+) must/, '$1 is required and must')]);
 }
 
 interface Broken {

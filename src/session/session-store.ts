@@ -133,7 +133,9 @@ export class SessionStore {
       if (refusalOf(error) !== 'unique') throw error;
       throw new AppError(
         'SESSION_EXISTS',
-        `There is a session "${id}" already, or one of its runs twice; give another id.`,
+        statements.length === 1
+          ? `The session "${id}" exists already: use another id.`
+          : `The session "${id}" exists already, or two of its turns have the same run: use another id, or correct the turns.`,
       );
     }
   }

@@ -89,7 +89,7 @@ export class SessionService {
     const { tenant, id: owner } = principal;
     const key = { tenant, id: to };
     if ((await this.store.lastTurn(key)) !== null) {
-      throw new AppError('SESSION_EXISTS', `There is a session "${to}" already; give another id, or none.`);
+      throw new AppError('SESSION_EXISTS', `The session "${to}" exists already: use another id, or none.`);
     }
     if (from === null || through === 0) {
       return [this.store.create(key, { owner, now: Date.now() })];

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import type { WaitingRequest } from './waiting-request.types.js';
+import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
 import type { RunStatus } from '../run.types.js';
 
 /**
@@ -25,11 +25,12 @@ export function notWaiting(runId: string, run_status: RunStatus, expired: readon
  */
 export function unmatchedAnswer(
   runId: string,
-  wanted: string,
+  { kind, callId }: { readonly kind: WaitingKind; readonly callId?: string | undefined },
   waiting: readonly WaitingRequest[],
   expired: readonly WaitingRequest[] = [],
 ): AppError {
   const open = waiting.map(described).join(', ') || 'nothing';
+  const wanted = callId === undefined ? NAMES[kind] : `${NAMES[kind]} of call "${callId}"`;
   const message = `Run "${runId}" does not wait for ${wanted}, but for ${open}.${expiryNote(expired)}`;
   return new AppError('RUN_NOT_WAITING', message, {
     details: { run_status: 'waiting', is_retryable: false, waiting, ...expiryDetails(expired) },
@@ -44,9 +45,16 @@ export function answeredLate(runId: string, expired: readonly WaitingRequest[]):
   });
 }
 
+const NAMES: Readonly<Record<WaitingKind, string>> = {
+  approval: 'approval',
+  input: 'input',
+  outcome_unknown: 'settlement',
+  child: 'a child run',
+};
+
 export function described({ kind, call_id, tool, child_run_id }: WaitingRequest): string {
   if (child_run_id !== undefined) return `run "${child_run_id}", which is call "${call_id}" (${tool}): decide there`;
-  return `${kind} of call "${call_id}" (${tool})`;
+  return `${NAMES[kind]} of call "${call_id}" (${tool})`;
 }
 
 /** `expires_at` is the latest deadline, in epoch ms: none of these requests can be answered after it. */

@@ -22,8 +22,7 @@ export function selectRequests(
   const open = selected.filter((request) => !hasExpired(request, at));
   if (open.length > 0) return open;
   if (selected.length > 0) throw answeredLate(run.id, selected);
-  const of = callId === undefined ? '' : ` of call "${callId}"`;
-  throw unmatchedAnswer(run.id, `${kind}${of}`, requests, candidates(waiting.expired ?? [], kind, callId));
+  throw unmatchedAnswer(run.id, { kind, callId }, requests, candidates(waiting.expired ?? [], kind, callId));
 }
 
 function candidates(requests: readonly WaitingRequest[], kind: WaitingKind, callId?: string): WaitingRequest[] {

@@ -34,6 +34,6 @@ export class OrderTools {
   refund({ orderId }: OrderReference, { key }: ToolContext): string {
     const order = this.orders.refund(orderId, key);
     if (!order) throw new NotFoundException(`There is no order ${orderId}.`);
-    return `Refunded ${order.price / 100} for ${order.item}.`;
+    return `Refunded ${order.price / 100} for the order ${orderId} (${order.item}).`;
   }
 }

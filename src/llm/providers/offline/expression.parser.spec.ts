@@ -38,12 +38,22 @@ it.each([
   ['subtract 3 from ten', '10 - 3'],
   ['3 和 4 的积', '3 * 4'],
   ['half of 9', '9 / 2'],
+  ['2e3+1', '2e3+1'],
+  ['1.5E-3 * 2', '1.5e-3 * 2'],
+  ['abs(-5) + 1', 'abs(-5) + 1'],
+  ['what is min(3, 4)?', 'min(3, 4)'],
+  ['计算 abs(min(-1, 2)) * 3', 'abs(min(-1, 2)) * 3'],
+  ['max(sqrt(16), 3) + 1', 'max(16^0.5, 3) + 1'],
 ])('finds the expression in: %s', (text, expected) => expect(found(text)).toEqual([expected]));
 
 it('finds several expressions', () => {
   expect(found('计算 1+1 和 2*3')).toEqual(['1+1', '2*3']);
   expect(found('1+1 2*3, 4-4')).toEqual(['1+1', '2*3', '4-4']);
 });
+
+it.each(['f(3) + 1', 'x2 + 1', 'version v1.2-3'])('finds no expression after a letter: %s', (text) =>
+  expect(found(text)).toEqual([]),
+);
 
 it.each([
   ['times 3', '7 * 3'],

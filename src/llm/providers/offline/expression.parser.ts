@@ -1,7 +1,15 @@
 import { toArithmeticSigns, toOperand } from './arithmetic-words.mapper.js';
 
-const PIECE = /[\d.+\-*/%^() ]+/g;
-const HAS_OPERATION = /\d[\s)%]*[+\-*/%^][\s(+-]*[\d.]/;
+const FUNCTION =
+  '(?:sqrt|abs|round|floor|ceil|min|max|a?sin|a?cos|a?tan|ln|log(?:10|2)?|exp|pow|mod|gcd|lcm|factorial)(?= ?\\()';
+const INNER = String.raw`[\d.,+\-*/%^ ]|${FUNCTION}`;
+/** A call of a function of the calculator, with at most two levels of parentheses. */
+const CALL = String.raw`${FUNCTION} ?\((?:${INNER}|\((?:${INNER}|\([\d.,+\-*/%^ ]*\))*\))*\)`;
+const EXPONENT = String.raw`(?<=\d)e[+-]?\d`;
+const PIECE = new RegExp(String.raw`[a-z_]?(?:${CALL}|[\d.+\-*/%^() ]|${EXPONENT})+`, 'g');
+/** A piece directly after a letter is a part of a name, or of the call of an unknown function. */
+const AFTER_LETTER = new RegExp(`^(?!${FUNCTION})[a-z_][^ ]`);
+const HAS_OPERATION = new RegExp(String.raw`\d[\s)%]*[+\-*/%^][\s(+-]*(?:[\d.]|${FUNCTION})|${FUNCTION}`);
 const DATE = /^\d{4}-\d{1,2}-\d{1,2}$/;
 /** The gap between two adjacent expressions. */
 const GAP = /(?<=[\d)]) +(?=[\d(.])/;
@@ -45,7 +53,8 @@ function spaced(operation: string): string {
 function expressionsIn(text: string): string[] {
   const pieces = text.match(PIECE) ?? [];
   return pieces
-    .flatMap((piece) => piece.split(GAP))
+    .filter((piece) => !AFTER_LETTER.test(piece))
+    .flatMap((piece) => piece.replace(/^[a-z_](?= )/, '').split(GAP))
     .map(trimPiece)
     .filter((piece) => HAS_OPERATION.test(piece) && !DATE.test(piece));
 }

@@ -11,7 +11,7 @@ const BETWEEN =
 
 /** Plans the reply to a question; deterministic. */
 export function planFor(question: OfflineQuestion): OfflineAnswer {
-  const beyond: OfflineAnswer = { kind: 'say', text: beyondMeans(question.isChinese) };
+  const beyond: OfflineAnswer = { kind: 'say', text: beyondMeans(question) };
   if (question.text.length > MAX_LENGTH) return beyond;
   return inParts(question) ?? askRules(question) ?? beyond;
 }

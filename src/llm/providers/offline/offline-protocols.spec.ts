@@ -43,7 +43,7 @@ describe('the offline model in ReAct text', () => {
     expect(calls).toContain(String.raw`Action Input: {"operation":"reverse","text":"a\nb"}`);
     expect(await reply(REACT, 'reverse "a\nb"', calls, 'Observation: b\na')).toMatch(/Final Answer: b\na$/);
     expect(await reply(REACT, '1/0', await reply(REACT, '1/0'), 'Observation: Error: Division by zero.')).toMatch(
-      /Final Answer: The tool calculator failed: Error: Division by zero\.$/,
+      /Final Answer: The tool calculator failed: Division by zero\.$/,
     );
   });
 

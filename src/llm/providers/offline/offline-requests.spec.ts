@@ -41,7 +41,7 @@ const ARITHMETIC: readonly Row[] = [
     '1/0 和 2+2',
     [calc('1/0'), calc('2+2')],
     ['Error: Division by zero.', '4'],
-    '1/0: 工具 calculator 失败：Error: Division by zero., 2+2 = 4',
+    '1/0: 调用工具 calculator 失败：Division by zero., 2+2 = 4',
   ],
 ];
 
@@ -93,6 +93,7 @@ const TEXT: readonly Row[] = [
   ['what is the length of "abc"?', [text('length', 'abc')], ['3'], '3'],
   ['hello 有多少个字符？', [text('length', 'hello')], ['5'], '5'],
   ['“床前明月光”有几个字', [text('length', '床前明月光')], ['5'], '5'],
+  ['去掉“  a b  ”两边的空格', [text('trim', '  a b  ')], ['a b'], 'a b'],
   ['trim "  a b  "', [text('trim', '  a b  ')], ['a b'], 'a b'],
   [
     'replace "a" with "o" in "banana"',
@@ -236,6 +237,8 @@ describe('the offline model', () => {
       'replace a with b in ',
       'what time in ',
       'one hundred ',
+      'abs(',
+      'max(1,(',
       '再加 ',
       ',',
     ];

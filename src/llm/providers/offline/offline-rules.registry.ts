@@ -1,5 +1,5 @@
 import { findArithmetic } from './expression.parser.js';
-import type { OfflineRule } from './offline-rule.types.js';
+import type { OfflineQuestion, OfflineRule } from './offline-rule.types.js';
 import * as texts from './offline-text.mapper.js';
 import { asksUserName, findUserName } from './user-name.parser.js';
 import { findMentionedTool, findNamedCall, findUnknownCall } from './tool-request.parser.js';
@@ -48,8 +48,8 @@ const time: OfflineRule = ({ text, isChinese }) => {
   return { kind: 'call', calls };
 };
 
-function says(pattern: RegExp, what: (isChinese: boolean) => string): OfflineRule {
-  return ({ text, isChinese }) => (pattern.test(text) ? { kind: 'say', text: what(isChinese) } : undefined);
+function says(pattern: RegExp, what: (question: OfflineQuestion) => string): OfflineRule {
+  return (question) => (pattern.test(question.text) ? { kind: 'say', text: what(question) } : undefined);
 }
 
 const listTools: OfflineRule = ({ text, tools, isChinese }) =>

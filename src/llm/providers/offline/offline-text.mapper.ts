@@ -1,4 +1,4 @@
-import type { OfflineTool } from './offline-rule.types.js';
+import type { OfflineQuestion, OfflineTool } from './offline-rule.types.js';
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   number: '1',
@@ -10,36 +10,61 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 const HOW_EN =
   'To use a real model set OPENAI_API_KEY=… and start again, or LLM_PROVIDER=ollama for one on this machine.';
 const HOW_ZH = '要使用真正的模型，请设置 OPENAI_API_KEY=… 后重新启动，或用 LLM_PROVIDER=ollama 使用本机模型。';
-const CAN_EN =
-  'I can calculate (what is 6*7?), look up the time (what time is it in Tokyo?) and work on texts (reverse "hello"). I call other tools by name (call weather Oslo)';
-const CAN_ZH =
-  '我会计算（计算 100 + 200），能告诉你时间（东京现在几点？），也能处理文字（把 hello 变成大写），还能按名称调用其他工具（调用 weather 奥斯陆）';
+/** Requests that need a built-in tool, in English and Chinese, with an example. */
+const ABILITIES: readonly (readonly [tool: string, english: string, chinese: string])[] = [
+  ['calculator', 'calculate (what is 6*7?)', '会计算（计算 100 + 200）'],
+  ['get_timestamp', 'look up the time (what time is it in Tokyo?)', '能告诉你时间（东京现在几点？）'],
+  ['string_tools', 'work on texts (reverse "hello")', '能处理文字（把 hello 变成大写）'],
+];
 
-export function greeting(isChinese: boolean): string {
-  return isChinese
-    ? `你好！我是 Jackdaw 的离线模型。${CAN_ZH}。${HOW_ZH}`
-    : `Hello! I am Jackdaw's offline model. ${CAN_EN}. ${HOW_EN}`;
+type Asked = Pick<OfflineQuestion, 'tools' | 'isChinese'>;
+
+/** The abilities of the model with the tools of the agent. */
+function abilities({ tools, isChinese }: Asked): string {
+  if (tools.size === 0) return isChinese ? '这个智能体没有可以调用的工具' : 'This agent has no tools that I could call';
+  const own = ABILITIES.filter(([tool]) => tools.has(tool));
+  const other = [...tools.keys()].find((name) => !ABILITIES.some(([tool]) => tool === name));
+  return isChinese ? abilitiesInChinese(own, other) : abilitiesInEnglish(own, other);
 }
 
-export function thanks(isChinese: boolean): string {
+function abilitiesInEnglish(own: typeof ABILITIES, other: string | undefined): string {
+  const example = other === undefined ? 'call weather Oslo' : `call ${other} …`;
+  if (own.length === 0) return `I call tools by name (${example})`;
+  const list = new Intl.ListFormat('en-GB').format(own.map(([, english]) => english));
+  return `I can ${list}. I call other tools by name (${example})`;
+}
+
+function abilitiesInChinese(own: typeof ABILITIES, other: string | undefined): string {
+  const example = other === undefined ? '调用 weather 奥斯陆' : `调用 ${other} …`;
+  if (own.length === 0) return `我能按名称调用工具（${example}）`;
+  return `我${own.map(([, , chinese]) => chinese).join('，')}，还能按名称调用其他工具（${example}）`;
+}
+
+export function greeting(asked: Asked): string {
+  return asked.isChinese
+    ? `你好！我是 Jackdaw 的离线模型。${abilities(asked)}。${HOW_ZH}`
+    : `Hello! I am Jackdaw's offline model. ${abilities(asked)}. ${HOW_EN}`;
+}
+
+export function thanks({ isChinese }: Asked): string {
   return isChinese ? '不客气！' : 'You are welcome!';
 }
 
-export function farewell(isChinese: boolean): string {
+export function farewell({ isChinese }: Asked): string {
   return isChinese ? '再见！' : 'Goodbye!';
 }
 
-export function describeSelf(isChinese: boolean): string {
-  return isChinese
-    ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型。${CAN_ZH}。${HOW_ZH}`
-    : `I am Jackdaw's offline model: a few rules, not a language model. ${CAN_EN}. ${HOW_EN}`;
+export function describeSelf(asked: Asked): string {
+  return asked.isChinese
+    ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型。${abilities(asked)}。${HOW_ZH}`
+    : `I am Jackdaw's offline model: a few rules, not a language model. ${abilities(asked)}. ${HOW_EN}`;
 }
 
 /** Answer to a question that no rule matches. */
-export function beyondMeans(isChinese: boolean): string {
-  return isChinese
-    ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型，没有听懂这个问题。${CAN_ZH}。${HOW_ZH}`
-    : `I am Jackdaw's offline model: a few rules, not a language model, and I did not understand. ${CAN_EN}. ${HOW_EN}`;
+export function beyondMeans(asked: Asked): string {
+  return asked.isChinese
+    ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型，没有听懂这个问题。${abilities(asked)}。${HOW_ZH}`
+    : `I am Jackdaw's offline model: a few rules, not a language model, and I did not understand. ${abilities(asked)}. ${HOW_EN}`;
 }
 
 export function lacksPrevious(isChinese: boolean): string {
@@ -61,24 +86,24 @@ export function lacksTool(tool: string, isChinese: boolean): string {
 }
 
 export function noTool(tool: string, tools: readonly string[], isChinese: boolean): string {
-  const names = tools.join(', ') || (isChinese ? '无' : 'none');
+  const names = tools.join(isChinese ? '、' : ', ') || (isChinese ? '无' : 'none');
   return isChinese ? `没有工具 ${tool}。可用的工具：${names}。` : `There is no tool ${tool}. The tools are: ${names}.`;
 }
 
 /** How to call a tool whose arguments are missing or unclear. */
 export function lacksArguments({ name, parameters }: OfflineTool, isChinese: boolean): string {
   const example = parameters.map((parameter) => `"${parameter.name}":${EXAMPLES[parameter.type] ?? '"…"'}`);
-  const call = `call ${name} {${example.join(',')}}`;
+  const call = `${name} {${example.join(',')}}`;
   return isChinese
-    ? `工具 ${name} 需要参数，例如：${call}`
-    : `The tool ${name} needs its arguments, for example: ${call}`;
+    ? `工具 ${name} 需要参数，例如：调用 ${call}`
+    : `The tool ${name} needs its arguments, for example: call ${call}`;
 }
 
 export function listTools(tools: readonly OfflineTool[], isChinese: boolean): string {
   if (tools.length === 0) return isChinese ? '这个智能体没有工具。' : 'This agent has no tools.';
   const [first] = tools;
   const lines = tools.map(({ name, description }) => `- ${name}: ${firstSentence(description)}`);
-  const how = isChinese ? `调用示例：call ${first?.name} …` : `To call one: call ${first?.name} …`;
+  const how = isChinese ? `调用示例：调用 ${first?.name} …` : `To call one: call ${first?.name} …`;
   return [isChinese ? '我的工具：' : 'My tools:', ...lines, how].join('\n');
 }
 
@@ -97,6 +122,8 @@ export function userName(name: string | undefined, isChinese: boolean): string {
   return isChinese ? '我还不知道你的名字。请说“我叫……”。' : 'I do not know your name yet. Say "My name is …".';
 }
 
-export function toolFailed(tool: string, error: string, isChinese: boolean): string {
-  return isChinese ? `工具 ${tool} 失败：${error}` : `The tool ${tool} failed: ${error}`;
+/** @param result the result of a failed call, with or without the loop's prefix `Error:` */
+export function toolFailed(tool: string, result: string, isChinese: boolean): string {
+  const error = result.replace(/^Error: */, '');
+  return isChinese ? `调用工具 ${tool} 失败：${error}` : `The tool ${tool} failed: ${error}`;
 }

@@ -46,9 +46,7 @@ describe('OfflineModel', () => {
   });
 
   it('reports a failed tool', async () => {
-    expect(await answerAfter('1/0', 'Error: division by zero')).toBe(
-      'The tool calculator failed: Error: division by zero',
-    );
+    expect(await answerAfter('1/0', 'Error: division by zero')).toBe('The tool calculator failed: division by zero');
   });
 
   it('returns the note of an edited call with its result', async () => {
@@ -56,7 +54,7 @@ describe('OfflineModel', () => {
       '[A person changed the arguments of this call to {"expression":"1/0"}. The following is the result of the changed call.]\n';
     expect(await answerAfter('1+1', `${note}7`)).toBe(`${note}7`);
     expect(await answerAfter('1+1', `${note}Error: division by zero`)).toBe(
-      `${note}The tool calculator failed: Error: division by zero`,
+      `${note}The tool calculator failed: division by zero`,
     );
   });
 
@@ -73,6 +71,20 @@ describe('OfflineModel', () => {
       expect(message.content).toContain('OPENAI_API_KEY=');
       expect(message.content).toContain('LLM_PROVIDER=ollama');
     }
+  });
+
+  it('describes its abilities with the tools of the agent', async () => {
+    const pay = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
+    const clock = { name: 'get_timestamp', description: 'Returns the time.', inputSchema: { type: 'object' } };
+    const textOf = async (...given: Parameters<typeof ask>) => (await model.generate(ask(...given))).message.content;
+    expect(await textOf('hello', [pay])).toMatch(/offline model\. I call tools by name \(call pay …\)\. To use/);
+    expect(await textOf('你好', [pay])).toMatch(/离线模型。我能按名称调用工具（调用 pay …）。要使用/);
+    expect(await textOf('hello', [])).toContain('This agent has no tools that I could call.');
+    expect(await textOf('你好', [])).toContain('这个智能体没有可以调用的工具。');
+    expect(await textOf('hello', [clock, pay])).toContain(
+      'I can look up the time (what time is it in Tokyo?). I call other tools by name (call pay …).',
+    );
+    expect(await textOf('写一首诗', [clock])).toContain('我能告诉你时间（东京现在几点？），还能按名称调用其他工具');
   });
 
   it('names a missing tool', async () => {

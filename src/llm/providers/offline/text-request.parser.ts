@@ -25,7 +25,7 @@ const OPERATIONS: readonly { readonly operation: string; readonly words: RegExp;
       /\b(?:how many|count(?: the)?|number of) (?:characters|letters)\b|\bcharacter count\b|[多几][少个]个?(?:字符|字母|字)|字符?数/i,
   },
   { operation: 'length', words: /\blength\b|\bhow long is\b|长度/i, isVague: true },
-  { operation: 'trim', words: /\btrim\b|去[掉除]?(?:首尾|两端|前后)的?空格/i },
+  { operation: 'trim', words: /\btrim\b|(?:去[掉除]?)?(?:首尾|两端|两边|前后)的?空格/i },
 ];
 const QUOTATION = /[\ue000-\ue0ff]/g;
 const NOUN = '(?:(?:the|this) )?(?:word|text|string|phrase|sentence)';

@@ -12,7 +12,9 @@ const BEFORE_ARGUMENT = /^[\s:：,，、]*(?:(?:in|of|for|about|at|on|to|with|fr
 const BEFORE_SUBJECT =
   /^[\s,，]*(?:(?:please|what(?:'s|’s| is| are)?|how(?:'s|’s| is)?|show|tell|give|me|the|is|a)\b\s*|请|查询|查一下|查|看看|告诉我|帮我)/i;
 const AFTER_ARGUMENT = /(?:[,，]?\s*please)?[\s?？.。!！]*$/i;
-const AFTER_SUBJECT = /(?:['’]s|的)?\s*$/i;
+const AFTER_SUBJECT = /(?:['’]s|的)?[\s(（]*$/i;
+/** Marks after a name, such as a closing parenthesis, are no argument. */
+const ONLY_MARKS = /^[^\p{L}\p{N}\ue000-\ue0ff]*$/u;
 
 /** A call of a tool by its name. An unknown name is another kind of request. */
 export function findNamedCall({ text, tools, isChinese }: OfflineQuestion): OfflineAnswer | undefined {
@@ -40,7 +42,7 @@ export function findMentionedTool({ text, tools, isChinese }: OfflineQuestion): 
   const [only] = best;
   if (!only || best.length > 1) return undefined;
   const after = masked.slice(only.to).replace(BEFORE_ARGUMENT, '').replace(AFTER_ARGUMENT, '');
-  const argument = after === '' ? subjectOf(masked.slice(0, only.from)) : after;
+  const argument = ONLY_MARKS.test(after) ? subjectOf(masked.slice(0, only.from)) : after;
   return callWith(only.tool, unmask(argument).trim(), isChinese);
 }
 

@@ -7,7 +7,7 @@ const INTRODUCTIONS = [
 ];
 const NO_NAME = /^(?:什么|啥|谁|in|at|on|back)/i;
 const ASKS_NAME =
-  /\b(?:what(?:'s|’s| is) my name|who am i|(?:remember|know) my name)\b|我(?:的名字)?叫什么|我的名字是什么|我是谁/i;
+  /\b(?:what(?:'s|’s| is) my name|who am i|(?:remember|know) my name)\b|我(?:的名字)?叫什么|(?:记得|知道)我(?:的名字|叫什么|是谁)|我的名字是什么|我是谁/i;
 
 /** The name by which a user introduces themselves. */
 export function findUserName(text: string): string | undefined {

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { assertNode } from './config.loader.js';
+
+describe('assertNode', () => {
+  it.each([
+    ['20.20.2', '9'],
+    ['22.18.0', '10'],
+    ['23.0.0', '9'],
+  ])('refuses Node %s with Node-API %s', (node, napi) => {
+    expect(() => assertNode({ node, napi })).toThrow(`Jackdaw needs Node 22.19 or newer; this is ${node}`);
+  });
+
+  it.each([
+    ['22.19.0', '10'],
+    ['24.0.0', '10'],
+  ])('accepts Node %s', (node, napi) => {
+    expect(() => assertNode({ node, napi })).not.toThrow();
+  });
+});
