@@ -129,7 +129,7 @@ function outputInvalid(loop: Loop, { problem, mayRepair }: FormatFault): AppErro
   const often = isEarly ? `${after}, and the run reached its limit of ${limits.maxIterations} model calls` : after;
   return new AppError(
     'OUTPUT_INVALID',
-    `The answer of the model "${model.name}" of ${model.provider} does not have the format that was asked for${often}: ${problem}.`,
+    `The answer of the model "${model.name}" of ${model.provider} does not have the requested format${often}: ${problem}.`,
     { isRetryable: mayRepair, details: { problem, repairs } },
   );
 }
