@@ -26,7 +26,11 @@ const COMPOSITION = ['client', 'server', 'openapi', 'logging', 'testing'];
 const SDKS = [
   { name: 'openai', packages: ['openai'], folders: ['^src/llm/'] },
   { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
-  { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/', '^src/database-extension/'] },
+  {
+    name: 'better-sqlite3',
+    packages: ['better-sqlite3-v13'],
+    folders: ['^src/persistence/', '^src/database-extension/'],
+  },
   { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/', '^src/database-extension/'] },
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/distributed/'] },
   {
@@ -59,7 +63,7 @@ const SDKS = [
   { name: 'yaml', packages: ['js-yaml'], folders: ['^src/rest-tool/openapi/'] },
   { name: 'swagger-converter', packages: ['@scalar/openapi-upgrader'], folders: ['^src/rest-tool/openapi/'] },
   { name: 'html-to-text', packages: ['html-to-text'], folders: ['^src/rest-tool/'] },
-  { name: 'swagger', packages: ['@nestjs/swagger', 'swagger-ui-dist'], folders: ['^src/openapi/'] },
+  { name: 'swagger', packages: ['@nestjs/swagger'], folders: ['^src/openapi/'] },
   { name: 'event-emitter', packages: ['@nestjs/event-emitter'], folders: ['^src/extension/events/'] },
   {
     name: 'mcp',
@@ -186,10 +190,10 @@ export default {
     },
     {
       name: 'no-dev-dependency',
-      comment: 'What src/ imports must be there after `npm ci --omit=dev`.',
+      comment: 'What src/ imports is a dependency or a peer of the package.',
       severity: 'error',
       from: { path: '^src/', pathNot: TESTS },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'] },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer'] },
     },
     {
       name: 'not-resolvable',

@@ -131,7 +131,7 @@ async function createSqlite() {
   );
   const [{ turn, together, close }, { other, close: closeSecond }] = [await ours(store), await ours(second)];
   await closeSecond();
-  const Sqlite = createRequire(import.meta.url)('better-sqlite3');
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3-v13');
   const handle = new Sqlite(join(folder, 'b'));
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL']) handle.pragma(pragma);
   const prepared = new Map([BEGIN, COMMIT, UPDATE, CHANGE, INSERT, FORGET].map((sql) => [sql, handle.prepare(sql)]));

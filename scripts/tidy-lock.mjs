@@ -75,7 +75,7 @@ for (const entry of Object.values(packages)) {
 
 // The package ships its binaries and declares `gypfile: false`, which npm does not copy into the lock file. Without it
 // `npm ci` runs node-gyp, which fails on a machine without Python.
-packages['node_modules/better-sqlite3'].gypfile = false;
+packages['node_modules/better-sqlite3-v13'].gypfile = false;
 
 lock.packages = Object.fromEntries(Object.entries(packages).toSorted(([a], [b]) => a.localeCompare(b, 'en')));
 writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);

@@ -23,7 +23,7 @@ describe('package-lock.json', () => {
   });
 
   it('prevents npm from compiling better-sqlite3, which includes its binaries', () => {
-    expect(packages['node_modules/better-sqlite3']?.gypfile).toBe(false);
+    expect(packages['node_modules/better-sqlite3-v13']?.gypfile).toBe(false);
   });
 
   it('has the prebuilt packages of each platform', () => {

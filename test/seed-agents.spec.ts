@@ -55,7 +55,7 @@ describe('the examples', () => {
   it('run a database that an agent reads through an extension', async () => {
     const folder = host.environment().DATA_DIR;
     const file = join(folder, 'shop.db');
-    const database = new (createRequire(import.meta.url)('better-sqlite3') as Sqlite)(file);
+    const database = new (createRequire(import.meta.url)('better-sqlite3-v13') as Sqlite)(file);
     database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT)');
     database.exec("INSERT INTO orders VALUES (1, 'lamp'), (2, 'sofa')");
     database.close();

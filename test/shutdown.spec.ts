@@ -10,7 +10,10 @@ interface SqliteFile {
   prepare(sql: string): { get(): { runs: number } };
   close(): void;
 }
-const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (path: string, options: object) => SqliteFile;
+const Sqlite = createRequire(import.meta.url)('better-sqlite3-v13') as new (
+  path: string,
+  options: object,
+) => SqliteFile;
 
 const SESSION = 'closing';
 const CLEAN: ProcessEnd = { code: 0, signal: null };

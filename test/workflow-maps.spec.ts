@@ -231,7 +231,7 @@ interface SqliteFile {
 
 /** Records a step of a run in the database of a server that is stopped. */
 function recordStep(world: WorkflowWorld, runId: string, step: Record<string, string>): void {
-  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (path: string) => SqliteFile;
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3-v13') as new (path: string) => SqliteFile;
   const database = new Sqlite(join(world.folder, 'jackdaw.db'));
   const row = { run_id: runId, tenant: 'default', epoch: 1, created_at: 1, ...step };
   const [names, values] = [Object.keys(row), Object.values(row)];

@@ -23,7 +23,7 @@ interface Statement {
   iterate(...parameters: unknown[]): Iterable<unknown[]>;
 }
 
-const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (file: string, options: object) => Handle;
+const Sqlite = createRequire(import.meta.url)('better-sqlite3-v13') as new (file: string, options: object) => Handle;
 const HEAP_BYTES = 64 * 1024 * 1024;
 const WATCH_MS = 500;
 /** Settings of the whole process, which would affect the next read. */

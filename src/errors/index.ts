@@ -4,4 +4,5 @@ export type { AppErrorOptions } from './app.error.js';
 export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { HttpExceptionFilter } from './http-exception.filter.js';
+export { loadPackage } from './load-package.js';
 export type { Problem } from './problem.types.js';

@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
+import { loadPackage } from '../errors/index.js';
 import { VERSION } from '../kernel/index.js';
 import { withEventTypes } from './event.mapper.js';
 import { withNullTypes } from './null.mapper.js';
@@ -57,7 +58,8 @@ export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly 
   fastify.get('/docs/json', async () => withTools(await (document ??= createDocument(app)), tools()));
   for (const [file, type] of ASSETS) {
     fastify.get(`/docs/${file}`, (_request, reply) => {
-      const path = require.resolve(`swagger-ui-dist/${file}`);
+      // A dependency of @nestjs/swagger.
+      const path = createRequire(require.resolve('@nestjs/swagger')).resolve(`swagger-ui-dist/${file}`);
       return reply.type(type).header('cache-control', 'public, max-age=86400').send(createReadStream(path));
     });
   }
@@ -65,7 +67,7 @@ export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly 
 
 async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObject> {
   const [{ DocumentBuilder, SwaggerModule }, { default: metadata }] = await Promise.all([
-    import('@nestjs/swagger'),
+    loadPackage('@nestjs/swagger', 'DOCS_ENABLED', () => import('@nestjs/swagger')),
     import('./generated/openapi-metadata.js'),
   ]);
   const plugin: Record<string, object> = await metadata();

@@ -1,5 +1,6 @@
 import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
+import { loadPackage } from '../errors/index.js';
 import { readText } from '../kernel/index.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
@@ -22,7 +23,7 @@ export interface MariadbConnections {
 /** Creates a pool, which connects at its first use. The driver is imported only here. */
 export async function createMariadbPool(url: ServerUrl): Promise<MariadbConnections> {
   const options = connectionOptions(url);
-  const { default: mysql } = await import('mysql2');
+  const { default: mysql } = await loadPackage('mysql2', 'MariaDB', () => import('mysql2'));
   const pool = mysql.createPool({ ...options, connectionLimit: SERVER_LIMITS.connections });
   pool.on('connection', (connection) => {
     // The pool handles the first error only; another one would end the process.

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Client as PgClient, ClientConfig, Pool as PgPool } from 'pg';
-import { loadPostgresClient } from './postgres-client.factory.js';
+import { loadPostgres, loadPostgresClient } from './postgres-client.factory.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
 
@@ -17,7 +17,7 @@ export async function createPostgresPool(
   connectionString: string,
   { params }: ServerUrl,
 ): Promise<PostgresConnections> {
-  const [{ Pool, types }, Client] = await Promise.all([import('pg'), loadPostgresClient()]);
+  const [{ Pool, types }, Client] = await Promise.all([loadPostgres(), loadPostgresClient()]);
   // PostgreSQL returns the sum of a bigint column as numeric.
   const numbers: readonly TypeId[] = [types.builtins.INT8, types.builtins.NUMERIC];
   const url = new URL(connectionString);

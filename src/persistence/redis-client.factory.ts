@@ -1,9 +1,15 @@
 import type { Redis } from 'ioredis';
+import { loadPackage } from '../errors/index.js';
 import { isDoneWithin } from '../kernel/index.js';
 import { AnswerDeadline } from './answer-deadline.policy.js';
 
 /** Time for Redis to answer pending commands at close, in ms. */
 const CLOSE_WAIT_MS = 1000;
+
+/** The driver of Redis. @throws AppError `CONFIG_INVALID` if it is not installed */
+export function loadRedis() {
+  return loadPackage('ioredis', 'Redis', () => import('ioredis'));
+}
 
 /**
  * A client of a Redis that is not the journal: commands without a connection fail at once, and the client reconnects.
@@ -12,7 +18,7 @@ const CLOSE_WAIT_MS = 1000;
  * @param timeoutMs longest wait for an answer, up to an eighth longer; without it as long as the connection lasts
  */
 export async function createRedisClient(url: string, timeoutMs?: number): Promise<Redis> {
-  const { Redis } = await import('ioredis');
+  const { Redis } = await loadRedis();
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
   client.on('error', () => undefined);
   return timeoutMs === undefined ? client : withDeadline(client, new AnswerDeadline(timeoutMs));

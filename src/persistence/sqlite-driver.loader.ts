@@ -8,5 +8,5 @@ export type SqliteDriver = new (path: string, options: { timeout: number }) => S
  * two copies in one process drop each other's file locks (sqlite.org/howtocorrupt.html, 2.2.1).
  */
 export function loadSqliteDriver(): SqliteDriver {
-  return createRequire(import.meta.url)('better-sqlite3') as SqliteDriver;
+  return createRequire(import.meta.url)('better-sqlite3-v13') as SqliteDriver;
 }

@@ -77,7 +77,7 @@ describe('a database that cannot be opened', () => {
   it('is reported as locked only when another process writes to it', async () => {
     await (await open(folder)).database.ping();
     await opened.pop()!.close();
-    const other = new (createRequire(import.meta.url)('better-sqlite3') as new (path: string) => SqliteHandle)(
+    const other = new (createRequire(import.meta.url)('better-sqlite3-v13') as new (path: string) => SqliteHandle)(
       join(folder, 'jackdaw.db'),
     );
     other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');

@@ -103,7 +103,7 @@ describe('a second opening', () => {
 
   it('is refused while another process has the lock, and possible after that was killed', async () => {
     const file = join(folder, 'jackdaw.db');
-    const script = `const Sqlite = require('better-sqlite3');
+    const script = `const Sqlite = require('better-sqlite3-v13');
       new Sqlite(process.argv[1] + '.lock').exec('BEGIN EXCLUSIVE');
       console.log('locked');
       setInterval(() => undefined, 1000);`;

@@ -1,4 +1,5 @@
 import { serverConfig, type ServerConfig } from '../config/index.js';
+import { loadPackage } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 
 /** A running server. */
@@ -14,7 +15,7 @@ export interface Server {
  * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
  */
 export async function serve(options: JackdawOptions = {}): Promise<Server> {
-  const bootstrap = await import('./bootstrap.js');
+  const bootstrap = await loadPackage('@nestjs/platform-fastify', 'serve()', () => import('./bootstrap.js'));
   const app = await bootstrap.serve(options);
   const { prefix } = app.get<ServerConfig>(serverConfig.KEY);
   return { url: `${await app.getUrl()}${prefix}`, close: () => app.close() };

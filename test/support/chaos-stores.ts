@@ -126,7 +126,10 @@ interface SqliteFile {
 }
 
 function readSqlite<Row>(file: string, sql: string): Row[] {
-  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (path: string, options: object) => SqliteFile;
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3-v13') as new (
+    path: string,
+    options: object,
+  ) => SqliteFile;
   const database = new Sqlite(file, { fileMustExist: true });
   try {
     return database.prepare(sql).all() as Row[];

@@ -8,6 +8,7 @@ import { buildIfStale } from './process.js';
 export interface PackageFile {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
   readonly scripts: Readonly<Record<string, string>>;
 }
 
@@ -46,8 +47,9 @@ export class PackedConsumer {
         .split('\n')
         .map((path) => path.replace('package/', '')),
     );
-    const { dependencies, peerDependencies } = consumer.package();
-    consumer.link([...Object.keys(dependencies), ...Object.keys(peerDependencies), ...COMPILING, ...more]);
+    const { dependencies, peerDependencies, peerDependenciesMeta } = consumer.package();
+    const required = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);
+    consumer.link([...Object.keys(dependencies), ...required, ...COMPILING, ...more]);
     return consumer;
   }
 

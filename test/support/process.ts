@@ -23,7 +23,7 @@ process.on('exit', () => {
 
 /** Compiles `src` if it has changed; of several test files at once, one builds and the others wait for it. */
 export function buildIfStale(): void {
-  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as Lock;
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3-v13') as Lock;
   const lock = new Sqlite('node_modules/.jackdaw-build.lock', { timeout: BUILD_TIMEOUT_MS });
   try {
     lock.exec('BEGIN EXCLUSIVE');

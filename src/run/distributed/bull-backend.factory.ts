@@ -1,5 +1,6 @@
 import type { DelayedError, Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import { loadPackage } from '../../errors/index.js';
 import { loadPostgresClient } from '../../persistence/index.js';
 import { applicationName } from '../application-name.mapper.js';
 
@@ -18,6 +19,10 @@ export interface BullBackend {
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<Worker>;
 }
 
+function loadBull() {
+  return loadPackage('bullmq', 'A cluster', () => import('bullmq'));
+}
+
 /** Redis if configured, else the journal's PostgreSQL. BullMQ is imported only here. */
 export async function openBackend(config: DatabaseConfig, { leaseMs }: RunConfig['cluster']): Promise<BullBackend> {
   const { redisUrl } = config;
@@ -25,7 +30,7 @@ export async function openBackend(config: DatabaseConfig, { leaseMs }: RunConfig
 }
 
 async function openRedis(config: DatabaseConfig, url: string): Promise<BullBackend> {
-  const bull = await import('bullmq');
+  const bull = await loadBull();
   const prefix = `jackdaw-${applicationName(config)}`;
   return {
     DelayedError: bull.DelayedError,
@@ -37,7 +42,7 @@ async function openRedis(config: DatabaseConfig, url: string): Promise<BullBacke
 }
 
 async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<BullBackend> {
-  const [bull, Client] = await Promise.all([import('bullmq'), loadPostgresClient()]);
+  const [bull, Client] = await Promise.all([loadBull(), loadPostgresClient()]);
   const { Queue, Worker } = bull.withBackend(bull.createPostgresBackend);
   const connection = {
     connectionString: config.url!,

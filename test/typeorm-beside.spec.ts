@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PackedConsumer } from './support/packed-consumer.js';
+
+describe('TypeORM 0.3 of a host beside Jackdaw', () => {
+  let consumer: PackedConsumer;
+  beforeAll(async () => {
+    consumer = await PackedConsumer.create('test/fixtures/typeorm', ['typeorm-v03']);
+  });
+  afterAll(() => consumer.remove());
+
+  it.each([
+    ['its entities load and connect before Jackdaw', 'load,connect,jackdaw'],
+    ['Jackdaw starts between them', 'load,jackdaw,connect'],
+    ['Jackdaw is imported first and starts last', 'import,load,connect,jackdaw'],
+    ['Jackdaw is imported first and starts between them', 'import,load,jackdaw,connect'],
+    ['its entities load after the start of Jackdaw', 'jackdaw,load,connect'],
+  ])('works if %s', (_title, order) => {
+    const { code, output } = consumer.node(['host.mjs', order, `${consumer.folder}/${order.replaceAll(',', '-')}`]);
+    // A slow disk adds a warning before it.
+    expect([code, output.trimEnd().split('\n').at(-1)]).toEqual([0, 'lamp true']);
+  });
+});
