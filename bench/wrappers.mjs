@@ -52,7 +52,7 @@ const settings = {
 
 function stackOf(env, cache) {
   const { config } = loadConfig({ env: { ...access, ...env } });
-  return new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, cache);
+  return new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, cache, null);
 }
 const models = {
   bare: registry.create(settings),

@@ -66,7 +66,7 @@ describe.each(PROVIDERS)('a connection to %s whose TLS handshake never ends', (p
 
   const modelAt = (baseUrl: string): ChatModel => {
     const { config } = loadConfig({ env: { ...llm.envOf(provider), LLM_MAX_ATTEMPTS: '1' } });
-    const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm);
+    const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, null, null);
     return stack.create({ provider, model: 'some-model', apiKey: 'k', timeoutMs: REPLY_MS, baseUrl });
   };
 

@@ -111,7 +111,7 @@ function modelOf(provider: string, env: Record<string, string> = {}, from = llm)
       ...env,
     },
   });
-  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm);
+  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, null, null);
   const { llm: given } = config;
   const settings = {
     provider,

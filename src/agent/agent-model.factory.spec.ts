@@ -29,7 +29,7 @@ describe('the model of an agent', () => {
   const registry = new ModelRegistry();
   for (const factory of factories) registry.register(factory);
   const models = new AgentModelFactory(
-    new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm),
+    new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, null, null),
     config.llm,
     null,
   );

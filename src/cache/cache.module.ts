@@ -3,7 +3,7 @@ import { cacheConfig, databaseConfig, securityConfig } from '../config/index.js'
 import { chooseCache, OWN_CACHE } from './cache.factory.js';
 import { Cache } from './cache.js';
 
-/** Provides the `Cache`; `null` if none is configured: inject it with `@Optional()`. */
+/** Provides the `Cache`; `null` if none is configured: models then have no cache, and tools one of their process. */
 @Module({
   providers: [
     {

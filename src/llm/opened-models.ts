@@ -67,7 +67,7 @@ export class OpenedModels {
     this.registry = createModelRegistry(httpOptions(config), new ModelFactories(modelFactories));
     this.keys = new KeyPoolRegistry(config);
     this.keys.onModuleInit();
-    this.stack = new ModelStackFactory(this.registry, this.keys, config, cache);
+    this.stack = new ModelStackFactory(this.registry, this.keys, config, cache, null);
     this.trace = trace;
   }
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { Cache, MemoryCache } from '../cache/index.js';
 import { ConfiguredSecrets } from '../config/index.js';
@@ -59,7 +59,7 @@ export class ToolRegistry implements OnApplicationShutdown {
    * @param secrets masked in errors; by default none
    */
   constructor(
-    @Optional() @Inject(Cache) cache: Cache | null = null,
+    @Inject(Cache) cache: Cache | null = null,
     states: StatefulCalls = NO_STATEFUL_CALLS,
     private readonly secrets: ConfiguredSecrets = new ConfiguredSecrets([]),
   ) {

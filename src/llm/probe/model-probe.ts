@@ -166,7 +166,7 @@ function toEnvLines(lessons: readonly ProbeLesson[], llm: LlmConfig): readonly s
 function probedModel(llm: LlmConfig, registry: ModelRegistry): ProbedModel {
   const { breaker } = llm.resilience;
   const rules = { ...llm, resilience: { ...llm.resilience, breaker: { ...breaker, failures: 0 } } };
-  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(llm), rules);
+  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(llm), rules, null, null);
   const settings = configuredSettings(llm, llm);
   return {
     create: (capabilities) => stack.create({ ...settings, capabilities: { ...llm.capabilities, ...capabilities } }),

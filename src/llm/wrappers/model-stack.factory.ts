@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
 import { llmConfig, type LlmConfig } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
@@ -50,8 +50,10 @@ export class ModelStackFactory {
     private readonly registry: ModelRegistry,
     private readonly keys: KeyPoolRegistry,
     @Inject(llmConfig.KEY) config: LlmConfig,
-    @Optional() @Inject(Cache) private readonly cache?: Cache | null,
-    @Optional() @Inject(ModelBudget) private readonly budget?: ModelBudget | null,
+    /** `null` if none is configured: models then have no cache as a wrapper. */
+    @Inject(Cache) private readonly cache: Cache | null,
+    /** `null` outside of an application: models then have no budgets as a wrapper. */
+    @Inject(ModelBudget) private readonly budget: ModelBudget | null,
   ) {
     this.rules = config.resilience;
     this.prices = config.prices;
