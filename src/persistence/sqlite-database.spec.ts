@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { DataSource, EntitySchema } from 'typeorm';
+import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { refusalOf } from './commit-refused.error.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
@@ -21,7 +22,13 @@ const ItemEntity = new EntitySchema<Item>({
 let source: DataSource;
 let database: SqliteDatabase;
 beforeEach(async () => {
-  source = new DataSource({ type: 'better-sqlite3', database: ':memory:', entities: [ItemEntity], synchronize: true });
+  source = new DataSource({
+    type: 'better-sqlite3',
+    driver: loadSqliteDriver(),
+    database: ':memory:',
+    entities: [ItemEntity],
+    synchronize: true,
+  });
   await source.initialize();
   const { databaseConnection } = source.driver as unknown as { databaseConnection: SqliteHandle };
   database = new SqliteDatabase(databaseConnection);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { DataSource } from 'typeorm';
+import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 
@@ -24,7 +25,7 @@ describe('toSteadySql', () => {
   );
 
   describe('equivalence', () => {
-    const source = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
+    const source = new DataSource({ type: 'better-sqlite3', driver: loadSqliteDriver(), database: ':memory:' });
     let handle: SqliteHandle;
     beforeAll(async () => {
       await source.initialize();

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { loadSqliteDriver } from '../../src/persistence/sqlite-driver.loader.js';
 import type { DatabaseKind } from '../../src/config/index.js';
 import { newFolder } from './jackdaw.js';
 import type { TestDatabase } from './test-databases.js';
@@ -106,7 +107,7 @@ async function openOwner(kind: DatabaseKind, { url }: TestDatabase): Promise<Own
 async function openFile(): Promise<Owned> {
   const folder = newFolder();
   const options = { type: 'better-sqlite3', database: join(folder, 'shop.db') } as const;
-  const owner = await new DataSource(options).initialize();
+  const owner = await new DataSource({ ...options, driver: loadSqliteDriver() }).initialize();
   const drop = async () => {
     await owner.destroy();
     rmSync(folder, { recursive: true });
