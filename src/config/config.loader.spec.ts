@@ -33,7 +33,7 @@ describe('loadConfig', () => {
         outgoing: { allow: [], ports: [] },
         ownership: 'principal',
       },
-      definitionFiles: { variables: {} },
+      definitionFiles: { hasDefaults: true, variableNames: expect.any(Object), variables: {} },
       tool: { restFiles: [], secrets: {}, builtinTools: expect.any(Array), taintRule: 'facts' },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
       mcp: {
