@@ -104,6 +104,15 @@ describe('the environment of a host application', () => {
       expect((await start())[0]).toMatch(/^JACKDAW_CLUSTER_LEASE_MS does nothing.*MariaDB with JACKDAW_REDIS_URL/);
     });
 
+    it('names the variables in errors of the database', async () => {
+      writeFileSync('taken', '');
+      set({ JACKDAW_DATA_DIR: 'taken' });
+      await expect(start()).rejects.toThrow(/set another JACKDAW_DATA_DIR/);
+      await expect(start({ env: { DATA_DIR: 'taken' } })).rejects.toThrow(/set another DATA_DIR/);
+      set({ JACKDAW_DATABASE_URL: 'postgres://reader@127.0.0.1:1/none' });
+      await expect(start()).rejects.toThrow(/correct JACKDAW_DATABASE_URL/);
+    });
+
     it('reads secrets of files that JACKDAW_…_FILE names', async () => {
       writeFileSync('keys', 'short');
       set({ JACKDAW_ENCRYPTION_KEYS_FILE: 'keys', ENCRYPTION_KEYS_FILE: 'missing' });
