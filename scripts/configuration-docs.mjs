@@ -14,6 +14,16 @@ Set these variables in the environment, or in a file \`.env\` in the working dir
 The environment takes precedence. An invalid value or line stops the start; the error lists all mistakes. An empty value
 counts as not set. [config/.env.example](../config/.env.example) contains every variable.
 
+In a host application (\`JackdawModule.forRoot\`, \`createAgent\`) these names have the prefix \`JACKDAW_\`: \`JACKDAW_DATA_DIR\`,
+\`JACKDAW_DATABASE_URL_FILE\`. Names without it belong to the host. Only \`LLM_*\`, \`OTEL_*\`, the providers' own names (\`OPENAI_API_KEY\`) and
+the proxies (\`HTTP_PROXY\`, \`HTTPS_PROXY\`, \`NO_PROXY\`) have no prefix. A host application reads \`.env\` and the files in \`config/\` only with
+the option \`files: true\`. A server (\`npm start\`, \`serve\`) accepts both forms, and so do variables given in code
+(\`config\`, \`env\`). Of both in one source, the one with the prefix applies.
+
+An unknown name with the prefix stops the start. Ignored are \`JACKDAW_URL\`, \`JACKDAW_MCP_CHILD\`, and what Kubernetes sets for a
+service called \`jackdaw\`: \`JACKDAW_SERVICE_*\`, \`JACKDAW_PORT_*\`, and \`JACKDAW_PORT\` with a value \`tcp://…\`. For a service with another name
+that starts with \`jackdaw-\`, set \`enableServiceLinks: false\`.
+
 Each secret can be in a file, as container platforms mount it: \`DATABASE_URL_FILE=/run/secrets/database-url\` gives the
 value of \`DATABASE_URL\`. This applies to ${secrets.map(code).join(', ')}, to the secrets of \`TOOL_SECRETS\`, and to the
 variables to which \`config/mcp-servers.json\` refers. A file of several keys has one entry per line. The keys of providers
@@ -45,7 +55,8 @@ export function renderPage(namespaces) {
 
 /** config/.env.example: every variable, commented out. */
 export function renderExample(namespaces) {
-  const head = '# Copy to .env in the working directory; the process environment wins over it.';
+  const head =
+    '# Copy to .env in the working directory; the process environment wins over it. A host application needs the option\n# files: true, and the prefix JACKDAW_ for all names except LLM_*, those of providers, and proxies.';
   const blocks = namespaces.flatMap(({ variables }) =>
     variables.map(
       ({ name, default: fallback = '', description }) => `# ${description.replaceAll('`', '')}\n#${name}=${fallback}`,

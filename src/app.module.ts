@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import { ApiModule } from './api/index.js';
-import { ConfiguredSecrets, serverConfig, type ServerConfig } from './config/index.js';
+import { ConfiguredSecrets, loadGiven, type LoadedConfig, serverConfig, type ServerConfig } from './config/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { createRedaction, createTextLog, createTurnLog, logOptions } from './logging/index.js';
@@ -13,6 +13,11 @@ import { SecurityPolicies } from './tool-policy/index.js';
 export interface AppOptions extends JackdawOptions {
   /** Destination of the log; by default standard output. */
   readonly logStream?: DestinationStream;
+}
+
+/** The configuration of a server: its variables have the prefix or not, and it reads files by default. */
+export function loadServer({ config = {}, authenticator, files = true }: AppOptions): LoadedConfig {
+  return loadGiven(config, { hasAuthenticator: authenticator !== undefined, hasFiles: files });
 }
 
 /** The server: Jackdaw with HTTP. */
@@ -30,7 +35,7 @@ export class AppModule {
           },
           inject: [serverConfig.KEY, SecurityPolicies, ConfiguredSecrets],
         }),
-        JackdawModule.forRoot(options),
+        JackdawModule.forRoot({ ...options, config: loadServer(options) }),
         ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),
         SecurityModule,
         ApiModule,

@@ -40,8 +40,13 @@ import { ToolModule } from './tool/index.js';
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
 export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions {
-  /** A loaded configuration, or variables that override the environment. */
-  readonly config?: Configuration | EnvRecord;
+  /** Variables that override the environment, with or without the prefix `JACKDAW_`, or a loaded configuration. */
+  readonly config?: Configuration | LoadedConfig | EnvRecord;
+  /**
+   * Whether to read `.env` and the files in `config/` (agents, workflows, `mcp-servers.json`); default false. Files and
+   * folders that variables or options name are always read. `serve` reads them by default.
+   */
+  readonly files?: boolean;
   /** Names of the built-in tools to add; `true` (default): those of `BUILTIN_TOOLS`; `false`: none. */
   readonly builtinTools?: BuiltinToolSelection;
   /** Whether to add `remember` and `recall`; by default as `LONG_TERM_MEMORY`. */
@@ -58,11 +63,11 @@ export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions {
   readonly runEvents?: boolean;
   /** Workflows in addition to the files in `config/workflows`: built with `WorkflowBuilder`, or as data; docs/workflows.md. */
   readonly workflows?: readonly WorkflowInput[];
-  /** Folder of workflow files, `false` for none; by default `WORKFLOWS_DIR`, or else `config/workflows` if it exists. */
+  /** Folder of workflow files, `false` for none; by default `WORKFLOWS_DIR`, or else with `files` `config/workflows`. */
   readonly workflowsDir?: string | false;
   /** HTTP endpoints, or those of an OpenAPI document, as tools, in addition to the files of `REST_TOOLS`; docs/rest-tools.md. */
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
-  /** Folder of agent files (docs/agent-files.md), `false` for none; by default `AGENTS_DIR`, or else `config/agents` if it exists. */
+  /** Folder of agent files (docs/agent-files.md), `false` for none; by default `AGENTS_DIR`, or else with `files` `config/agents`. */
   readonly agentsDir?: string | false;
   /** MCP servers in addition to those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
@@ -136,7 +141,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Equal options return the same module, so repeated imports create one Jackdaw. Other modules add to it with `forFeature`. */
   static forRoot(options: JackdawOptions = {}): DynamicModule {
-    const loaded = loadGiven(options.config ?? {}, options.authenticator !== undefined);
+    const loaded = loadGiven(options.config ?? {}, useOf(options));
     return moduleFor({ ...options, config: loaded }, () => JackdawModule.assemble(options, options, loaded));
   }
 
@@ -190,9 +195,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     return {
       module: JackdawModule,
       imports: [
-        loaded
-          ? AppConfigModule.of(loaded)
-          : AppConfigModule.forRoot(configOf(factoryOptions), options.authenticator !== undefined),
+        loaded ? AppConfigModule.of(loaded) : AppConfigModule.forRoot(configOf(factoryOptions), useOf(options)),
         ...foundations(options, factoryOptions),
         ...SHARED,
         memory,
@@ -243,6 +246,10 @@ function of<T>(
   part: (options: FactoryOptions) => T,
 ): T | AsyncOption<T> {
   return factoryOptions instanceof AsyncOption ? factoryOptions.map(part) : part(factoryOptions);
+}
+
+function useOf({ authenticator, files = false }: FixedOptions) {
+  return { hasAuthenticator: authenticator !== undefined, isHost: true, hasFiles: files };
 }
 
 function configOf(factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>) {

@@ -25,7 +25,12 @@ describe('the code in docs/library.md', () => {
   /** @returns the program's output */
   async function run(index: number, more: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> {
     const file = await folder.compile(SNIPPETS[index] ?? '');
-    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder.path, `data-${index}`), ...llm.env, ...more };
+    const env = {
+      PATH: process.env['PATH'],
+      JACKDAW_DATA_DIR: join(folder.path, `data-${index}`),
+      ...llm.env,
+      ...more,
+    };
     return promisify(execFile)(process.execPath, [file], { env });
   }
 

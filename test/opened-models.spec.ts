@@ -119,7 +119,7 @@ describe('openModels', () => {
   });
 
   it.each<[object, string]>([
-    [{ lmm: {} }, 'openModels(): unknown lmm (known: llm, env, modelFactories, trace).'],
+    [{ lmm: {} }, 'openModels(): unknown lmm (known: llm, env, files, modelFactories, trace).'],
     [{ llm: { apiType: 'openai', apiKey: ' ' } }, 'openModels(): llm.apiKey is blank: give a text, or omit it.'],
     [{ env: { BUDGET_DAY: 'tokens=5' } }, 'BUDGET_… limits the runs of an application only'],
     [{ env: { LLM_MAX_ATTEMPTS: 'x' } }, 'LLM_MAX_ATTEMPTS'],

@@ -30,7 +30,7 @@ describe('the code in the README and in docs/approvals.md', () => {
   function environment(): NodeJS.ProcessEnv {
     return {
       PATH: process.env['PATH'],
-      DATA_DIR: join(folder.path, 'data'),
+      JACKDAW_DATA_DIR: join(folder.path, 'data'),
       PORT: '0',
       ...llm.env,
     };

@@ -7,8 +7,8 @@ import { JackdawModule } from '../jackdaw.module.js';
 import { createNestContext } from './nest-context.factory.js';
 
 /**
- * Creates an agent for a script. It reads the environment and `.env` as the server does. If it fails, it shuts down
- * everything that it started.
+ * Creates an agent for a script. It reads the environment, where Jackdaw's own variables have the prefix `JACKDAW_`. If it
+ * fails, it shuts down everything that it started.
  * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `EXTENSION_INVALID`, `DATABASE_LOCKED`,
  *   `MCP_SERVER_NOT_FOUND`; McpError if the connection to the server that `mcp` names fails
  */

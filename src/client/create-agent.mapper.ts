@@ -30,6 +30,7 @@ const MODULE_FIELDS = [
   'securityPolicy',
   'telemetry',
   'logger',
+  'files',
   'cache',
   'sessionStore',
   'stateManagers',

@@ -33,8 +33,13 @@ export interface CreateAgentOptions {
   readonly chatModel?: ChatModel;
   /** Custom providers, in addition to those of Jackdaw. */
   readonly modelFactories?: readonly ModelFactory[];
-  /** Variables that override the environment, as in docs/configuration.md: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
+  /**
+   * Variables that override the environment, as in docs/configuration.md: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. In the
+   * environment those of Jackdaw have the prefix `JACKDAW_`.
+   */
   readonly env?: EnvRecord;
+  /** Whether to read `.env` and `config/mcp-servers.json`; default false. */
+  readonly files?: boolean;
   /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
   readonly tools?: readonly (Type | object)[];
   /** Extensions: classes, which Nest instantiates, or objects. */

@@ -15,6 +15,8 @@ export interface MemoryPersistence {
 
 const DRIVERS: readonly unknown[] = ['file', 'database', 'redis'];
 
+const STORE_NAMES = ['SESSION_STORE', 'JACKDAW_SESSION_STORE', 'JACKDAW_SESSION_STORE_FILE'];
+
 /**
  * The variables of a persistence.
  * @param env the other variables given in code
@@ -24,8 +26,9 @@ export function toStoreEnv(persistence: MemoryPersistence | undefined, env: EnvR
   if (persistence === undefined) return {};
   const problem = problemOf(persistence);
   if (problem !== undefined) throw new AppError('AGENT_INVALID', `createAgent: memory.persistence${problem}.`);
-  if (env['SESSION_STORE'] !== undefined) {
-    const message = 'createAgent: memory.persistence and env.SESSION_STORE are the same option: give one of them.';
+  const twice = STORE_NAMES.find((name) => env[name] !== undefined);
+  if (twice !== undefined) {
+    const message = `createAgent: memory.persistence and env.${twice} are the same option: give one of them.`;
     throw new AppError('AGENT_INVALID', message);
   }
   const { enabled, driver, config } = persistence;

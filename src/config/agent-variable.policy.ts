@@ -1,4 +1,7 @@
 import { ENV_NAMES, isSecret } from './env.schema.js';
+import { hostName } from './variable-name.policy.js';
+
+const SECRETS: readonly string[] = ENV_NAMES.filter((name) => isSecret(name));
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -7,6 +10,6 @@ type Variables = Readonly<Record<string, string>>;
  * tools authenticate with.
  */
 export function agentVariables(given: Variables, toolSecrets: Variables): Variables {
-  const secrets = new Set([...ENV_NAMES.filter(isSecret), ...Object.keys(toolSecrets)] as string[]);
+  const secrets = new Set([...SECRETS, ...SECRETS.map(hostName), ...Object.keys(toolSecrets)]);
   return Object.fromEntries(Object.entries(given).filter(([name]) => !secrets.has(name)));
 }

@@ -81,7 +81,7 @@ describe('namespaces', () => {
 
   it('name only existing variables as settings that applications of a process share', () => {
     const names = new Set(Object.values(NAMESPACES).flatMap(({ variables }) => Object.keys(variables)));
-    const { sharedSettings } = NAMESPACES.database.shape({ DATA_DIR: '.' }, { values: {} } as never);
+    const { sharedSettings } = NAMESPACES.database.shape({ DATA_DIR: '.' }, { values: {}, nameOf: String } as never);
     expect(Object.keys(sharedSettings).filter((name) => !names.has(name))).toEqual([]);
   });
 });

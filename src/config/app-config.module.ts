@@ -4,10 +4,11 @@ import { ModulesContainer } from '@nestjs/core';
 import { AppError } from '../errors/index.js';
 import { AsyncOption, provided } from '../kernel/index.js';
 import { ConfiguredSecrets, shortSecretWarnings } from './configured-secrets.js';
-import { readConfig, type EnvRecord, type LoadedConfig } from './config.loader.js';
+import { type ConfigUse, readConfig, type LoadedConfig } from './config.loader.js';
 import { NAMESPACE_NAMES, NAMESPACES, type Configuration } from './env.schema.js';
+import type { EnvRecord } from './variable-name.mapper.js';
 
-type Given = Configuration | EnvRecord;
+type Given = Configuration | LoadedConfig | EnvRecord;
 
 const LOADED = Symbol('LOADED');
 const CHECKED = Symbol('CHECKED');
@@ -16,12 +17,18 @@ const CHECKED = Symbol('CHECKED');
  * @param given a configuration that is already loaded, or variables that win over the process environment
  * @throws AppError `CONFIG_INVALID` that lists all errors
  */
-export function loadGiven(given: Given, hasAuthenticator: boolean): LoadedConfig {
-  return isLoaded(given) ? { config: given, warnings: [] } : readConfig(given, hasAuthenticator);
+export function loadGiven(given: Given, use: ConfigUse): LoadedConfig {
+  if (isLoaded(given)) return given;
+  if (!isConfiguration(given)) return readConfig(given, use);
+  return { config: given, warnings: [], secretWarnings: shortSecretWarnings(given) };
 }
 
-function isLoaded(given: Given): given is Configuration {
+function isConfiguration(given: Configuration | EnvRecord): given is Configuration {
   return typeof given['server'] === 'object';
+}
+
+function isLoaded(given: Given): given is LoadedConfig {
+  return 'config' in given && typeof given.config === 'object';
 }
 
 /** Provides the namespaces to the whole application; a class injects one by its `KEY`. */
@@ -29,11 +36,10 @@ function isLoaded(given: Given): given is Configuration {
 export class AppConfigModule {
   /**
    * @param given a configuration that is already loaded, or variables that win over the process environment
-   * @param hasAuthenticator whether the application authenticates requests itself
    * @throws AppError `CONFIG_INVALID` that lists all errors, before Nest creates or logs anything
    */
-  static forRoot(given: Given | AsyncOption<Given> = {}, hasAuthenticator = false): DynamicModule {
-    const load = (one: Given) => loadGiven(one, hasAuthenticator);
+  static forRoot(given: Given | AsyncOption<Given> = {}, use: ConfigUse = {}): DynamicModule {
+    const load = (one: Given) => loadGiven(one, use);
     return AppConfigModule.of(given instanceof AsyncOption ? given.map(load) : load(given));
   }
 
@@ -76,7 +82,7 @@ function namespaceProviders(): Exclude<Provider, Function>[] {
  * Logs the warnings at the start, as the application's logger exists only then. Rejects a second configuration: each
  * provider of the application would get one of the two at random.
  */
-function check({ config, warnings }: LoadedConfig, modules: ModulesContainer): true {
+function check({ warnings, secretWarnings }: LoadedConfig, modules: ModulesContainer): true {
   const count = [...modules.values()].filter(({ metatype }) => metatype === AppConfigModule).length;
   if (count > 1) {
     throw new AppError(
@@ -85,6 +91,6 @@ function check({ config, warnings }: LoadedConfig, modules: ModulesContainer): t
     );
   }
   const logger = new Logger(AppConfigModule.name);
-  for (const warning of [...warnings, ...shortSecretWarnings(config)]) logger.warn(warning);
+  for (const warning of [...warnings, ...secretWarnings]) logger.warn(warning);
   return true;
 }

@@ -15,11 +15,15 @@ export function mistakeLine(name: EnvName, text: string, fault: string): string 
   return `${name}: ${shown(name, text)} ${fault}`;
 }
 
-export function configInvalid(mistakes: readonly string[]): AppError {
+/** @param hasFile whether the `.env` file was read */
+export function configInvalid(mistakes: readonly string[], hasFile: boolean): AppError {
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
   return new AppError(
     'CONFIG_INVALID',
-    [`The configuration has ${count} (environment and .env):`, ...mistakes.map((line) => `  ${line}`)].join('\n'),
+    [
+      `The configuration has ${count} (${hasFile ? 'environment and .env' : 'environment'}):`,
+      ...mistakes.map((line) => `  ${line}`),
+    ].join('\n'),
     { details: { mistakes } },
   );
 }

@@ -25,7 +25,7 @@ describe('loadConfig', () => {
         trustProxy: false,
         hasDocs: true,
       }),
-      database: { dataDir: './data', kind: 'sqlite', isShared: false, sharedSettings: expect.any(Object) },
+      database: expect.objectContaining({ dataDir: './data', kind: 'sqlite', isShared: false }),
       security: {
         apiKeys: [],
         encryption: { keys: [], isStrict: false },
@@ -33,7 +33,7 @@ describe('loadConfig', () => {
         outgoing: { allow: [], ports: [] },
         ownership: 'principal',
       },
-      definitionFiles: { variables: {} },
+      definitionFiles: { hasDefaults: true, variableNames: expect.any(Object), variables: {} },
       tool: { restFiles: [], secrets: {}, builtinTools: expect.any(Array), taintRule: 'facts' },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
       mcp: {

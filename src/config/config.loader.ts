@@ -2,6 +2,7 @@ import { AppError, messageOf } from '../errors/index.js';
 import { readText, withoutMark } from '../kernel/index.js';
 import { agentVariables } from './agent-variable.policy.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
+import { shortSecretWarnings } from './configured-secrets.js';
 import { parseEnvFile } from './env-file.parser.js';
 import { mistakesBetween, warningsBetween } from './env-rules.policy.js';
 import {
@@ -13,56 +14,82 @@ import {
   type EnvValues,
 } from './env.schema.js';
 import { withKeys, withSecretFiles } from './key-file.loader.js';
-import { compact } from './namespace.factory.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
-import { nearMisses } from './near-miss.policy.js';
+import { mergeVariables } from './merged-variables.mapper.js';
 import { providerWarnings } from './provider-warning.policy.js';
 import { toolSecrets } from './tool-secret.policy.js';
+import { type EnvRecord, withSetNames } from './variable-name.mapper.js';
 
-export type EnvRecord = Readonly<Record<string, string | undefined>>;
+export type { EnvRecord };
 
-export interface ConfigSources {
-  readonly env: EnvRecord;
-  /** The text of a `.env` file; `env` takes precedence, also with an empty value. */
-  readonly envFile?: string;
+/** The use of the variables. */
+export interface ConfigUse {
   /**
    * Whether the application has an authenticator of its own, so that a missing `API_KEYS` does not disable
    * authentication.
    */
   readonly hasAuthenticator?: boolean;
+  /** Whether Jackdaw is part of a host application, whose environment has other variables: those of Jackdaw have a prefix. */
+  readonly isHost?: boolean;
+  /** Whether `.env` and the folder `config` are read; by default those of a server are. */
+  readonly hasFiles?: boolean;
+}
+
+export interface ConfigSources extends ConfigUse {
+  readonly env: EnvRecord;
+  /** The text of a `.env` file; `env` takes precedence, also with an empty value. */
+  readonly envFile?: string;
+  /** Variables given in code, with or without the prefix; they take precedence over all. */
+  readonly overrides?: EnvRecord;
 }
 
 export interface LoadedConfig {
   readonly config: Configuration;
   /** One line each, for the log. */
   readonly warnings: readonly string[];
+  /** Warnings about secrets that are too short to be masked. */
+  readonly secretWarnings: readonly string[];
 }
 
 /**
  * Validates the variables and builds the values of all namespaces. Empty values count as not set.
  * @throws AppError `CONFIG_INVALID` that lists all errors
  */
-export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
-  const file = parseEnvFile(withoutMark(envFile));
-  const variables = withProxies(withoutEmpty({ ...file.values, ...withoutUndefined(env) }));
-  const secrets = withSecretFiles(variables);
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const { hasAuthenticator = false, isHost = false, hasFiles = !isHost } = sources;
+  const file = parseEnvFile(withoutMark(sources.envFile ?? ''));
+  const found = mergeVariables([file.values, sources.env], sources.overrides ?? {}, isHost);
+  const secrets = withSecretFiles(found.values);
   const { given, mistakes: ofFiles } = withKeys(secrets.given);
-  const { values, mistakes } = readValues(given, variables);
-  const mcp = readMcpServers(given);
-  mistakes.unshift(...file.faults.map((fault) => `.env: ${fault}`));
-  mistakes.push(...secrets.mistakes, ...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
-  if (mistakes.length > 0) throw configInvalid(mistakes);
+  const { values, mistakes } = readValues(isHost ? { DATA_DIR: HOST_DATA_DIR, ...given } : given, found.values);
+  // References may also use the names that were set; in a host application they mean its own variables first.
+  const referable = isHost ? { ...given, ...found.raw } : { ...found.raw, ...given };
+  const mcp = readMcpServers(referable, given['MCP_SERVERS_FILE'], hasFiles);
+  const named = (text: string) => withSetNames(text, found.names, isHost);
+  mistakes.push(...secrets.mistakes, ...ofFiles, ...mistakesBetween(values, given, hasAuthenticator));
+  const all = [
+    ...file.faults.map((fault) => `.env: ${fault}`),
+    ...found.mistakes,
+    ...mistakes.map(named),
+    ...mcp.mistakes,
+  ];
+  if (all.length > 0) throw configInvalid(all, hasFiles);
   const ofTools = toolSecrets(given, values.TOOL_SECRETS);
+  const config = createConfiguration(values as EnvValues, {
+    hasAuthenticator,
+    hasFiles,
+    nameOf: named,
+    values,
+    toolSecrets: ofTools,
+    mcpServers: mcp.file,
+    agentVariables: agentVariables(referable, ofTools),
+  });
+  const own = [...providerWarnings(given), ...warningsBetween(values, given)];
   return {
-    config: createConfiguration(values as EnvValues, {
-      hasAuthenticator,
-      values,
-      toolSecrets: ofTools,
-      mcpServers: mcp.file,
-      agentVariables: agentVariables(given, ofTools),
-    }),
-    warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given), ...warningsBetween(values, given)],
+    config,
+    warnings: [...found.warnings, ...own.map(named)],
+    secretWarnings: shortSecretWarnings(config).map(named),
   };
 }
 
@@ -72,14 +99,14 @@ export function loadConfig({ env, envFile = '', hasAuthenticator = false }: Conf
  * `process.env` is read, never written.
  * @throws AppError `CONFIG_INVALID` that lists all errors
  */
-export function readConfig(overrides: EnvRecord = {}, hasAuthenticator = false): LoadedConfig {
+export function readConfig(overrides: EnvRecord = {}, use: ConfigUse = {}): LoadedConfig {
   assertNode(process.versions);
-  const own = withoutUndefined(overrides);
-  // A secret given in code takes precedence over the environment's file with that secret.
-  const files = Object.keys(own).map((name) => [`${name}_FILE`, '']);
-  const env = { ...process.env, ...Object.fromEntries(files), ...own };
-  return loadConfig({ env, envFile: readEnvFile('.env'), hasAuthenticator });
+  const { isHost = false, hasFiles = !isHost } = use;
+  return loadConfig({ ...use, overrides, env: process.env, ...(hasFiles && { envFile: readEnvFile('.env') }) });
 }
+
+/** Default of `DATA_DIR` in a host application, which may have a folder `data` of its own. */
+const HOST_DATA_DIR = './.jackdaw';
 
 /**
  * An older Node would crash without a message when it loads SQLite, which is compiled for Node-API 10.
@@ -103,25 +130,6 @@ function readEnvFile(path: string): string {
       cause,
     });
   }
-}
-
-/**
- * Drops undefined values. Removes a byte order mark at a name, left by a program that loaded the `.env` file itself.
- */
-function withoutUndefined(record: EnvRecord): EnvRecord {
-  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [withoutMark(name), value]));
-}
-
-function withoutEmpty(record: EnvRecord): Record<string, string> {
-  const entries = Object.entries(record).map(([name, value]) => [name, value?.trim() ?? ''] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
-}
-
-/** The lower-case names of proxy variables, which other programs read too; the upper-case ones take precedence. */
-function withProxies(variables: Record<string, string>): Record<string, string> {
-  const { http_proxy, https_proxy, no_proxy, ...others } = variables;
-  return { ...compact({ HTTP_PROXY: http_proxy, HTTPS_PROXY: https_proxy, NO_PROXY: no_proxy }), ...others };
 }
 
 /**

@@ -15,15 +15,25 @@ const DEFAULT_PATH = 'config/mcp-servers.json';
 /** `${NAME}`, or `${NAME:-default}`. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** Reads the MCP servers file and substitutes its variables; the MCP module validates the servers. */
-export function readMcpServers(given: Given): { file: McpServersFile; mistakes: string[] } {
-  const path = given['MCP_SERVERS_FILE'] ?? DEFAULT_PATH;
+/**
+ * Reads the MCP servers file and substitutes its variables; the MCP module validates the servers.
+ * @param given variables to which the file may refer
+ * @param named the value of `MCP_SERVERS_FILE`
+ * @param hasDefault whether the default file is read if none is named
+ */
+export function readMcpServers(
+  given: Given,
+  named: string | undefined,
+  hasDefault: boolean,
+): { file: McpServersFile; mistakes: string[] } {
+  const path = named ?? DEFAULT_PATH;
   const file = { path, servers: {} };
+  if (named === undefined && !hasDefault) return { file, mistakes: [] };
   let text: string;
   try {
     text = readText(path);
   } catch (cause) {
-    const isAbsent = given['MCP_SERVERS_FILE'] === undefined && (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const isAbsent = named === undefined && (cause as NodeJS.ErrnoException).code === 'ENOENT';
     return { file, mistakes: isAbsent ? [] : [`${path} cannot be read: ${messageOf(cause)}`] };
   }
   const parsed = parseJson(text);

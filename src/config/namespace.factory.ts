@@ -6,6 +6,10 @@ import type { McpServersFile } from './mcp-servers.loader.js';
 export interface ConfigContext {
   /** Whether the application authenticates requests itself. */
   readonly hasAuthenticator: boolean;
+  /** Whether files in the folder `config` apply without being named. */
+  readonly hasFiles: boolean;
+  /** The name by which a variable was set, or would be set. */
+  readonly nameOf: (name: string) => string;
   /** Every valid variable, by name. */
   readonly values: Readonly<Record<string, unknown>>;
   /** The secrets of `TOOL_SECRETS`, by name. */

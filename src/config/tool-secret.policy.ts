@@ -1,6 +1,7 @@
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES } from './env.schema.js';
 import { isQuoted } from './key-text.parser.js';
+import { hostName } from './variable-name.policy.js';
 
 type Given = Readonly<Record<string, string | undefined>>;
 
@@ -14,7 +15,7 @@ export function toolSecrets(given: Given, names: readonly string[] = []): Record
 
 /** Errors of the named variables; messages never contain a value. */
 export function secretMistakes(given: Given, names: readonly string[] = []): string[] {
-  const own = new Set<string>(ENV_NAMES);
+  const own = new Set<string>(ENV_NAMES.flatMap((name) => [name, hostName(name)]));
   return [...new Set(names)].flatMap((name) => {
     const fault = faultOf(given[name], own.has(name));
     return fault ? [mistakeLine('TOOL_SECRETS', name, fault)] : [];

@@ -44,7 +44,7 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
     private readonly agents: AgentRegistry,
     private readonly check: AgentCheckService,
   ) {
-    const dir = declared.dir ?? config.agentsDir ?? DEFAULT_DIR;
+    const dir = declared.dir ?? config.agentsDir ?? (config.hasDefaults && DEFAULT_DIR);
     this.follower = dir === false ? null : this.follow(new DefinitionFolder(dir));
     this.placed = new PlacedAgents(agents);
   }
@@ -84,7 +84,8 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
       if (set.mistakes.size > 0) throw invalid(follower.folder, set);
       this.take(found, set);
     } else if (this.declared.dir ?? this.config.agentsDir) {
-      throw noFolder(follower.folder, this.declared.dir === undefined ? 'AGENTS_DIR' : 'agentsDir');
+      const { agentsDir: variable } = this.config.variableNames;
+      throw noFolder(follower.folder, this.declared.dir === undefined ? variable : 'agentsDir');
     }
     follower.start(found);
   }

@@ -47,7 +47,7 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
     private readonly workflows: WorkflowRegistry,
     private readonly check: WorkflowCheckService,
   ) {
-    const dir = declared.dir ?? config.workflowsDir ?? DEFAULT_DIR;
+    const dir = declared.dir ?? config.workflowsDir ?? (config.hasDefaults && DEFAULT_DIR);
     this.follower = dir === false ? null : this.follow(new DefinitionFolder(dir, 'workflows'));
   }
 
@@ -64,7 +64,8 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
       if (set.mistakes.size > 0) throw invalid(follower.folder, set);
       this.take(this.opened, set);
     } else if (this.declared.dir ?? this.config.workflowsDir) {
-      throw noFolder(follower.folder, this.declared.dir === undefined ? 'WORKFLOWS_DIR' : 'workflowsDir');
+      const { workflowsDir: variable } = this.config.variableNames;
+      throw noFolder(follower.folder, this.declared.dir === undefined ? variable : 'workflowsDir');
     }
   }
 

@@ -22,6 +22,8 @@ export interface OpenModelsOptions {
   readonly llm?: LlmOptions;
   /** Variables that override the environment, as in docs/configuration.md. */
   readonly env?: EnvRecord;
+  /** Whether to read `.env`; default false. */
+  readonly files?: boolean;
   /** Custom providers, in addition to those of Jackdaw. */
   readonly modelFactories?: readonly ModelFactory[];
   /** Receives every finished call, with its duration and usage. */
@@ -42,7 +44,13 @@ export interface OpenedModelChoice {
   readonly parameters?: ModelParameters;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set<keyof OpenModelsOptions>(['llm', 'env', 'modelFactories', 'trace']);
+const OPTIONS: ReadonlySet<string> = new Set<keyof OpenModelsOptions>([
+  'llm',
+  'env',
+  'files',
+  'modelFactories',
+  'trace',
+]);
 const CHOICES: ReadonlySet<string> = new Set<keyof OpenedModelChoice>([
   'provider',
   'model',
@@ -111,13 +119,14 @@ export class OpenedModels {
 }
 
 /**
- * Opens the models of the environment (and `.env`) for code without an application, such as a caller of `enhance`.
+ * Opens the models of the environment for code without an application, such as a caller of `enhance`.
  * @throws AppError `CONFIG_INVALID`
  */
 export async function openModels(options: OpenModelsOptions = {}): Promise<OpenedModels> {
   assertKnown('openModels()', options, OPTIONS);
-  const { llm, env = {} } = options;
-  const { config, warnings } = readConfig({ ...env, ...(llm && toLlmEnv(llm, text)) });
+  const { llm, env = {}, files = false } = options;
+  const overrides = { ...env, ...(llm && toLlmEnv(llm, text)) };
+  const { config, warnings } = readConfig(overrides, { isHost: true, hasFiles: files });
   const logger = new Logger('Models');
   for (const warning of warnings) logger.warn(warning);
   const { replyTokens: _reserved, ...limits } = config.llm.budget;

@@ -25,7 +25,9 @@ export function standaloneServer(name: string): ConnectedServer {
       name,
       declared.map((one) => one.name),
     );
-  return servers.add(parseMcpConfig(server, `registerMcp(${JSON.stringify(name)})`, readConfig().config.mcp));
+  return servers.add(
+    parseMcpConfig(server, `registerMcp(${JSON.stringify(name)})`, readConfig({}, { isHost: true }).config.mcp),
+  );
 }
 
 /**
@@ -39,7 +41,7 @@ export async function unregisterMcp(name: string): Promise<boolean> {
 }
 
 function createRegistry(): McpRegistry {
-  const { mcp, security, database } = readConfig().config;
+  const { mcp, security, database } = readConfig({}, { isHost: true }).config;
   const tools = new ToolRegistry();
   const trust = new ToolTrust(new MemoryToolPinStore());
   const registry = new McpRegistry(mcp, security, database, tools, trust, ToolStates.inMemory());

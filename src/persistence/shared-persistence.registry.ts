@@ -30,6 +30,22 @@ const DATABASES = new Map<string, SharedDatabase>();
  * @throws AppError `DATABASE_LOCKED` also when an application of this process uses it with other settings
  */
 export async function sharePersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+  try {
+    return await share(config, options);
+  } catch (error) {
+    throw error instanceof AppError ? withSetNames(error, config.variableNames) : error;
+  }
+}
+
+const VARIABLE = /\b(?:DATA_DIR|DATABASE_URL|REDIS_URL)\b/g;
+
+/** The error with the names by which the variables were set. */
+function withSetNames(error: AppError, names: DatabaseConfig['variableNames']): AppError {
+  const message = error.message.replaceAll(VARIABLE, (name) => names[name as keyof typeof names]);
+  return message === error.message ? error : new AppError(error.code, message, error);
+}
+
+async function share(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const place = placeOf(config);
   if (place === null) return openPersistence(config, options);
   for (;;) {

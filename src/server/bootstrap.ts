@@ -4,11 +4,11 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
-import { AppModule, type AppOptions } from '../app.module.js';
+import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
 import { AppError, HttpExceptionFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
-import { loadGiven, serverConfig, type ServerConfig } from '../config/index.js';
+import { serverConfig, type ServerConfig } from '../config/index.js';
 import { parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
@@ -32,7 +32,8 @@ const MAX_ID_LENGTH = 256;
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const problems = new HttpExceptionFilter();
   // Fastify needs these before Nest creates the application.
-  const server = loadGiven(options.config ?? {}, options.authenticator !== undefined).config.server;
+  const loaded = loadServer(options);
+  const { server } = loaded.config;
   const adapter = new FastifyAdapter({
     trustProxy: toFastify(server.trustProxy),
     bodyLimit: server.bodyLimitBytes,
@@ -48,7 +49,7 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
     ...(server.prefix !== '' && { rewriteUrl: ({ url = '' }) => withoutPrefix(url, server.prefix) }),
   });
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...options, recovery: 'manual' }),
+    AppModule.forRoot({ ...options, config: loaded, recovery: 'manual' }),
     adapter,
     {
       logger: new BootLog(),

@@ -22,7 +22,7 @@ export const databaseConfig = namespace(
   {
     DATA_DIR: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
       .default('./data')
-      .describe('Folder of Jackdaw’s data'),
+      .describe('Folder of Jackdaw’s data; in a host application `./.jackdaw` by default'),
     DATABASE_URL: databaseUrl().optional().meta({
       isSecret: true,
       description:
@@ -34,7 +34,7 @@ export const databaseConfig = namespace(
         '`redis://` or `rediss://` URL; moves the run queue and the bus between processes to Redis. Required for several processes on one MariaDB, optional on PostgreSQL',
     }),
   },
-  (env, { values }) => ({
+  (env, { values, nameOf }) => ({
     dataDir: env.DATA_DIR,
     kind: databaseKind(env.DATABASE_URL),
     /** Whether several processes share the database as a cluster. */
@@ -42,6 +42,12 @@ export const databaseConfig = namespace(
     ...compact({ url: env.DATABASE_URL, redisUrl: env.REDIS_URL }),
     /** By variable. Applications of one process share a database only if these values are equal. */
     sharedSettings: effectiveSettings(values),
+    /** The names of the variables, for errors. */
+    variableNames: {
+      DATA_DIR: nameOf('DATA_DIR'),
+      DATABASE_URL: nameOf('DATABASE_URL'),
+      REDIS_URL: nameOf('REDIS_URL'),
+    },
   }),
 );
 export type DatabaseConfig = NamespaceConfig<typeof databaseConfig>;

@@ -19,8 +19,12 @@ export const definitionFilesConfig = namespace(
         'Folder of workflows, one per `*.json` file (docs/workflows.md); by default `config/workflows`, if it exists',
       ),
   },
-  (env, { agentVariables }) => ({
+  (env, { agentVariables, hasFiles, nameOf }) => ({
     ...compact({ agentsDir: env.AGENTS_DIR, workflowsDir: env.WORKFLOWS_DIR }),
+    /** Whether the default folders apply. */
+    hasDefaults: hasFiles,
+    /** The names of the variables, for errors. */
+    variableNames: { agentsDir: nameOf('AGENTS_DIR'), workflowsDir: nameOf('WORKFLOWS_DIR') },
     variables: agentVariables,
   }),
 );

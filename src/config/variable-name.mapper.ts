@@ -1,0 +1,68 @@
+import { withoutMark } from '../kernel/index.js';
+import { unknownName } from './near-miss.policy.js';
+import { hostName, isForeign, isPrefixed, PREFIX } from './variable-name.policy.js';
+
+export type EnvRecord = Readonly<Record<string, string | undefined>>;
+
+/** Variables of one source, by their names without the prefix. */
+export interface MappedVariables {
+  readonly values: Readonly<Record<string, string>>;
+  /** The names that were set, by those without the prefix. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly mistakes: readonly string[];
+  /** Variables of a host application that have an effect only with the prefix. */
+  readonly ignored: readonly string[];
+  /** The variables as they were set. */
+  readonly raw: Readonly<Record<string, string>>;
+}
+
+/**
+ * Removes the prefix of the variables of one source. A name with the prefix takes precedence over the one without it, unless
+ * it is empty.
+ * @param isPrefixRequired whether names without the prefix belong to the host application
+ */
+export function mapNames(source: EnvRecord, isPrefixRequired = false): MappedVariables {
+  const raw = withoutUndefined(source);
+  const entries = Object.entries(raw).filter(([name, value]) => !isForeign(name, value));
+  const ours = entries.filter(([name]) => name.startsWith(PREFIX));
+  const others = entries.filter(([name]) => !name.startsWith(PREFIX));
+  const isIgnored = ([name]: readonly [string, string]) => isPrefixRequired && isPrefixed(name);
+  const unprefixed = others.filter((entry) => !isIgnored(entry));
+  const values = Object.fromEntries(unprefixed);
+  const names = Object.fromEntries(unprefixed.map(([name]) => [name, name]));
+  for (const [name, value] of ours) {
+    const bare = name.slice(PREFIX.length);
+    if (!isPrefixed(bare) || (isEmpty(value) && Object.hasOwn(values, bare))) continue;
+    values[bare] = value;
+    names[bare] = name;
+  }
+  const set = (some: typeof entries) => some.filter(([, value]) => !isEmpty(value)).map(([name]) => name);
+  const unknown = set(ours).filter((name) => !isPrefixed(name.slice(PREFIX.length)));
+  return { values, names, raw, mistakes: unknown.map(unknownName), ignored: set(others.filter(isIgnored)) };
+}
+
+function isEmpty(value: string): boolean {
+  return value.trim() === '';
+}
+
+/**
+ * Drops undefined values. Removes a byte order mark at a name, left by a program that loaded the `.env` file itself.
+ */
+function withoutUndefined(record: EnvRecord): Record<string, string> {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [withoutMark(name), value!]));
+}
+
+/** A quoted value, or a name. */
+const QUOTED_OR_NAME = /"(?:[^"\\]|\\.)*"|'[^'\n]*'|\b[A-Z][A-Z\d_]+\b/g;
+
+/**
+ * Replaces the names of Jackdaw's variables in a message by those that were set, or that the application would set.
+ * @param names the names that were set, by those without the prefix
+ */
+export function withSetNames(text: string, names: Readonly<Record<string, string>>, isHost: boolean): string {
+  return text.replaceAll(QUOTED_OR_NAME, (token) => {
+    if (!isPrefixed(token)) return token;
+    return names[token] ?? (isHost ? hostName(token) : token);
+  });
+}
