@@ -26,7 +26,8 @@ export default {
       },
     ],
   },
-  maxWorkers: 2,
+  // For two cores: half of the time of a worker is waiting for disks, databases, child processes and timers.
+  maxWorkers: 4,
   workerIdleMemoryLimit: '512MB',
   // Ends a test that hangs, and judges no speed: whole-application tests start processes, which takes long on a busy machine.
   testTimeout: 180_000,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { talks } from './support/talk-plan.js';
 import { TalkWorld } from './support/talk-world.js';
@@ -7,8 +7,13 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 const servers = await testServers();
 /** Outcomes that the random conversations must include, so that the property covers them. */
 const OUTCOMES = ['MODEL_REFUSED', 'cancelled', 'fork', 'iteration_limit', 'restart', 'stop', 'waiting'];
-const ROUNDS = 4;
-const TALKS = { sqlite: 60, postgres: 6, mariadb: 6 };
+const ROUNDS = 12;
+/** Conversations of a round on SQLite; `npm run test:properties` raises it. */
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 20);
+const FEW = Math.max(4, Math.ceil(RUNS / 10));
+const TALKS = { sqlite: RUNS, postgres: FEW, mariadb: FEW };
+/** Time for all rounds; one conversation takes about 0.3 s. */
+jest.setTimeout(60_000 + ROUNDS * RUNS * 3_000);
 
 async function expectAccepted(world: TalkWorld, numRuns: number): Promise<void> {
   const property = fc.asyncProperty(talks, async (talk) => expect(await world.play(talk)).toEqual([]));
@@ -33,6 +38,6 @@ describeDatabases('the history of a model request', servers, (created, kind) => 
 
 it("a model's history in session files is accepted by the rules of OpenAI and Anthropic, too", async () => {
   const world = await TalkWorld.open({ SESSION_STORE: 'file' });
-  await expectAccepted(world, 15);
+  await expectAccepted(world, Math.ceil(RUNS / 2));
   await world.close();
 });

@@ -12,6 +12,9 @@ const PATIENCE_MS = 90_000;
 /** PostgreSQL always runs as a cluster. */
 const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
 const clusters = await clusterStores();
+/** Delays between creation and close, in turns of the event loop; `npm run test:chaos` tries all of them on every database. */
+const DELAYS = [0, 1, 3, 30, 300];
+const DELAYS_OF_SERVERS = process.env['CHAOS_WHOLE'] === undefined ? [0, 3, 300] : DELAYS;
 /** `fill` leaves unfinished runs, which the scenarios after it recover. */
 const MOMENTS = ['fill', 'start recover mute', 'fill', 'http chat tool agent', 'two mcp'];
 
@@ -21,8 +24,8 @@ interface End {
   readonly stderr: string;
 }
 
-async function endOf(moment: string, env: object): Promise<End> {
-  const args = ['test/support/quick-close.mjs', moment, JSON.stringify(env)];
+async function endOf(moment: string, env: object, delays: readonly number[]): Promise<End> {
+  const args = ['test/support/quick-close.mjs', moment, JSON.stringify(env), JSON.stringify(delays)];
   const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: CODE_CACHE } });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -36,18 +39,19 @@ describe('an application that is closed soon after its creation', () => {
   beforeAll(() => buildIfStale(), 120_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  function itEndsQuietly(env: () => object): void {
+  function itEndsQuietly(env: () => object, delays = DELAYS_OF_SERVERS): void {
     it.each(MOMENTS.map((moment, at) => [`${at + 1} ${moment}`, moment]))(
       'ends the process with code 0 and nothing in stderr: %s',
       async (_name, moment) => {
-        expect(await endOf(moment, { DATA_DIR: folder, ...env() })).toEqual({ code: 0, stdout: 'closed', stderr: '' });
+        const end = await endOf(moment, { DATA_DIR: folder, ...env() }, delays);
+        expect(end).toEqual({ code: 0, stdout: 'closed', stderr: '' });
       },
       PATIENCE_MS + 5000,
     );
   }
 
   describe('on SQLite', () => {
-    itEndsQuietly(() => ({}));
+    itEndsQuietly(() => ({}), DELAYS);
   });
 
   describeDatabases('on a server', servers, (created) => {

@@ -15,7 +15,7 @@ import {
 } from './support/reply-variants/openai-variants.js';
 
 /** Runs of the property; `npm run test:properties` raises it. */
-const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 100);
+const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 25);
 jest.setTimeout(10_000 + numRuns * 2_000);
 
 /** Tools with effects: each executed call is counted. */

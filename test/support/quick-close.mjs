@@ -6,12 +6,12 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AgentService, createAgent, JackdawModule, RunService, ToolRegistry } from '../../dist/index.js';
 
-const [, , which, settings = '{}'] = process.argv;
+const [, , which, settings = '{}', turnsOf = '[0]'] = process.argv;
 const env = { LLM_PROVIDER: 'offline', LOG_LEVEL: 'warn', ...JSON.parse(settings) };
 const ann = { id: 'ann', tenant: 'default', roles: ['admin'] };
 const UNFINISHED = 120;
 /** Delays between creation and close of an application, in turns of the event loop. */
-const MOMENTS = [0, 1, 3, 30, 300];
+const MOMENTS = JSON.parse(turnsOf);
 const silent = {
   name: 'silent',
   enabled: true,
