@@ -42,12 +42,12 @@ import {
   ToolSwitchModule,
 } from './tool-policy/index.js';
 import { TOOL_STATE_MIGRATIONS, ToolStateModule } from './tool-state/index.js';
-import { ToolModule } from './tool/index.js';
+import { ToolEnhancerModule, type ToolEnhancerOptions, ToolModule } from './tool/index.js';
 
 /** Modules whose exports the application can inject. */
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
-export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions {
+export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions, ToolEnhancerOptions {
   /** A loaded configuration, or variables that override the environment. */
   readonly config?: Configuration | EnvRecord;
   /** Names of the built-in tools to add; `true` (default): those of `BUILTIN_TOOLS`; `false`: none. */
@@ -273,6 +273,7 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
       ],
     }),
     OwnPartsModule.forRoot(options),
+    ToolEnhancerModule.forRoot(options),
     OwnProvidersModule.forRoot(of(factoryOptions, ({ modelFactories = [] }) => modelFactories)),
     EncryptionModule,
     OwnershipModule,

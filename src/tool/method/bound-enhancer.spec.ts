@@ -23,6 +23,7 @@ import type { Observable } from 'rxjs';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
+import { ToolEnhancerModule } from './tool-enhancer.module.js';
 import { Tool } from './tool.decorator.js';
 
 Logger.overrideLogger(false);
@@ -100,7 +101,11 @@ class BoundTools {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [
+    AppConfigModule.forRoot({}),
+    ToolEnhancerModule.forRoot({ toolEnhancers: ['guards', 'interceptors', 'pipes', 'filters'] }),
+    ToolModule,
+  ],
   providers: [
     BoundTools,
     { provide: APP_GUARD, useClass: guard('application') },

@@ -32,6 +32,7 @@ import { ToolExecutor } from '../tool.executor.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { CallSite, ToolResult } from '../tool.types.js';
+import { ToolEnhancerModule } from './tool-enhancer.module.js';
 import { Tool } from './tool.decorator.js';
 import { ToolExecutionContext } from './tool-context.accessor.js';
 import { ToolContext, ToolSignal } from './tool-parameter.decorator.js';
@@ -189,7 +190,11 @@ class ControllerTools {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [
+    AppConfigModule.forRoot({}),
+    ToolEnhancerModule.forRoot({ toolEnhancers: ['guards', 'interceptors'] }),
+    ToolModule,
+  ],
   controllers: [ControllerTools],
   providers: [
     StaffTools,
