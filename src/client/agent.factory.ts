@@ -16,7 +16,7 @@ import { RunService } from '../run/index.js';
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
   const module = JackdawModule.forRoot(toModuleOptions(options));
-  const context = await createNestContext(module, options.logger ?? ['warn', 'error']);
+  const context = await createNestContext(module, options.logger);
   try {
     const { mcp } = options;
     if (mcp?.enabled) await context.get(McpRegistry, { strict: false }).get(mcp.name).offered();

@@ -6,7 +6,7 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
-import { AppError, HttpExceptionFilter } from '../errors/index.js';
+import { AppError, ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { loadGiven, serverConfig, type ServerConfig } from '../config/index.js';
 import { parseJsonBody } from './json-body.parser.js';
@@ -30,7 +30,7 @@ const MAX_ID_LENGTH = 256;
 
 /** Creates the application, ready to listen. */
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
-  const problems = new HttpExceptionFilter();
+  const problems = new ProblemFilter();
   // Fastify needs these before Nest creates the application.
   const server = loadGiven(options.config ?? {}, options.authenticator !== undefined).config.server;
   const adapter = new FastifyAdapter({
@@ -85,7 +85,7 @@ export async function serve(options: AppOptions = {}): Promise<NestFastifyApplic
 
 async function setUp(
   app: NestFastifyApplication,
-  problems: HttpExceptionFilter,
+  problems: ProblemFilter,
   logger: LoggerService | undefined,
 ): Promise<void> {
   app.useLogger(logger ?? app.get(ServerLogger));

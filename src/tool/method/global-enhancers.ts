@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Catch, type ExceptionFilter, Inject, Injectable, Optional } from '@nestjs/common';
 import { type ApplicationConfig, type ContextId, ExternalContextCreator, ModulesContainer } from '@nestjs/core';
 import { HttpExceptionFilter } from '../../errors/index.js';
 import { isHttpOnly } from '../../kernel/index.js';
@@ -14,6 +14,16 @@ const LISTS = {
   pipes: ['getGlobalPipes', 'getGlobalRequestPipes'],
   filters: ['getGlobalFilters', 'getGlobalRequestFilters'],
 } as const satisfies Record<ToolEnhancerKind, readonly (keyof ApplicationConfig)[]>;
+
+/** The last filter: without it Nest logs an exception that no filter handles; the executor of the call logs it, too. */
+@Catch()
+class RethrowFilter implements ExceptionFilter {
+  catch(thrown: unknown): never {
+    throw thrown;
+  }
+}
+
+const RETHROW = new RethrowFilter();
 
 /** Instances of scoped global enhancers for one call. */
 type ScopedInstances = ReadonlyMap<InstanceWrapper, object>;
@@ -77,7 +87,8 @@ export class GlobalEnhancers {
     const lists = TOOL_ENHANCER_KINDS.flatMap((kind) => {
       const [all, scoped] = LISTS[kind];
       const named = () => [...this.instances(kind), ...this.scoped(kind).flatMap((one) => instances.get(one) ?? [])];
-      const value = this.kinds.includes(kind) ? named : () => [];
+      const last = kind === 'filters' ? [RETHROW] : [];
+      const value = () => [...last, ...(this.kinds.includes(kind) ? named() : [])];
       return [[all, { value }] as const, [scoped, { value: () => [] }] as const];
     });
     const applicationConfig = Object.create(container.applicationConfig!, Object.fromEntries(lists)) as unknown;
