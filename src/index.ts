@@ -197,6 +197,7 @@ export type {
   Approvers,
   ToolApproval,
   ToolEffect,
+  ToolEnhancerKind,
   ToolHandling,
   ToolOptions,
   ToolRegistration,

@@ -34,12 +34,12 @@ import { BuiltinToolModule, type BuiltinToolSelection } from './builtin-tool/ind
 import { type OpenApiImport, type RestToolDeclaration, RestToolModule } from './rest-tool/index.js';
 import { type SecurityPolicy, SecurityPolicyModule, ToolSwitchModule } from './tool-policy/index.js';
 import { ToolStateModule } from './tool-state/index.js';
-import { ToolModule } from './tool/index.js';
+import { ToolEnhancerModule, type ToolEnhancerOptions, ToolModule } from './tool/index.js';
 
 /** Modules whose exports the application can inject. */
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
-export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions {
+export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions, ToolEnhancerOptions {
   /** Variables that override the environment, with or without the prefix `JACKDAW_`, or a loaded configuration. */
   readonly config?: Configuration | LoadedConfig | EnvRecord;
   /**
@@ -261,6 +261,7 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
   return [
     JackdawStorageModule.forRoot(),
     OwnPartsModule.forRoot(options),
+    ToolEnhancerModule.forRoot(options),
     OwnProvidersModule.forRoot(of(factoryOptions, ({ modelFactories = [] }) => modelFactories)),
     OwnershipModule,
     AccessLogModule,

@@ -14,7 +14,7 @@ import { createNestContext } from './nest-context.factory.js';
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
   const module = JackdawModule.forRoot(toModuleOptions(options));
-  const context = await createNestContext(module, options.logger ?? ['warn', 'error']);
+  const context = await createNestContext(module, options.logger);
   const application = new AgentApplication(context);
   try {
     const { mcp } = options;

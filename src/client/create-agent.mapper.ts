@@ -21,6 +21,7 @@ const AGENT_FIELDS = [
 /** Options of its module. */
 const MODULE_FIELDS = [
   'tools',
+  'toolEnhancers',
   'runEvents',
   'restTools',
   'mcpServers',

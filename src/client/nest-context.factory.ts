@@ -1,6 +1,13 @@
-import { type DynamicModule, type INestApplicationContext, Logger, type LoggerService, Module } from '@nestjs/common';
+import {
+  ConsoleLogger,
+  type DynamicModule,
+  type INestApplicationContext,
+  Logger,
+  type LoggerService,
+  Module,
+} from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
-import { messageOf } from '../errors/index.js';
+import { AppError, messageOf } from '../errors/index.js';
 import { agentServicesProvider } from './agent-services.js';
 import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '../kernel/nest-internals.js';
 
@@ -9,13 +16,20 @@ const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdow
 @Module({})
 class AgentContextModule {}
 
+/** The default log of a script: warnings and errors. It skips an `AppError` of the start, which `createAgent` throws. */
+class ScriptLog extends ConsoleLogger {
+  override error(message: unknown, ...rest: unknown[]): void {
+    if (!(message instanceof AppError)) super.error(message, ...rest);
+  }
+}
+
 /**
  * Creates an application without HTTP, with the services of an agent. If the start fails, Nest returns no context: this function then runs the
  * shutdown hooks as `close` does, so that the database is free and the resources of extensions are closed.
  */
 export async function createNestContext(
   module: DynamicModule,
-  logger: LoggerService | ('warn' | 'error')[],
+  logger: LoggerService = new ScriptLog({ logLevels: ['warn', 'error'] }),
 ): Promise<INestApplicationContext> {
   const found: ModulesContainer[] = [];
   const finder = {
@@ -28,8 +42,14 @@ export async function createNestContext(
     return await NestFactory.createApplicationContext(root, { logger, abortOnError: false });
   } catch (error) {
     for (const modules of found) await end(modules);
-    throw error;
+    throw withoutStack(error);
   }
+}
+
+/** The message of an `AppError` has the remedy; Node prints the stack of an error that a script does not catch. */
+function withoutStack(error: unknown): unknown {
+  if (error instanceof AppError) error.stack = `${error.name}: ${error.message}`;
+  return error;
 }
 
 /** Runs the hooks in Nest's order. A failing hook does not hide the error of the start. */

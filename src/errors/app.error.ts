@@ -1,4 +1,7 @@
+import { HttpException } from '@nestjs/common';
+import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from './error-code.types.js';
+import { ERROR_STATUS } from './error-status.js';
 
 export interface AppErrorOptions {
   /** The cause, for the log; never sent to a client. */
@@ -9,23 +12,51 @@ export interface AppErrorOptions {
   details?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Base class of every error that Jackdaw throws on purpose. The message states what happened, to what, and the remedy;
- * only the HTTP filter converts `code` to a status.
- */
-export class AppError extends Error {
-  readonly isRetryable: boolean;
+/** The JSON body with which Nest answers an error that no filter handles. */
+export interface ErrorBody {
+  readonly statusCode: number;
+  /** Text of the status. */
+  readonly error: string;
+  readonly code: ErrorCode;
+  readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Members of `HttpException` that a printed error omits. */
+const HIDDEN = ['message', 'response', 'status', 'options'];
+
+/**
+ * Base class of every error that Jackdaw throws on purpose. The message states what happened, to what, and the remedy.
+ * As an `HttpException` it gets the status of its code wherever Nest maps exceptions.
+ */
+export class AppError extends HttpException {
+  readonly isRetryable: boolean;
+  declare readonly details?: Readonly<Record<string, unknown>>;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
     options: AppErrorOptions = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, ERROR_STATUS[code]);
+    for (const key of HIDDEN) Object.defineProperty(this, key, { enumerable: false });
+    // `HttpException` declares these members even without a value.
+    Reflect.deleteProperty(this, 'errorCode');
+    Reflect.deleteProperty(this, 'cause');
+    if (options.cause !== undefined) {
+      Object.defineProperty(this, 'cause', { value: options.cause, writable: true, configurable: true });
+    }
     this.name = 'AppError';
+    // `HttpException` sets its message after V8 has written the stack.
+    Error.captureStackTrace(this, new.target);
     this.isRetryable = options.isRetryable ?? false;
     if (options.details) this.details = options.details;
+  }
+
+  override getResponse(): ErrorBody {
+    const statusCode = this.getStatus();
+    const { code, message, details } = this;
+    return { statusCode, error: STATUS_CODES[statusCode] ?? 'Error', code, message, ...(details && { details }) };
   }
 }
 

@@ -2,17 +2,21 @@ import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs
 import { AppError } from './app.error.js';
 import { toProblem } from './problem.mapper.js';
 
-/** The part of Fastify's reply that we use. */
+/** The part of the reply of Fastify or Express that we use. */
 interface HttpReply {
   readonly request?: { readonly id: string };
-  readonly sent: boolean;
+  readonly sent?: boolean;
+  readonly headersSent?: boolean;
   status(code: number): HttpReply;
   header(name: string, value: string): HttpReply;
   send(body: string): unknown;
 }
 
-/** Converts every error to problem details. Logs a 500 with its cause; clients never receive a stack. */
-@Catch()
+/**
+ * Converts errors of Jackdaw to problem details; all other errors stay with Nest or the host's own filters. Logs a 500
+ * with its cause; clients never receive a stack.
+ */
+@Catch(AppError)
 export class HttpExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger(HttpExceptionFilter.name);
 
@@ -26,7 +30,7 @@ export class HttpExceptionFilter implements ExceptionFilter {
     const problem = toProblem(thrown);
     if (problem.status === 500 && !isRunFailure(thrown))
       this.logger.error({ err: thrown, code: problem.code }, problem.detail);
-    if (reply.sent) return;
+    if (reply.sent === true || reply.headersSent === true) return;
     const retryAfterMs = problem['retry_after_ms'];
     if (typeof retryAfterMs === 'number') reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
     if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
@@ -39,6 +43,10 @@ export class HttpExceptionFilter implements ExceptionFilter {
       .send(JSON.stringify({ ...problem, ...(requestId !== undefined && { request_id: requestId }) }));
   }
 }
+
+/** The filter of `serve`: converts every error to problem details. */
+@Catch()
+export class ProblemFilter extends HttpExceptionFilter {}
 
 /** The failure of a run is logged where it occurs, with its cause; not again here. */
 function isRunFailure(thrown: unknown): boolean {

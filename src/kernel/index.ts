@@ -9,6 +9,7 @@ export { editDistance } from './edit-distance.mapper.js';
 export { fieldMistake, issueMistakes, MAX_MISTAKES } from './field-mistake.factory.js';
 export type { FieldMistake } from './field-mistake.factory.js';
 export { ExactInteger, exactIn, hasExact, isJsonObject, parseExactJson, withRounded } from './exact-json.parser.js';
+export { HttpOnly, isHttpOnly } from './http-only.decorator.js';
 export { idsFrom, newId } from './id.factory.js';
 export { ID_RULE, isId } from './id.policy.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';

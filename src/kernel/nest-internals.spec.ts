@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ApplicationConfig, ExternalContextCreator, NestContainer } from '@nestjs/core';
 import { createRequire } from 'node:module';
 import * as internals from './nest-internals.js';
 
@@ -15,7 +16,6 @@ describe("Nest's private files", () => {
 
   it('export the metadata keys under which Nest stores enhancers and parameters', () => {
     expect(internals).toMatchObject({
-      ENTRY_PROVIDER_WATERMARK: '__entryProvider__',
       EXCEPTION_FILTERS_METADATA: '__exceptionFilters__',
       GUARDS_METADATA: '__guards__',
       INTERCEPTORS_METADATA: '__interceptors__',
@@ -29,9 +29,17 @@ describe("Nest's private files", () => {
     expect(Reflect.get(internals.Injector.prototype, 'loadPerContext')).toHaveLength(5);
     expect(Reflect.get(internals.InstanceWrapper.prototype, 'isDependencyTreeStatic')).toBeInstanceOf(Function);
     expect(Reflect.get(internals.InstanceWrapper.prototype, 'isDependencyTreeDurable')).toBeInstanceOf(Function);
+    expect(Reflect.get(internals.InstanceWrapper.prototype, 'getEnhancersMetadata')).toBeInstanceOf(Function);
     expect(Reflect.get(internals.ExecutionContextHost.prototype, 'getArgByIndex')).toBeInstanceOf(Function);
     expect(internals.callModuleDestroyHook).toHaveLength(1);
     expect(internals.callBeforeAppShutdownHook).toHaveLength(2);
     expect(internals.callAppShutdownHook).toHaveLength(2);
+  });
+
+  it('find the container, with the configuration of the application, in the pipeline', () => {
+    const container = new NestContainer(new ApplicationConfig());
+    const found = internals.containerOf(ExternalContextCreator.fromContainer(container));
+    expect(found).toBe(container);
+    expect(found.applicationConfig).toBeInstanceOf(ApplicationConfig);
   });
 });

@@ -3,13 +3,13 @@
  * they were checked against. The index of this folder does not export them, since they load Nest's injector.
  */
 import {
-  ENTRY_PROVIDER_WATERMARK,
   EXCEPTION_FILTERS_METADATA,
   GUARDS_METADATA,
   INTERCEPTORS_METADATA,
   PIPES_METADATA,
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants.js';
+import type { ExternalContextCreator, NestContainer } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '@nestjs/core/hooks/index.js';
 import { STATIC_CONTEXT } from '@nestjs/core/injector/constants.js';
@@ -21,7 +21,6 @@ export {
   callAppShutdownHook,
   callBeforeAppShutdownHook,
   callModuleDestroyHook,
-  ENTRY_PROVIDER_WATERMARK,
   EXCEPTION_FILTERS_METADATA,
   ExecutionContextHost,
   GUARDS_METADATA,
@@ -32,3 +31,8 @@ export {
   ROUTE_ARGS_METADATA,
   STATIC_CONTEXT,
 };
+
+/** Nest's container, with the global enhancers. Nest provides no token to inject it. */
+export function containerOf(contexts: ExternalContextCreator): NestContainer {
+  return Reflect.get(contexts, 'container') as NestContainer;
+}

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorCode, HttpExceptionFilter } from '../errors/index.js';
+import { AppError, type ErrorCode, ProblemFilter } from '../errors/index.js';
 
 const PARSE_ERROR = -32_700;
 const REFUSED = -32_000;
@@ -7,7 +7,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = { PAYLOAD_TOO_LARGE: 413, UNS
 
 /** Refusals before the body is read: an MCP client handles their HTTP status. */
 const REFUSALS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'REQUEST_TIMEOUT'];
-const problems = new HttpExceptionFilter();
+const problems = new ProblemFilter();
 
 /** Fastify error handler for errors before routing: for an error of the body, MCP clients expect a JSON-RPC error. */
 export function answerFault(error: Error, _request: FastifyRequest, reply: FastifyReply): void {

@@ -30,7 +30,7 @@ export function lockFile(file: string, refusal: string): () => void {
   } catch (cause) {
     lock.close();
     if ((cause as { code?: unknown }).code !== 'SQLITE_BUSY') throw cause;
-    throw new AppError('DATABASE_LOCKED', refusal, { cause });
+    throw new AppError('DATABASE_LOCKED', refusal);
   }
   return () => void lock.close();
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
+import { HttpOnly } from '../kernel/index.js';
 import { KeyUseRegistry } from './keys/key-use.registry.js';
 import { assertLocal } from './local-caller.policy.js';
 import type { PrincipalRequest } from './principal-request.types.js';
@@ -13,6 +14,7 @@ import type { Scope } from './scope.types.js';
  * Authenticates every HTTP request and checks the scope of its route; denies by default.
  * Other contexts (tool calls) already carry the principal of their run and pass unchanged.
  */
+@HttpOnly()
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(

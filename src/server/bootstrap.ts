@@ -6,7 +6,7 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
-import { AppError, HttpExceptionFilter } from '../errors/index.js';
+import { AppError, ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
 import { parseJsonBody } from './json-body.parser.js';
@@ -30,7 +30,7 @@ const MAX_ID_LENGTH = 256;
 
 /** Creates the application, ready to listen. */
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
-  const problems = new HttpExceptionFilter();
+  const problems = new ProblemFilter();
   // Fastify needs these before Nest creates the application.
   const loaded = loadServer(options);
   const { server } = loaded.config;
@@ -86,7 +86,7 @@ export async function serve(options: AppOptions = {}): Promise<NestFastifyApplic
 
 async function setUp(
   app: NestFastifyApplication,
-  problems: HttpExceptionFilter,
+  problems: ProblemFilter,
   logger: LoggerService | undefined,
 ): Promise<void> {
   app.useLogger(logger ?? app.get(ServerLogger));

@@ -4,6 +4,7 @@ import { AppError } from '../errors/index.js';
 import {
   ExactInteger,
   fieldMistake,
+  HttpOnly,
   isJsonObject,
   isRaw,
   MAX_MISTAKES,
@@ -19,6 +20,7 @@ const TYPE_RULES = ['isString', 'isInt', 'isNumber', 'isBoolean', 'isObject', 'i
 const MAX_REPORTED_ELEMENTS = 10;
 
 /** Validates HTTP input against its DTO. Unknown fields are mistakes, and all mistakes are reported at once. */
+@HttpOnly()
 class RequestPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type === 'body' && isNoObject(value) && isDto(metadata.metatype)) {

@@ -15,6 +15,8 @@ export { markMethod, Tool } from './method/tool.decorator.js';
 export { ToolContext, ToolSignal, ToolState } from './method/tool-parameter.decorator.js';
 export { ToolExecutionContext } from './method/tool-context.accessor.js';
 export { executingCall } from './call/call-scope.js';
+export { ToolEnhancerModule } from './method/tool-enhancer.module.js';
+export type { ToolEnhancerKind, ToolEnhancerOptions } from './method/tool-enhancer.module.js';
 export { ToolExplorer } from './method/tool.explorer.js';
 export { createCallSite, factsOf, learnFacts, meterOf, ToolRequest } from './call/tool-request.factory.js';
 export { ToolLogFilter } from './call/tool-log-filter.js';

@@ -32,7 +32,7 @@ const OWN_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  */
 export function toThrownError(error: unknown, secrets: readonly string[] = [], args?: unknown): ThrownError {
   const text = maskSecrets(thrownText(error, secrets), secrets);
-  const isOnPurpose = error instanceof AppError || error instanceof HttpException;
+  const isOnPurpose = error instanceof HttpException;
   const message = isReported(error) ? text : maskPaths(text, args);
   return { code: codeOf(error), message, detail: isOnPurpose ? text : maskSecrets(thrownStack(error), secrets) };
 }
@@ -48,6 +48,6 @@ function codeOf(error: unknown): ErrorCode {
 }
 
 function isDenial(error: unknown): boolean {
-  if (error instanceof HttpException) return DENYING_STATUS.has(error.getStatus());
-  return error instanceof AppError && DENYING_CODES.has(error.code);
+  if (error instanceof AppError) return DENYING_CODES.has(error.code);
+  return error instanceof HttpException && DENYING_STATUS.has(error.getStatus());
 }

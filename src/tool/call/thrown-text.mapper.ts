@@ -77,7 +77,7 @@ function textOf(thrown: unknown, depth: number, secrets: readonly string[]): str
 
 /** Nest's `ValidationPipe` reports a list of messages. The cause of an error of ours is for the log only. */
 function errorText(error: Members, depth: number, secrets: readonly string[]): string {
-  if (error instanceof HttpException) return httpText(error);
+  if (error instanceof HttpException && !(error instanceof AppError)) return httpText(error);
   const own = wordsOf(error);
   if (error instanceof AppError || depth === MAX_DEPTH) return own;
   const { cause, errors } = error;

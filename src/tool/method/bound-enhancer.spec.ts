@@ -24,6 +24,7 @@ import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
+import { ToolEnhancerModule } from './tool-enhancer.module.js';
 import { Tool } from './tool.decorator.js';
 
 Logger.overrideLogger(false);
@@ -101,7 +102,12 @@ class BoundTools {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
+  imports: [
+    AppConfigModule.forRoot({}),
+    ToolEnhancerModule.forRoot({ toolEnhancers: ['guards', 'interceptors', 'pipes', 'filters'] }),
+    ToolPortsModule,
+    ToolModule,
+  ],
   providers: [
     BoundTools,
     { provide: APP_GUARD, useClass: guard('application') },

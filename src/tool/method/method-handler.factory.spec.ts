@@ -33,6 +33,7 @@ import { ToolExecutor } from '../tool.executor.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { CallSite, ToolResult } from '../tool.types.js';
+import { ToolEnhancerModule } from './tool-enhancer.module.js';
 import { Tool } from './tool.decorator.js';
 import { ToolExecutionContext } from './tool-context.accessor.js';
 import { ToolContext, ToolSignal } from './tool-parameter.decorator.js';
@@ -190,7 +191,12 @@ class ControllerTools {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
+  imports: [
+    AppConfigModule.forRoot({}),
+    ToolEnhancerModule.forRoot({ toolEnhancers: ['guards', 'interceptors'] }),
+    ToolPortsModule,
+    ToolModule,
+  ],
   controllers: [ControllerTools],
   providers: [
     StaffTools,

@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { SetMetadata } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { ENTRY_PROVIDER_WATERMARK } from '../../kernel/nest-internals.js';
 import { stateParameterOf } from '../stateful/state-argument.policy.js';
 import { markParameters } from './tool-parameter.decorator.js';
 import type { ToolOptions } from './tool-options.types.js';
@@ -56,7 +55,6 @@ export function markMethod(key: string, options: ToolOptions, decorator: string)
     // The metadata accessor rejects invalid members, all in one error.
     if (kind !== 'method') return;
     markParameters(target, method, stateParameterOf(options, options.stateParameterName !== undefined));
-    Reflect.defineMetadata(ENTRY_PROVIDER_WATERMARK, true, type);
     SetMetadata(key, options)(target, method, descriptor);
   };
 }

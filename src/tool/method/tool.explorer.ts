@@ -5,6 +5,7 @@ import { InstanceWrapper } from '../../kernel/nest-internals.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { missingEnhancers } from './enhancer.policy.js';
+import { GlobalEnhancers } from './global-enhancers.js';
 import { MethodHandlerFactory, type ToolProvider } from './method-handler.factory.js';
 import { createMethodTool } from './method-tool.factory.js';
 import { type DeclaredTool, ToolMetadataAccessor } from './tool-metadata.accessor.js';
@@ -38,6 +39,7 @@ export class ToolExplorer implements OnModuleInit {
     private readonly handlers: MethodHandlerFactory,
     private readonly registry: ToolRegistry,
     private readonly modules: ModulesContainer,
+    private readonly globals: GlobalEnhancers,
   ) {
     registry.useModules((moduleRef) => this.registerModule(moduleRef));
   }
@@ -55,6 +57,14 @@ export class ToolExplorer implements OnModuleInit {
       this.logger.log(`Registered tool: ${tool.definition.name}`);
     }
     for (const host of hosts) this.explored.set(host, [host]);
+    this.reportSkipped();
+  }
+
+  private reportSkipped(): void {
+    const { skipped } = this.globals;
+    if (skipped.length === 0) return;
+    const remedy = 'to run them for tool calls, name their kinds in toolEnhancers';
+    this.logger.log(`Tool calls skip these global enhancers: ${skipped.join(', ')}; ${remedy}`);
   }
 
   /**

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { AgentHost } from './support/agent-host.js';
+
+const LOCKED = /^\[?(AppError: )?The database .+ belongs to another running Jackdaw\. .+ its own DATA_DIR\./;
+
+describe('a script on the database of another process', () => {
+  const host = new AgentHost();
+  const env = host.environment();
+  beforeAll(() => host.start({ env }));
+  afterAll(() => host.stop());
+
+  /** Lines of the script's output. */
+  function lines(...args: string[]): string[] {
+    const script = ['test/support/locked-script.mjs', env.DATA_DIR, ...args];
+    const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 60_000 });
+    return `${stdout}${stderr}`.split('\n').filter((line) => line.trim() !== '');
+  }
+
+  it('prints one line, if it prints the message of the error', () => {
+    expect(lines('caught')).toEqual([expect.stringMatching(LOCKED)]);
+  });
+
+  it('prints the message once and no stack, if it does not catch the error', () => {
+    const printed = lines();
+    expect(printed.filter((line) => LOCKED.test(line))).toHaveLength(1);
+    expect(printed.filter((line) => /^\s+at /.test(line))).toEqual([]);
+    expect(printed.filter((line) => line.includes('[Nest]'))).toEqual([]);
+  });
+});
