@@ -134,7 +134,12 @@ describe('global enhancers and a tool call', () => {
 
   async function start(enhancers: Provider[], kinds: ToolEnhancerKind[] = []): Promise<ToolRegistry> {
     @Module({
-      imports: [AppConfigModule.forRoot({}), ToolEnhancerModule.forRoot({ toolEnhancers: kinds }), ToolPortsModule, ToolModule],
+      imports: [
+        AppConfigModule.forRoot({}),
+        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
+        ToolPortsModule,
+        ToolModule,
+      ],
       controllers: [ControllerTools],
       providers: [CountingTools, ...enhancers],
     })
@@ -216,7 +221,12 @@ describe('the log at boot', () => {
     const log = (message: unknown) => void lines.push(message);
     const silent = () => undefined;
     @Module({
-      imports: [AppConfigModule.forRoot({}), ToolEnhancerModule.forRoot({ toolEnhancers: kinds }), ToolPortsModule, ToolModule],
+      imports: [
+        AppConfigModule.forRoot({}),
+        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
+        ToolPortsModule,
+        ToolModule,
+      ],
       providers: [CountingTools, ...enhancers],
     })
     class AppModule {}
