@@ -49,7 +49,10 @@ export class PackedConsumer {
     );
     const { dependencies, peerDependencies, peerDependenciesMeta } = consumer.package();
     const required = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);
-    consumer.link([...Object.keys(dependencies), ...required, ...COMPILING, ...more]);
+    const own = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Partial<PackageFile>;
+    const all = new Set([...Object.keys(dependencies), ...required, ...COMPILING, ...more]);
+    for (const name of Object.keys(own.dependencies ?? {})) if (name !== 'jackdaw') all.add(name);
+    consumer.link([...all]);
     return consumer;
   }
 
