@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { endsStream, type RunEvent } from '../run-event.types.js';
 import { RunBus } from '../run-bus.js';
 import type { RunRecord, RunStatus } from '../run.types.js';
@@ -5,11 +6,15 @@ import type { RunRecord, RunStatus } from '../run.types.js';
 interface AwaitedRun {
   resolve(status: RunStatus | Promise<RunStatus>): void;
   readonly unsubscribe: () => void;
+  readonly inContext: AsyncContext;
 }
+
+type AsyncContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
 /** Queued runs that a connection of this process waits for, on whichever node they execute. */
 export class AwaitedRunRegistry {
   private readonly runs = new Map<string, AwaitedRun>();
+  private readonly outside = AsyncLocalStorage.snapshot();
 
   constructor(private readonly bus: RunBus) {}
 
@@ -20,12 +25,17 @@ export class AwaitedRunRegistry {
         const status = endedAs(event);
         if (status) this.settle(id, status);
       });
-      this.runs.set(id, { resolve, unsubscribe });
+      this.runs.set(id, { resolve, unsubscribe, inContext: AsyncLocalStorage.snapshot() });
     });
   }
 
   has(runId: string): boolean {
     return this.runs.has(runId);
+  }
+
+  /** The async context of the request that waits for the run; without one, that of no request. */
+  contextOf(runId: string): AsyncContext {
+    return this.runs.get(runId)?.inContext ?? this.outside;
   }
 
   ids(): string[] {

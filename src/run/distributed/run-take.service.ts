@@ -128,7 +128,8 @@ export class RunTakeService {
     try {
       const { run: claimed, items } = await this.journal.claim(run, Date.now());
       for (const item of items) this.bus.emit(run, item);
-      const done = this.execute(claimed, false);
+      // The end of another request's run may have triggered this start.
+      const done = this.awaited.contextOf(runId)(() => this.execute(claimed, false));
       this.awaited.settle(runId, done);
       return { done };
     } catch (error) {

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
@@ -27,6 +28,8 @@ const LAST_RETRY_MS = 30_000;
 @Injectable()
 export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(LocalRunDispatcher.name);
+  /** Outside of any request: another request's run may trigger a recovery. */
+  private readonly outside = AsyncLocalStorage.snapshot();
   /** Whether `recover` has read the unfinished runs of earlier processes. */
   private hasRecovered = false;
   private readonly queue = new LocalRunQueue((queued) => this.admission.track(this.startQueued(queued)));
@@ -200,7 +203,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     if (!isUnfinished || this.isElsewhere(run) || this.queue.has(id) || this.executor.has(id)) return;
     if (this.admission.isClosing) return;
     // The executor logs the outcome, and a journal failure is retried.
-    await this.enqueue(run).catch(() => undefined);
+    await this.outside(() => this.enqueue(run)).catch(() => undefined);
   }
 
   /** After a journal failure: returns the run to the queue, without counting a crash, and resumes it later. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunRecord, RunStatus } from '../run.types.js';
 
 export interface QueuedRun {
@@ -12,9 +13,18 @@ export interface QueuedRun {
  */
 export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'full' | 'gone'>;
 
-/** Runs that wait for their session, in order, one queue per session. */
+/** A run, and the async context of the request that queued it. */
+interface Waiting {
+  readonly queued: QueuedRun;
+  readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
+}
+
+/**
+ * Runs that wait for their session, in order, one queue per session. Each starts in the async context of its own request:
+ * the end of another request's run starts it, and a tool must not see that one's `AsyncLocalStorage`.
+ */
 export class LocalRunQueue {
-  private readonly queues = new Map<string, QueuedRun[]>();
+  private readonly queues = new Map<string, Waiting[]>();
   /** Sessions whose first queued run is being started; `true` if the start must be repeated. */
   private readonly pumping = new Map<string, boolean>();
   /** Sessions whose first queued run waits only for capacity. */
@@ -25,9 +35,10 @@ export class LocalRunQueue {
   /** Adds a run at the end. A run that was started before goes first, as it still holds its session. */
   add(slot: string, queued: QueuedRun): void {
     const queue = this.queues.get(slot);
-    if (!queue) this.queues.set(slot, [queued]);
-    else if (queued.run.epoch > 0) queue.unshift(queued);
-    else queue.push(queued);
+    const waiting = { queued, inContext: AsyncLocalStorage.snapshot() };
+    if (!queue) this.queues.set(slot, [waiting]);
+    else if (queued.run.epoch > 0) queue.unshift(waiting);
+    else queue.push(waiting);
     void this.pump(slot);
   }
 
@@ -37,24 +48,24 @@ export class LocalRunQueue {
   }
 
   has(runId: string): boolean {
-    for (const queue of this.queues.values()) if (queue.some(({ run }) => run.id === runId)) return true;
+    for (const queue of this.queues.values()) if (queue.some(({ queued }) => queued.run.id === runId)) return true;
     return false;
   }
 
   /** Removes a run from its queue. */
   remove(runId: string): QueuedRun | null {
     for (const [slot, queue] of this.queues) {
-      const at = queue.findIndex(({ run }) => run.id === runId);
+      const at = queue.findIndex(({ queued }) => queued.run.id === runId);
       if (at < 0) continue;
       if (queue.length === 1) this.queues.delete(slot);
-      return queue.splice(at, 1)[0]!;
+      return queue.splice(at, 1)[0]!.queued;
     }
     return null;
   }
 
   /** Removes all runs. */
   clear(): QueuedRun[] {
-    const all = [...this.queues.values()].flat();
+    const all = [...this.queues.values()].flat().map(({ queued }) => queued);
     this.queues.clear();
     this.full.clear();
     return all;
@@ -84,7 +95,7 @@ export class LocalRunQueue {
   }
 
   private fullInOrder(): string[] {
-    const heads = [...this.full].map((slot) => ({ slot, run: this.queues.get(slot)?.[0]?.run }));
+    const heads = [...this.full].map((slot) => ({ slot, run: this.queues.get(slot)?.[0]?.queued.run }));
     heads.sort(
       (a, b) => (b.run?.priority ?? 0) - (a.run?.priority ?? 0) || (a.run?.createdAt ?? 0) - (b.run?.createdAt ?? 0),
     );
@@ -97,13 +108,13 @@ export class LocalRunQueue {
     if (!queue || !head) return void this.queues.delete(slot);
     // Added before the try, so that capacity released meanwhile is not missed.
     this.full.add(slot);
-    const outcome = await this.start(head);
+    const outcome = await head.inContext(() => this.start(head.queued));
     // If capacity was released meanwhile, `pumpFull` has removed the entry and requested another try.
     if (outcome !== 'full') this.full.delete(slot);
     if (outcome === 'started' || outcome === 'gone') this.removeHead(slot, queue, head, outcome);
   }
 
-  private removeHead(slot: string, queue: QueuedRun[], head: QueuedRun, outcome: 'started' | 'gone'): void {
+  private removeHead(slot: string, queue: Waiting[], head: Waiting, outcome: 'started' | 'gone'): void {
     const at = queue.indexOf(head);
     if (at >= 0) queue.splice(at, 1);
     // A queue that became empty meanwhile may have been replaced.

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, type ContextId, type DiscoveryService, type ExternalContextCreator } from '@nestjs/core';
-import { ROUTE_ARGS_METADATA, STATIC_CONTEXT } from '../../kernel/nest-internals.js';
+import { STATIC_CONTEXT } from '../../kernel/nest-internals.js';
 import type { ToolHandler } from '../tool.factory.js';
 import { GlobalEnhancers } from './global-enhancers.js';
 import { TOOL_CONTEXT_TYPE } from './tool-context.accessor.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
+import { TOOL_PARAMETERS } from './tool-parameter.decorator.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 type Method = (...args: unknown[]) => unknown;
@@ -71,7 +72,7 @@ function prepare({ wrapper, declared }: ToolProvider, { contexts, instance, cont
     instance,
     callback,
     method,
-    ROUTE_ARGS_METADATA,
+    TOOL_PARAMETERS,
     PARAMETERS,
     contextId,
     inquirerId,

@@ -7,6 +7,12 @@ import type { StateData } from '../stateful/tool-state.types.js';
 import type { ToolContext as ToolContextType } from '../tool.types.js';
 import { ToolExecutionContext } from './tool-context.accessor.js';
 
+/**
+ * Metadata key of the parameters of a tool method. It is not Nest's own key, so that a method can also serve a route, a
+ * message or a resolver: there its parameters stay as declared.
+ */
+export const TOOL_PARAMETERS = 'jackdaw:tool-parameters';
+
 interface ParameterMetadata {
   readonly index: number;
   readonly factory?: unknown;
@@ -43,16 +49,20 @@ export function takesState(type: object, method: string): boolean {
 }
 
 /**
- * Decorates the first undecorated parameters of a tool method: the first gets the validated arguments, the second the
- * context. @param stateParameter name of the argument with the state, if there is one
+ * Stores the parameters of a tool method: the decorated ones, and for the first undecorated ones the validated arguments,
+ * then the context. @param stateParameter name of the argument with the state, if there is one
  */
 export function markParameters(target: object, method: string, stateParameter?: string): void {
-  const taken = new Set(parametersOf(target.constructor, method).map(({ index }) => index));
+  const decorated = metadataOf(ROUTE_ARGS_METADATA, target.constructor, method);
+  const taken = new Set(Object.values(decorated).map(({ index }) => index));
+  class Marked {}
   let index = 0;
   for (const decorate of [ToolInput(stateParameter), ToolContext()]) {
     while (taken.has(index)) index++;
-    decorate(target, method, index++);
+    decorate(Marked.prototype, method, index++);
   }
+  const marked = { ...decorated, ...metadataOf(ROUTE_ARGS_METADATA, Marked, method) };
+  Reflect.defineMetadata(TOOL_PARAMETERS, marked, target.constructor, method);
 }
 
 /** Index of the parameter with the arguments. */
@@ -66,7 +76,9 @@ export function parameterPipes(type: object, method: string): unknown[] {
 }
 
 function parametersOf(type: object, method: string): readonly ParameterMetadata[] {
-  const metadata = Reflect.getMetadata(ROUTE_ARGS_METADATA, type, method) as
-    Record<string, ParameterMetadata> | undefined;
-  return Object.values(metadata ?? {});
+  return Object.values(metadataOf(TOOL_PARAMETERS, type, method));
+}
+
+function metadataOf(key: string, type: object, method: string): Readonly<Record<string, ParameterMetadata>> {
+  return (Reflect.getMetadata(key, type, method) as Record<string, ParameterMetadata> | undefined) ?? {};
 }
