@@ -3,5 +3,5 @@ import { createAgent } from '../../dist/index.js';
 
 const [, , dataDir, isCaught] = process.argv;
 const created = createAgent({ env: { DATA_DIR: dataDir, LLM_PROVIDER: 'offline' } });
-if (isCaught === 'caught') await created.catch(({ message }) => console.error(message));
+if (isCaught === 'caught') await created.catch(({ message }) => process.stderr.write(`${message}\n`));
 else await created;

@@ -19,6 +19,7 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, ModulesContainer, NestFactory, REQUEST } from '@nestjs/core';
 import { map, type Observable } from 'rxjs';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
@@ -133,7 +134,12 @@ describe('global enhancers and a tool call', () => {
 
   async function start(enhancers: Provider[], kinds: ToolEnhancerKind[] = []): Promise<ToolRegistry> {
     @Module({
-      imports: [AppConfigModule.forRoot({}), ToolEnhancerModule.forRoot({ toolEnhancers: kinds }), ToolModule],
+      imports: [
+        AppConfigModule.forRoot({}),
+        ToolPortsModule,
+        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
+        ToolModule,
+      ],
       controllers: [ControllerTools],
       providers: [CountingTools, ...enhancers],
     })
@@ -215,7 +221,12 @@ describe('the log at boot', () => {
     const log = (message: unknown) => void lines.push(message);
     const silent = () => undefined;
     @Module({
-      imports: [AppConfigModule.forRoot({}), ToolEnhancerModule.forRoot({ toolEnhancers: kinds }), ToolModule],
+      imports: [
+        AppConfigModule.forRoot({}),
+        ToolPortsModule,
+        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
+        ToolModule,
+      ],
       providers: [CountingTools, ...enhancers],
     })
     class AppModule {}

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { callSite } from '../../../test/support/call-site.js';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import { ToolExecutor } from '../tool.executor.js';
@@ -55,7 +56,7 @@ class FaultyTools {
   }
 }
 
-@Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers: [FaultyTools] })
+@Module({ imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule], providers: [FaultyTools] })
 class AppModule {}
 
 describe('the log of an exception of a tool', () => {
