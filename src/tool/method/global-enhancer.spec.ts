@@ -136,8 +136,8 @@ describe('global enhancers and a tool call', () => {
     @Module({
       imports: [
         AppConfigModule.forRoot({}),
-        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
         ToolPortsModule,
+        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
         ToolModule,
       ],
       controllers: [ControllerTools],
@@ -223,8 +223,8 @@ describe('the log at boot', () => {
     @Module({
       imports: [
         AppConfigModule.forRoot({}),
-        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
         ToolPortsModule,
+        ToolEnhancerModule.forRoot({ toolEnhancers: kinds }),
         ToolModule,
       ],
       providers: [CountingTools, ...enhancers],

@@ -15,6 +15,7 @@ import {
 import { APP_GUARD, ExternalContextCreator, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { ROUTE_ARGS_METADATA } from '../../kernel/nest-internals.js';
 import { ToolModule } from '../tool.module.js';
@@ -74,7 +75,7 @@ class StockResolver {
 }
 
 @Module({
-  imports: [AppConfigModule.forRoot({}), ToolModule],
+  imports: [AppConfigModule.forRoot({}), ToolPortsModule, ToolModule],
   controllers: [StockController],
   providers: [StockResolver, { provide: APP_GUARD, useClass: GlobalGuard, scope: Scope.REQUEST }],
 })

@@ -11,6 +11,7 @@ import {
 import { NestFactory } from '@nestjs/core';
 import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
+import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import { ToolExecutor } from '../tool.executor.js';
