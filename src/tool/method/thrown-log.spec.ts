@@ -9,7 +9,6 @@ import {
   UseFilters,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
 import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
