@@ -13,7 +13,7 @@ import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.j
 import { AppError } from './errors/index.js';
 import { AsyncOption, moduleFor } from './kernel/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
-import { JackdawStorageModule } from './jackdaw-storage.module.js';
+import { storageModules } from './storage-modules.js';
 import { AppConfigModule, type Configuration, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
 import { OwnPartsModule, type OwnPartsOptions } from './own-parts.module.js';
@@ -259,7 +259,7 @@ function configOf(factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>) 
 function foundations(options: FixedOptions, factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>): Imports {
   const { authenticator, promptBuilder, processors } = options;
   return [
-    JackdawStorageModule.forRoot(),
+    ...storageModules(),
     OwnPartsModule.forRoot(options),
     ToolEnhancerModule.forRoot(options),
     OwnProvidersModule.forRoot(of(factoryOptions, ({ modelFactories = [] }) => modelFactories)),

@@ -79,9 +79,9 @@ describe('the package', () => {
 
   it.each([
     ['@nestjs/platform-fastify', 'serve()', "const { serve } = await import('jackdaw'); await serve();", {}],
-    ['pg', 'PostgreSQL', '', { DATABASE_URL: 'postgres://127.0.0.1:1/none' }],
-    ['mysql2', 'MariaDB', '', { DATABASE_URL: 'mysql://127.0.0.1:1/none' }],
-    ['ioredis', 'Redis', '', { SESSION_STORE: 'redis://127.0.0.1:1' }],
+    ['pg', 'PostgreSQL', '', { JACKDAW_DATABASE_URL: 'postgres://127.0.0.1:1/none' }],
+    ['mysql2', 'MariaDB', '', { JACKDAW_DATABASE_URL: 'mysql://127.0.0.1:1/none' }],
+    ['ioredis', 'Redis', '', { JACKDAW_SESSION_STORE: 'redis://127.0.0.1:1' }],
   ])('without %s names it and its installation, where %s needs it', (name, purpose, script, env) => {
     const source = script || "const { createAgent } = await import('jackdaw'); await createAgent({});";
     const { code, output } = consumer.node(['--input-type=module', '-e', source], { LLM_PROVIDER: 'offline', ...env });

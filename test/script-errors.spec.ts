@@ -28,3 +28,20 @@ describe('a script on the database of another process', () => {
     expect(printed.filter((line) => line.includes('[Nest]'))).toEqual([]);
   });
 });
+
+describe('a script whose agent cannot start', () => {
+  const host = new AgentHost();
+  afterAll(() => host.stop());
+
+  it('prints the mistakes only, and no errors of providers that were not created', () => {
+    const folder = host.environment().DATA_DIR;
+    const script = ['test/support/locked-script.mjs', folder, 'policy'];
+    const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 60_000 });
+    // The warning about a slow disk is none of its errors.
+    const printed = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.includes('durable'));
+    expect(printed).toEqual([
+      'The security policy securityPolicy has a mistake:',
+      '  the policy: Unrecognized key: "allow"',
+    ]);
+  });
+});

@@ -21,7 +21,6 @@ const AGENT_FIELDS = [
 /** Options of its module. */
 const MODULE_FIELDS = [
   'tools',
-  'toolEnhancers',
   'runEvents',
   'restTools',
   'mcpServers',

@@ -42,8 +42,6 @@ export interface CreateAgentOptions {
   readonly files?: boolean;
   /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
   readonly tools?: readonly (Type | object)[];
-  /** Kinds of global enhancers that also run for tool calls, as in `JackdawModule.forRoot`; by default none. */
-  readonly toolEnhancers?: JackdawOptions['toolEnhancers'];
   /** Extensions: classes, which Nest instantiates, or objects. */
   readonly extensions?: readonly (Type<Extension> | Extension)[];
   /** Whether run events reach `@OnEvent` methods of tools and extensions; by default they do not. */

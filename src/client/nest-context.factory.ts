@@ -2,6 +2,7 @@ import {
   ConsoleLogger,
   type DynamicModule,
   type INestApplicationContext,
+  type InjectionToken,
   Logger,
   type LoggerService,
   Module,
@@ -9,7 +10,13 @@ import {
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { AppError, messageOf } from '../errors/index.js';
 import { agentServicesProvider } from './agent-services.js';
-import { callAppShutdownHook, callBeforeAppShutdownHook, callModuleDestroyHook } from '../kernel/nest-internals.js';
+import {
+  callAppShutdownHook,
+  callBeforeAppShutdownHook,
+  callModuleDestroyHook,
+  type InstanceWrapper,
+  STATIC_CONTEXT,
+} from '../kernel/nest-internals.js';
 
 const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdownHook];
 
@@ -55,11 +62,22 @@ function withoutStack(error: unknown): unknown {
 /** Runs the hooks in Nest's order. A failing hook does not hide the error of the start. */
 async function end(modules: ModulesContainer): Promise<void> {
   const ordered = [...modules.values()].toSorted((a, b) => a.distance - b.distance);
+  for (const { providers, controllers, injectables } of ordered) {
+    for (const collection of [providers, controllers, injectables]) dropUncreated(collection);
+  }
   for (const hook of ENDING) {
     for (const module of ordered) {
       await hook(module).catch((error: unknown) => {
         new Logger('createAgent').warn(`Shutdown after a failed start failed: ${messageOf(error)}`);
       });
     }
+  }
+}
+
+/** Removes the classes that Nest has not instantiated: it would call the hooks of their bare prototypes. */
+function dropUncreated(providers: Map<InjectionToken, InstanceWrapper>): void {
+  for (const [token, wrapper] of providers) {
+    const { isConstructorCalled } = wrapper.getInstanceByContextId(STATIC_CONTEXT);
+    if (!wrapper.isNotMetatype && !isConstructorCalled) providers.delete(token);
   }
 }

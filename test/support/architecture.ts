@@ -52,7 +52,7 @@ function faultyFiles(): Record<string, string> {
       imports([
         'openai',
         '@anthropic-ai/sdk',
-        'better-sqlite3',
+        'better-sqlite3-v13',
         'pg',
         'bullmq',
         '@modelcontextprotocol/client',
