@@ -79,6 +79,15 @@ describe.each(ACCEPTED)('a client of /mcp that sends Accept: %s', (accept, type)
   });
 });
 
+it('the stream of a session answers before its first event', async () => {
+  const { session } = await send(INITIALIZE, undefined);
+  const headers = { accept: EVENTS_TYPE, 'mcp-session-id': session, 'mcp-protocol-version': VERSION };
+  // The first keepalive of the SDK comes after 15 s.
+  const stream = await fetch(`${jackdaw.url}/mcp`, { headers, signal: AbortSignal.timeout(14_000) });
+  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, EVENTS_TYPE]);
+  await stream.body?.cancel();
+});
+
 it('a client of /mcp that accepts neither form gets 406', async () => {
   expect(await send(INITIALIZE, 'text/html')).toMatchObject({ status: 406 });
   expect(await send(INITIALIZE, '*/*;q=0')).toMatchObject({ status: 406 });

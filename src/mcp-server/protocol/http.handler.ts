@@ -72,7 +72,8 @@ export class McpHttpHandler {
     const form = acceptedForm(request.headers.get('accept'));
     if (form === 'none' || (form === 'json' && request.method === 'GET')) return this.respond(request, options);
     if (form === 'json' && isListening(options.parsedBody)) return errorResponse(406, INVALID_PARAMS, ONLY_EVENTS);
-    return inForm(await this.respond(acceptingBoth(request), options), form);
+    const response = await inForm(await this.respond(acceptingBoth(request), options), form);
+    return request.method === 'GET' && response.ok ? withStart(response) : response;
   }
 
   private async respond(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
@@ -97,6 +98,14 @@ export class McpHttpHandler {
       return error instanceof Error ? error.message : String(error);
     }
   }
+}
+
+/** Starts a stream with a comment: Node sends the headers with the first bytes, and a first event may be late. */
+function withStart({ body, status, headers }: Response): Response {
+  const start = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(': open\n\n')),
+  });
+  return new Response(body?.pipeThrough(start) ?? null, { status, headers });
 }
 
 function principalOf({ http }: ServerContext): Principal {
