@@ -37,7 +37,7 @@ describe('a script whose agent cannot start', () => {
     const folder = host.environment().DATA_DIR;
     const script = ['test/support/locked-script.mjs', folder, 'policy'];
     const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 60_000 });
-    // The warning about a slow disk is none of its errors.
+    // Without the warning about a slow disk.
     const printed = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.includes('durable'));
     expect(printed).toEqual([
       'The security policy securityPolicy has a mistake:',
