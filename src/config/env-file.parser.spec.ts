@@ -65,7 +65,9 @@ describe('parseEnvFile', () => {
     fc.assert(
       fc.property(text, (lines) => {
         const { values, faults } = parseEnvFile(lines.join(''));
-        const isPlain = faults.length === 0 && !Object.values(values).includes('');
+        // A later assignment of the same name hides an empty value that Node has read past; Node reads an indented comment.
+        const isMisread = /=[ \t]*(?:#|\r?\n|$)|^[ \t]+#/m.test(lines.join(''));
+        const isPlain = faults.length === 0 && !isMisread && !Object.values(values).includes('');
         expect(isPlain ? { ...parseEnv(lines.join('')) } : values).toEqual(values);
       }),
     );
