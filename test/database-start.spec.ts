@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { createConnection } from 'mysql2/promise';
+import { setImmediate } from 'node:timers/promises';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
 import { LLM_MIGRATIONS } from '../src/llm/index.js';
@@ -166,7 +167,8 @@ describeDatabases('the ownership of the database', onMariadb, (database) => {
     const { database: owned } = await open(env());
     for (let round = 0; round < 3; round++) {
       await database().disconnect();
-      while (await owned.commit([aDefinition(`again-${round}`)]).catch((thrown: unknown) => thrown));
+      while (await owned.commit([aDefinition(`again-${round}`)]).catch((thrown: unknown) => thrown))
+        await setImmediate();
     }
     await expect(open(env())).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });
   });
@@ -176,12 +178,18 @@ describeDatabases('the ownership of the database', onMariadb, (database) => {
     const url = new URL(database().url);
     const lock = `jackdaw:${url.pathname.slice(1)}`;
     url.pathname = '/mysql';
-    const heir = await createConnection(url.href);
-    const taken = heir.query('SELECT GET_LOCK(?, 10)', [lock]);
+    const [heir, watcher] = [await createConnection(url.href), await createConnection(url.href)];
+    const taken = heir.query<RowDataPacket[]>('SELECT GET_LOCK(?, 60) AS is_taken', [lock]);
+    // Before the server knows of the request, the first process could take the lock again.
+    const isWaiting = async () => {
+      const sql = `SELECT state FROM information_schema.processlist WHERE id = ? AND state = 'User lock'`;
+      return (await watcher.query<RowDataPacket[]>(sql, [heir.threadId]))[0].length > 0;
+    };
+    while (!(await isWaiting()));
     await database().disconnect();
-    await taken;
-    while (!(await isLocked(owned.commit([aDefinition('late')]))));
-    await heir.end();
+    expect((await taken)[0]).toEqual([{ is_taken: 1 }]);
+    while (!(await isLocked(owned.commit([aDefinition('late')])))) await setImmediate();
+    await Promise.all([heir.end(), watcher.end()]);
     expect(await isLocked(owned.commit([aDefinition('later')]))).toBe(true);
     expect(await owned.query("SELECT hash FROM run_definition WHERE hash = 'later'")).toEqual([]);
   });
