@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { CreateAgentOptions, MemoryConversation, RunEvent, RunMemory, SessionMessage } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
+import { gate } from './support/jackdaw.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
 
 Logger.overrideLogger(false);
@@ -108,6 +109,32 @@ describe('the option memories', () => {
         message: expect.stringContaining(fault),
       });
     expect((await agent.chat('Q', { sessionId: 's' })).content).toBe('A1');
+  });
+
+  it('do not delay the cancel of a run, and serve the next one', async () => {
+    const { opened: asked, open: ask } = gate();
+    let isHanging = true;
+    const own = {
+      open: () => ({
+        addMessage: async () => undefined,
+        getContext: async () => {
+          ask();
+          return isHanging ? new Promise<SessionMessage[]>(() => undefined) : [];
+        },
+      }),
+    };
+    const model = new ScriptedChatModel([says('A1')]);
+    const agent = await host.start({ chatModel: model, memory, memories: { notes: own } });
+    const ends: string[] = [];
+    agent.on('run.*', ({ event }) => void ends.push(event.type));
+    const stream = agent.chatStream('Q', { sessionId: 's' });
+    const first = stream.next();
+    await asked;
+    await Promise.all([stream.return(), first.catch(() => undefined)]);
+    isHanging = false;
+    expect((await agent.chat('Q', { sessionId: 's' })).content).toBe('A1');
+    expect(ends).toContain('run.cancelled');
+    expect(model.requests).toHaveLength(1);
   });
 
   it('are refused without a function, with the name of a policy, and by an agent that names an unknown one', async () => {

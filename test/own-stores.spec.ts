@@ -26,20 +26,21 @@ afterEach(() => host.stop());
 const KEYS = { ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
 const seen = (model: ScriptedChatModel, at: number) => model.requests[at]!.messages.map(({ content }) => content);
 
-describe('the option cache', () => {
-  class MapCache extends Cache {
-    readonly entries = new Map<string, string>();
-    closed = 0;
-    async get(key: string): Promise<string | null> {
-      return this.entries.get(key) ?? null;
-    }
-    async set(key: string, value: string): Promise<void> {
-      this.entries.set(key, value);
-    }
-    async close(): Promise<void> {
-      this.closed++;
-    }
+class MapCache extends Cache {
+  readonly entries = new Map<string, string>();
+  closed = 0;
+  async get(key: string): Promise<string | null> {
+    return this.entries.get(key) ?? null;
   }
+  async set(key: string, value: string): Promise<void> {
+    this.entries.set(key, value);
+  }
+  async close(): Promise<void> {
+    this.closed++;
+  }
+}
+
+describe('the option cache', () => {
   let llm: FakeLlm;
   beforeAll(async () => {
     llm = await FakeLlm.start();
@@ -172,6 +173,18 @@ describe('the option sessionStore', () => {
     expect(await agent.session('s').turns()).toHaveLength(1);
   });
 
+  it.each([
+    ['sessionStore', { sessionStore: ListArchive }, 'SESSION_STORE', 'memory'],
+    ['sessionStore', { sessionStore: ListArchive }, 'JACKDAW_SESSION_STORE', 'memory'],
+    ['cache', { cache: MapCache }, 'LLM_CACHE', 'memory'],
+  ])('or a cache is refused beside the variable that it replaces: %s %j %s', async (option, given, variable, value) => {
+    const env = { ...host.environment(), [variable]: value };
+    await expect(host.start({ ...given, env })).rejects.toMatchObject({
+      code: 'AGENT_INVALID',
+      message: expect.stringContaining(`${option} and env.${variable}`),
+    });
+  });
+
   it('is refused beside memory.persistence, encryption at rest, and in a cluster if it serves one process', async () => {
     const memory = { persistence: { enabled: false } };
     await expect(host.start({ sessionStore: ListArchive, memory })).rejects.toMatchObject({
@@ -231,6 +244,18 @@ describe('the option stateManagers', () => {
     await agent.chat('Count.', { sessionId: 's' });
     const [id] = await crm.list({ tenant: 'default' });
     expect(JSON.parse((await crm.load(id!))!.states.business!.json)).toEqual({ count: 2 });
+  });
+
+  it('are closed with the application, also without a tool that uses them', async () => {
+    let closed = 0;
+    class ClosableStore extends MemoryStateStore {
+      override async close(): Promise<void> {
+        closed++;
+      }
+    }
+    const agent = await host.start({ stateManagers: { crm: ClosableStore } });
+    await agent.close();
+    expect(closed).toBe(1);
   });
 
   it('are refused with a name of Jackdaw, and with encryption at rest', async () => {

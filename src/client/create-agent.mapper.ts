@@ -119,7 +119,16 @@ function environmentOf(options: CreateAgentOptions): EnvRecord {
   if (options.sessionStore !== undefined && memory?.persistence !== undefined) {
     throw invalid('sessionStore and memory.persistence both name a store: give one of them');
   }
+  assertOneStore('sessionStore', options.sessionStore, 'SESSION_STORE', env);
+  assertOneStore('cache', options.cache, 'LLM_CACHE', env);
   return { ...modelEnvironmentOf(options), ...toStoreEnv(memory?.persistence, env) };
+}
+
+/** An option replaces the variable, which would have no effect. */
+function assertOneStore(option: string, store: unknown, variable: string, env: EnvRecord): void {
+  if (store === undefined) return;
+  const set = [variable, `JACKDAW_${variable}`].find((name) => env[name] !== undefined);
+  if (set !== undefined) throw invalid(`${option} and env.${set} both name a store: give one of them`);
 }
 
 function modelEnvironmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions): EnvRecord {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { closeOwnDataSource } from './data-source.factory.js';
-import { initialise } from '../persistence/index.js';
+import { initialiseDataSource } from '../persistence/index.js';
 
 /** The connection that stops statements of other connections. The first stop opens it, once for concurrent stops. */
 export class ControlClient {
@@ -24,7 +24,7 @@ export class ControlClient {
 
   private async open(): Promise<void> {
     try {
-      await initialise(this.source);
+      await initialiseDataSource(this.source);
     } catch (error) {
       // The next call opens it again.
       this.opening = null;

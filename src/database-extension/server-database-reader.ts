@@ -5,7 +5,7 @@ import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.j
 import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
 import { notOpened } from './read.error.js';
 import { serverAddress, type ServerProduct } from './server-address.parser.js';
-import { initialise } from '../persistence/index.js';
+import { initialiseDataSource } from '../persistence/index.js';
 
 /** A statement written by a model. */
 export interface GivenRead {
@@ -32,7 +32,7 @@ export abstract class ServerDatabaseReader<Connection> extends DatabaseReader {
 
   async open(): Promise<void> {
     try {
-      await initialise(this.source);
+      await initialiseDataSource(this.source);
       await this.assertRights();
     } catch (error) {
       throw notOpened(this.address, error);

@@ -16,7 +16,7 @@ export { loadPostgresClient } from './postgres-client.factory.js';
 export { closeRedisClient, createRedisClient, loadRedis } from './redis-client.factory.js';
 export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';
-export { initialise } from './shared-metadata.js';
+export { initialiseDataSource } from './initialise-data-source.js';
 export { serverFault } from './server-failure.error.js';
 export { lockFile } from './sqlite-lock.factory.js';
 export { insert, insertAll, insertMany } from './statement.factory.js';

@@ -2,7 +2,7 @@ import type { Pool, RowDataPacket } from 'mysql2';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { AppError } from '../errors/index.js';
 import type { DatabaseConfig } from '../config/index.js';
-import { initialise } from './shared-metadata.js';
+import { initialiseDataSource } from './initialise-data-source.js';
 import { MariadbDatabase } from './mariadb-database.js';
 import { MariadbOwnerClient } from './mariadb-owner.client.js';
 import { createMariadbPool, type MariadbConnections } from './mariadb-pool.factory.js';
@@ -100,7 +100,7 @@ async function openDataSource(
     entities: [...entities],
     migrations: [...migrations],
   });
-  await initialise(dataSource);
+  await initialiseDataSource(dataSource);
   await migrate(dataSource, migrationLock(database));
   return dataSource;
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
-import { initialise } from './shared-metadata.js';
+import { initialiseDataSource } from './initialise-data-source.js';
 import { migrate, type MigrationLock } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { PostgresDatabase } from './postgres-database.js';
@@ -85,7 +85,7 @@ async function openDataSource(pool: Pool, { entities, migrations }: PersistenceO
     migrations: [...migrations],
     installExtensions: false,
   });
-  await initialise(dataSource);
+  await initialiseDataSource(dataSource);
   await migrate(dataSource, LOCK);
   return dataSource;
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { DataSource } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
-import { initialise } from './shared-metadata.js';
+import { initialiseDataSource } from './initialise-data-source.js';
 import { measureFsync } from './fsync.indicator.js';
 import { migrate, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
@@ -97,7 +97,7 @@ async function openDataSource(file: string, { entities, migrations }: Persistenc
       handle.pragma('wal_autocheckpoint = 4000');
     },
   });
-  await initialise(dataSource);
+  await initialiseDataSource(dataSource);
   await migrate(dataSource, NO_MIGRATION_LOCK);
   return dataSource;
 }

@@ -85,7 +85,11 @@ export class StateBackendRegistry implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.allSettled([...this.backends.values()].map(async (backend) => (await backend).store.close()));
+    const unused = [...this.own].filter(([name]) => !this.backends.has(name));
+    await Promise.allSettled([
+      ...[...this.backends.values()].map(async (backend) => (await backend).store.close()),
+      ...unused.map(async ([, store]) => store.close()),
+    ]);
   }
 
   private async open(name: StateManagerName): Promise<StateBackend> {

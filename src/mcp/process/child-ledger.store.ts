@@ -57,7 +57,7 @@ export class ChildLedger {
 
   /** @param pid process id of the program, which leads its own process group */
   started(id: string, pid: number): void {
-    if (this.running.size === 0) this.watchExit();
+    if (this.running.size === 0) process.on('exit', this.endAll);
     this.running.add(pid);
     const startedAt = startOf(pid);
     if (startedAt !== undefined) writeFileSync(this.pathOf(id), JSON.stringify({ ...this.entry, pid, startedAt }));
@@ -66,7 +66,7 @@ export class ChildLedger {
   /** Call after the program has ended or failed to start; ends its descendants. */
   async close(id: string, pid: number | undefined): Promise<void> {
     if (pid !== undefined) {
-      if (this.running.delete(pid) && this.running.size === 0) this.unwatchExit();
+      if (this.running.delete(pid) && this.running.size === 0) process.off('exit', this.endAll);
       await this.sweepUp(id);
     }
     await rm(this.homeOf(id), { recursive: true, force: true });
@@ -92,19 +92,6 @@ export class ChildLedger {
   private readonly endAll = (): void => {
     for (const pid of this.running) killGroup(pid, 'SIGKILL');
   };
-
-  /** Node warns of more than 10 listeners, and each application with running programs has one. */
-  private watchExit(): void {
-    const most = process.getMaxListeners();
-    if (most > 0) process.setMaxListeners(most + 1);
-    process.on('exit', this.endAll);
-  }
-
-  private unwatchExit(): void {
-    const most = process.getMaxListeners();
-    if (most > 1) process.setMaxListeners(most - 1);
-    process.off('exit', this.endAll);
-  }
 
   /** Whether the owner may still run. For another machine or container only the entry's age is known. */
   private isOwned({ place, owner, ownerStartedAt }: Entry, path: string): boolean {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, messageOf } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
-import type { DataFact } from '../../run/index.js';
+import { type DataFact, isRelinquished } from '../../run/index.js';
 import { factsOfSession } from '../session-facts.mapper.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, SessionMessage, SessionRecord } from '../session.types.js';
@@ -99,8 +99,10 @@ export class OwnMemoryService {
       for (const message of context) assertMessage(message, 'getContext returns messages');
       return seenOf({ messages: context as SessionMessage[] }, rules).messages;
     } catch (error) {
-      run.signal.throwIfAborted();
-      const message = `The memory "${rules.policy}" failed: ${messageOf(error)}.`;
+      if (isRelinquished(run.signal)) throw run.signal.reason;
+      // The loop ends a cancelled run without a model call.
+      if (run.signal.aborted) return [];
+      const message = `The memory "${rules.policy}" failed: ${messageOf(error).replace(/\.$/, '')}.`;
       throw new AppError('MEMORY_FAILED', message, { cause: error, isRetryable: true });
     }
   }

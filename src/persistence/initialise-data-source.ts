@@ -8,7 +8,7 @@ const SHARED_STORAGE = 'typeormMetadataArgsStorage';
  * version, such as a host's, would then use for its decorators, and fail. An empty storage is therefore removed: its
  * owner creates it again when needed.
  */
-export async function initialise(dataSource: DataSource): Promise<void> {
+export async function initialiseDataSource(dataSource: DataSource): Promise<void> {
   try {
     await dataSource.initialize();
   } finally {
