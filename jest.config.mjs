@@ -2,15 +2,22 @@
 export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
-  // `npm run test:integrations` runs them: they have an installation of their own.
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.INTEGRATIONS ? [] : ['<rootDir>/test/integrations/'])],
-  modulePathIgnorePatterns: ['<rootDir>/test/(integrations|clients)/(node_modules|generated)/'],
+  // Their own npm scripts run them: some have installations of their own, `test:portability` is long.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(process.env.INTEGRATIONS ? [] : ['<rootDir>/test/integrations/']),
+    ...(process.env.PORTABILITY ? [] : ['<rootDir>/test/portability/']),
+    ...(process.env.ENVIRONMENTS ? [] : ['<rootDir>/test/environments/']),
+    ...(process.env.HOSTS_WHOLE ? [] : ['<rootDir>/test/hosts/']),
+  ],
+  modulePathIgnorePatterns: ['<rootDir>/test/(integrations|clients|environments)/(node_modules|generated|host)/'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^jackdaw$': '<rootDir>/src/index.ts',
     '^jackdaw/testing$': '<rootDir>/src/testing/index.ts',
+    '^jackdaw/tool$': '<rootDir>/src/tool-entry.ts',
   },
   transform: {
     '^.+\\.ts$': [

@@ -74,7 +74,7 @@ export function createInstantAgent(env, tool = 'echo') {
     chatModel: new InstantModel(tool),
     tools: [EchoTools],
     limits: { maxIterations: TOOL_TURNS + 1 },
-    env,
+    config: env,
   });
 }
 

@@ -82,7 +82,7 @@ export async function create({ baseURL, dbFile }, more = {}) {
   const agentWith = (name, tools, memory = {}) => {
     if (!made.has(name)) {
       const dataDir = join(folder, name);
-      made.set(name, createAgent({ instructions: SYSTEM, tools, memory, env: { ...env, DATA_DIR: dataDir } }));
+      made.set(name, createAgent({ instructions: SYSTEM, tools, memory, config: { ...env, DATA_DIR: dataDir } }));
     }
     return made.get(name);
   };

@@ -1,12 +1,28 @@
-// Compiles src/ into dist/, with one declaration file for users of the package. With --if-stale it compiles only if a source
-// is newer than the last successful build.
+// Compiles src/ into dist/, and bundles dist/ into lib/, the files of the package: a few large files load in half of the time of
+// 1,150 small ones. With --if-stale it builds only if a source is newer than the last successful build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'dist/.built';
 const COMPILER = 'node_modules/typescript/bin/tsc';
-const INPUTS = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/public-types.mjs', 'src'];
+const INPUTS = [
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/build.mjs',
+  'scripts/public-types.mjs',
+  'src',
+];
+
+/** The entry for CommonJS. Node loads a module without top-level await by require(), from 22.12 on. */
+const COMMONJS = `'use strict';
+var version = process.versions.node.split('.').map(Number);
+if (version[0] < 22 || (version[0] === 22 && version[1] < 19)) {
+  throw new Error('Jackdaw needs Node 22.19 or newer; this is Node ' + process.versions.node + '.');
+}
+module.exports = require('./index.js');
+`;
 
 /** Milliseconds since the epoch of the last change to a file or to anything under a folder. */
 function changedAt(path) {
@@ -17,9 +33,47 @@ function changedAt(path) {
 }
 
 function isFresh() {
-  if (!existsSync(STAMP) || !existsSync('dist/main.js')) return false;
+  if (!existsSync(STAMP) || !existsSync('dist/main.js') || !existsSync('lib/index.js')) return false;
   const builtAt = statSync(STAMP).mtimeMs;
   return INPUTS.every((path) => changedAt(path) < builtAt);
+}
+
+/** Entries of the package, with their sources. */
+const ENTRIES = { index: 'index', testing: 'testing/index', tool: 'tool-entry' };
+/** Programs, and threads and processes that are started by their file, beside the code that starts them. */
+const PROGRAMS = {
+  main: 'main',
+  'mcp-stdio': 'mcp-stdio',
+  'probe-model': 'probe-model',
+  'schema-check.executor': 'tool/bounded/schema-check.executor',
+  'sqlite-read.executor': 'database-extension/sqlite-read.executor',
+};
+
+/** Writes lib/: code, an entry for CommonJS, and one declaration file for each entry. Packages stay imports. */
+async function bundle() {
+  const [{ build }, { writePublicTypes }] = await Promise.all([import('esbuild'), import('./public-types.mjs')]);
+  const entryPoints = Object.fromEntries(
+    Object.entries({ ...ENTRIES, ...PROGRAMS }).map(([name, source]) => [name, `dist/${source}.js`]),
+  );
+  await build({
+    entryPoints,
+    outdir: 'lib',
+    bundle: true,
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    packages: 'external',
+    // Nest, logs and errors show names of classes.
+    keepNames: true,
+    logLevel: 'warning',
+  });
+  for (const [name, source] of Object.entries(ENTRIES)) {
+    writePublicTypes(`dist/${source}.d.ts`, `lib/${name}.d.ts`);
+    copyFileSync(`lib/${name}.d.ts`, `lib/${name}.d.cts`);
+    writeFileSync(`lib/${name}.cjs`, COMMONJS.replace('index.js', `${name}.js`));
+  }
 }
 
 if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);
@@ -30,7 +84,7 @@ if (!existsSync(COMPILER)) {
   process.exit(1);
 }
 // Files deleted from src/ must not stay importable.
-rmSync('dist', { recursive: true, force: true });
+for (const folder of ['dist', 'lib']) rmSync(folder, { recursive: true, force: true });
 const start = Date.now();
 const seconds = () => `${Math.round((Date.now() - start) / 1000)} s`;
 const isTerminal = process.stderr.isTTY;
@@ -44,9 +98,7 @@ const [status] = await once(compiler, 'exit');
 clearInterval(progress);
 if (isTerminal) process.stderr.write('\n');
 if (status === 0) {
-  const { writePublicTypes } = await import('./public-types.mjs');
-  writePublicTypes('dist/index.d.ts', 'dist/jackdaw.d.ts');
-  writePublicTypes('dist/testing/index.d.ts', 'dist/testing.d.ts');
+  await bundle();
   writeFileSync(STAMP, '');
   console.error(`Built in ${seconds()}.`);
 }

@@ -1,6 +1,6 @@
 // Runs all static checks, as many at a time as there are processors, and prints the output of each check when it ends. Fails if
 // one of them failed.      npm run check
-import { spawn } from 'node:child_process';
+import spawn from 'cross-spawn';
 import { availableParallelism } from 'node:os';
 
 /** npm scripts, the longest first. */

@@ -31,12 +31,17 @@ function isPermitted(licence) {
   return choices.some((choice) => choice.split(' AND ').every((name) => PERMITTED.has(name)));
 }
 
+/** Old packages have a list of choices. */
+function licenceOf({ license, licenses }) {
+  return license ?? licenses?.map(({ type }) => type).join(' OR ');
+}
+
 /** The fault of a package, if any. Optional packages of other platforms are not installed: their lock entry counts. */
 function faultOf(path, { optional = false, license }) {
   const isInstalled = existsSync(join(values.root, path, 'package.json'));
   if (!isInstalled && !optional) return 'it is not installed: run `npm ci`';
   if (!isInstalled && license === undefined) return undefined;
-  const licence = isInstalled ? readJson(join(path, 'package.json')).license : license;
+  const licence = isInstalled ? licenceOf(readJson(join(path, 'package.json'))) : license;
   if (isPermitted(licence)) return undefined;
   return licence === undefined ? 'it names no licence' : `its licence is ${JSON.stringify(licence)}`;
 }

@@ -130,6 +130,7 @@ class Roll {
     const edits = [];
     const visit = (node) => {
       const replacement = node === declaration.name ? { text: name } : this.#replacement(node);
+      if (ts.isPropertySignature(node) || ts.isPropertyDeclaration(node)) edits.push(...undefinedAllowed(node, source));
       if (replacement) edits.push([node.getStart(source), (replacement.until ?? node).getEnd(), replacement.text]);
       for (const child of replacement ? (replacement.rest ?? []) : childrenOf(node)) visit(child);
     };
@@ -153,6 +154,22 @@ class Roll {
       return { text: 'constructor(...injected: never[]);' };
     return undefined;
   }
+}
+
+/** Options accept `undefined` where the user's compiler has `exactOptionalPropertyTypes`, which ours has not. */
+function undefinedAllowed({ questionToken, type }, source) {
+  if (!questionToken || !type || (ts.isUnionTypeNode(type) && type.types.some(isUndefined))) return [];
+  const [start, end] = [type.getStart(source), type.getEnd()];
+  const isClosed = !ts.isFunctionTypeNode(type) && !ts.isConstructorTypeNode(type) && !ts.isConditionalTypeNode(type);
+  if (isClosed) return [[end, end, ' | undefined']];
+  return [
+    [start, start, '('],
+    [end, end, ') | undefined'],
+  ];
+}
+
+function isUndefined({ kind }) {
+  return kind === ts.SyntaxKind.UndefinedKeyword;
 }
 
 function own(specifier, from) {

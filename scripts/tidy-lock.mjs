@@ -1,8 +1,8 @@
 // Run this script after every `npm install` that changes package-lock.json (`npm run lock`); test/install.spec.ts fails without it.
 // `npm run lock -- --check` only checks that every entry has an integrity hash.
-import { execFile } from 'node:child_process';
+import spawn from 'cross-spawn';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 
 const OS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 const CPU = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
@@ -32,8 +32,10 @@ function withoutIntegrity(packages) {
 
 /** The integrity hash that the registry publishes for the package of a lock entry. */
 async function publishedIntegrity(path, { name = path.split('node_modules/').at(-1), version }) {
-  const { stdout } = await promisify(execFile)('npm', ['view', `${name}@${version}`, 'dist.integrity']);
-  const hash = stdout.trim();
+  const child = spawn('npm', ['view', `${name}@${version}`, 'dist.integrity'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const hash = (await text(child.stdout)).trim();
   if (!/^sha\d+-/.test(hash)) throw new Error(`The registry has no integrity hash of ${name}@${version}.`);
   return hash;
 }

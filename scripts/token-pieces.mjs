@@ -1,4 +1,4 @@
-// Writes the table for token estimates (src/llm/tokens/piece-table.mapper.ts, or into the folder in the first argument):
+// Writes the table for token estimates (src/llm/tokens/piece-table.data.ts, or into the folder in the first argument):
 // the pieces of text that are tokens, and the cost of characters outside of all pieces. All values are computed from the
 // vocabularies cl100k_base and o200k_base of `gpt-tokenizer`.
 import { writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ export const PIECES =
 export const ROW_COSTS =
   '${packRows(pieces).toString('base64')}';
 `;
-writeFileSync(`${process.argv[2] ?? 'src/llm/tokens'}/piece-table.mapper.ts`, table);
+writeFileSync(`${process.argv[2] ?? 'src/llm/tokens'}/piece-table.data.ts`, table);
 
 /** The tokens of both vocabularies that match a shape: the most frequent ASCII tokens and all non-ASCII tokens. */
 function selectPieces() {

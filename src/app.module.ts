@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import { ApiModule } from './api/index.js';
@@ -6,13 +6,15 @@ import { ConfiguredSecrets, loadGiven, type LoadedConfig, serverConfig, type Ser
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { createRedaction, createTextLog, createTurnLog, logOptions } from './logging/index.js';
-import { McpServerModule } from './mcp-server/index.js';
+import { McpEndpointModule } from './mcp-server/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
 import { SecurityPolicies } from './tool-policy/index.js';
 
 export interface AppOptions extends JackdawOptions {
   /** Destination of the log; by default standard output. */
   readonly logStream?: DestinationStream;
+  /** Modules of the application. */
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
 /** The configuration of a server: its variables have the prefix or not, and it reads files by default. */
@@ -23,7 +25,7 @@ export function loadServer({ config = {}, authenticator, files = true }: AppOpti
 /** The server: Jackdaw with HTTP. */
 @Module({})
 export class AppModule {
-  static forRoot({ logStream, ...options }: AppOptions = {}): DynamicModule {
+  static forRoot({ logStream, imports = [], ...options }: AppOptions = {}): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -39,8 +41,9 @@ export class AppModule {
         ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),
         SecurityModule,
         ApiModule,
-        McpServerModule,
+        McpEndpointModule,
         HealthModule,
+        ...imports,
       ],
     };
   }

@@ -11,17 +11,33 @@ export type {
   MemoryPersistence,
 } from './client/index.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
+export { JackdawHttpModule } from './jackdaw-http.module.js';
+export type { JackdawHttpOptions } from './jackdaw-http.module.js';
+export { JackdawMcpModule } from './jackdaw-mcp.module.js';
+export type { JackdawMcpOptions } from './jackdaw-mcp.module.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
 export {
   AgentDecisionService,
+  AgentForkService,
   AgentRegistry,
   AgentService,
   Extension,
+  RunHistoryService,
   StreamRestartedError,
   UserErasureService,
 } from './agent/index.js';
 export type {
+  BackgroundRequest,
+  FollowedRun,
+  ForkRequest,
+  JournalEvent,
+  JournalStep,
+  PageRequest,
+  RunJournalPage,
+  RunMessage,
+  RunPosition,
+  UsageReport,
   AnsweredTool,
   ExtensionHost,
   AgentDefinition,
@@ -34,9 +50,9 @@ export type {
 } from './agent/index.js';
 export { Cache } from './cache/index.js';
 export { AppError, HttpExceptionFilter } from './errors/index.js';
-export { ExactInteger } from './kernel/index.js';
+export { ExactInteger, serviceToken } from './kernel/index.js';
 export type { ErrorCode } from './errors/index.js';
-export type { Principal, Visibility } from './kernel/index.js';
+export type { Principal, ServiceName, Visibility } from './kernel/index.js';
 export { parseAgent } from './definition-files/index.js';
 export type { ParseAgentOptions } from './definition-files/index.js';
 export { DatabaseExtension } from './database-extension/index.js';
@@ -125,8 +141,8 @@ export type {
   RunStatus,
   WaitingRequest,
 } from './run/index.js';
-export { ApiKeyAuthenticator, Authenticator } from './security/index.js';
-export type { ContentRules, CredentialRequest, OwnPattern } from './security/index.js';
+export { ApiKeyAuthenticator, Authenticator, CurrentPrincipal, Public, Requires } from './security/index.js';
+export type { ContentRules, CredentialRequest, OwnPattern, Scope } from './security/index.js';
 export {
   FactMemory,
   LocalTurnArchive,
@@ -184,7 +200,7 @@ export {
   withImages,
 } from './tool/index.js';
 export { RestToolRegistry } from './rest-tool/index.js';
-export { SecurityPolicies } from './tool-policy/index.js';
+export { SecurityPolicies, ToolSwitchService } from './tool-policy/index.js';
 export type { ArgumentValidator, CallLimit, SecurityPolicy } from './tool-policy/index.js';
 export type {
   CheckedCall,
@@ -237,7 +253,7 @@ export type {
   WritableStateType,
 } from './tool-state/index.js';
 export { serve } from './server/index.js';
-export type { Server } from './server/index.js';
+export type { HostRequest, MountOptions, ServeOptions, Server } from './server/index.js';
 export {
   AgentNode,
   BranchNode,
@@ -248,6 +264,7 @@ export {
   ToolNode,
   WorkflowBuilder,
   WorkflowCode,
+  WorkflowForkService,
   WorkflowRegistry,
   WorkflowService,
 } from './workflow/index.js';
@@ -263,3 +280,91 @@ export type {
 } from './workflow/index.js';
 export { Retriever, retrieverTool } from './tool/index.js';
 export type { Passage, RetrieveOptions, RetrieverToolOptions } from './tool/index.js';
+export type {
+  AgentModuleOptions,
+  AgentStep,
+  AnsweredNode,
+  Approval,
+  Denial,
+  Erasure,
+  ForkEdit,
+  GivenImage,
+  Input,
+  RegisteredAgent,
+  Settlement,
+  StreamedChat,
+} from './agent/index.js';
+export type { BuiltinToolSelection } from './builtin-tool/index.js';
+export type { AgentEvents } from './client/index.js';
+export type { EnvRecord } from './config/index.js';
+export type { TelemetryOption } from './extension/index.js';
+export type { JsonSchema, JsonValue } from './kernel/index.js';
+export type {
+  AssistantMessage,
+  FinishReason,
+  ImageLimits,
+  ModelOmission,
+  ModelSwitch,
+  ParameterName,
+  SystemMessage,
+  ToolMessage,
+  ToolSpec,
+  UserMessage,
+} from './llm/index.js';
+export type { ChangedTool, McpHandling, McpOAuthClient, McpOAuthTokens } from './mcp/index.js';
+export type { McpClientCapabilities, McpLogLevel } from './mcp-server/index.js';
+export type { Conversation, DecodeContext, DecodedReply, StreamDecoder } from './reasoning/index.js';
+export type {
+  AnsweredBy,
+  DataFact,
+  JournaledEvent,
+  LiveEvent,
+  MemoryState,
+  PublishedImage,
+  RunContext,
+  RunFailure,
+  RunFilter,
+  RunFinishReason,
+  RunHandle,
+  RunItem,
+  RunListener,
+  RunPage,
+  RunRecord,
+  RunUsage,
+  StartRun,
+  UsageFilter,
+  UsageKind,
+  UsagePage,
+  UsageSum,
+  WaitFact,
+  WaitingKind,
+} from './run/index.js';
+export type { ContentActions, ContentClass } from './security/index.js';
+export type {
+  PrunedSessions,
+  SessionImport,
+  SessionOptions,
+  SessionPlace,
+  Summary,
+  TurnGroup,
+  TurnQuery,
+} from './session/index.js';
+export type {
+  ApprovalPredicate,
+  DtoClass,
+  StandardInputSchema,
+  StateData,
+  StateInjection,
+  StatefulOptions,
+  SuspensionAnswer,
+  TaintMode,
+  TaintRule,
+  ToolAnnouncement,
+  ToolEnhancerOptions,
+  ToolLogger,
+  ToolResources,
+  ToolResult,
+} from './tool/index.js';
+export type { SetStateOptions } from './tool-state/index.js';
+export type { RegisteredWorkflow, WorkflowFork } from './workflow/index.js';
+export type { OwnPartsOptions } from './own-parts.module.js';

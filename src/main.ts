@@ -3,7 +3,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isOldNode = major < 22 || (major === 22 && minor < 19) || Number(process.versions.napi) < 10;
 if (isOldNode) {
   process.stderr.write(
-    `Jackdaw needs Node 22.19 or newer, this is ${process.version}. Install Node 24, or run \`npm ci && npm start\`, which brings its own Node.\n`,
+    `Jackdaw needs Node 22.19 or newer, this is ${process.version}. Install Node 24; on Linux with glibc \`npm ci && npm start\` brings one.\n`,
   );
   process.exit(1);
 }
@@ -14,7 +14,8 @@ try {
 } catch (error) {
   const isOurs = error instanceof Error && error.name === 'AppError';
   process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(1);
+  // A supervisor need not restart it: the other process keeps the database (docs/platforms.md).
+  process.exit(isOurs && Reflect.get(error, 'code') === 'DATABASE_LOCKED' ? 78 : 1);
 }
 
 export {};

@@ -218,7 +218,7 @@ describe('the access log of an agent in code', () => {
   it('records its accesses as a server does', async () => {
     const env = { ACCESS_LOG: 'on', DATA_DIR: newFolder(), LLM_PROVIDER: 'offline' };
     const agent = await createAgent({
-      env,
+      config: env,
       builtinTools: ['calculator', 'sequentialthinking'],
       principal: { ...ALICE, roles: ['admin'] },
     });

@@ -228,7 +228,6 @@ describe('an agent that cannot be created', () => {
     ['AGENT_INVALID', { prompt: ' ' }],
     ['AGENT_INVALID', { instructions: '' }],
     ['AGENT_INVALID', { systemPrompt: 'Be kind.' }],
-    ['AGENT_INVALID', { config: undefined }],
     ['AGENT_INVALID', { prompt: 'a', instructions: 'b' }],
     ['AGENT_INVALID', { llm: { apiType: '' } }],
     ['AGENT_INVALID', { llm: { apiType: 'openai', apiKey: 'k', model: '' } }],
@@ -239,7 +238,7 @@ describe('an agent that cannot be created', () => {
     ['MCP_SERVER_INVALID', { mcp: { enabled: true, name: '' } }],
     ['MCP_SERVER_NOT_FOUND', { mcp: { enabled: true, name: 'unheard' } }],
   ])('is refused with %s for %j', async (code, options) => {
-    await expect(createAgent({ env: host.environment(), ...options })).rejects.toMatchObject({ code });
+    await expect(createAgent({ config: host.environment(), ...options })).rejects.toMatchObject({ code });
   });
 
   it('is refused with the option name that was probably meant', async () => {
@@ -258,16 +257,16 @@ describe('an agent that cannot be created', () => {
     }
     const env = host.environment();
     const extensions = [new NotingExtension('first', [], notes), new Broken()];
-    await expect(createAgent({ env, extensions })).rejects.toMatchObject({ code: 'EXTENSION_INVALID' });
+    await expect(createAgent({ config: env, extensions })).rejects.toMatchObject({ code: 'EXTENSION_INVALID' });
     expect(notes).toEqual(['register first', 'boot first', 'end first']);
-    const agent = await host.start({ env }, [says('Fine.')]);
+    const agent = await host.start({ config: env }, [says('Fine.')]);
     expect((await agent.chat('x')).content).toBe('Fine.');
   });
 });
 
 it('applies the budgets and guardrails of its builder', async () => {
   const chatModel = new ScriptedChatModel([says('Never said.')]);
-  const agent = await new AgentBuilder({ chatModel, env: host.environment() })
+  const agent = await new AgentBuilder({ chatModel, config: host.environment() })
     .withBudgets({ run: { tokens: 5 } })
     .withGuardrails({ content: { cards: { input: 'mask' } } })
     .withApprovals('send_*')

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cruiseProject, plantViolations, type Cruised } from './support/architecture.js';
 import { fileNameFault } from './support/file-name-rule.js';
 
-const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+  (path) => path.endsWith('.ts') && !path.endsWith('.d.ts'),
+);
 
 describe('the layers of src/', () => {
   let found: Cruised;
@@ -76,6 +78,15 @@ describe('a file of src/', () => {
         ),
     );
     expect(readers).toEqual(['config/config.loader.ts']);
+  });
+
+  it('reads /proc and syncs folders in src/kernel/platform only', () => {
+    const users = sources.filter((path) => {
+      const text = path.endsWith('.spec.ts') ? '' : readFileSync(`src/${path}`, 'utf8');
+      return /['"`]\/proc\b/.test(text) || /(dir|directory|folder)\w*(\.|\?\.)sync\(/i.test(text);
+    });
+    expect(users.filter((path) => !path.startsWith('kernel/platform/'))).toEqual([]);
+    expect(users).toContain('kernel/platform/process-table.accessor.ts');
   });
 
   it('does not make terminus load @nestjs/swagger at boot with a bare @HealthCheck()', () => {

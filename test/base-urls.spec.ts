@@ -249,7 +249,7 @@ describe('a complete endpoint in code', () => {
     const apiUrl = `${llm.url}/chat/completions?v=1`;
     const agent = await createAgent({
       llm: { apiType: 'openai', apiKey: 'k', apiUrl, model: 'm' },
-      env: { DATA_DIR: newFolder(), LOG_LEVEL: 'silent' },
+      config: { DATA_DIR: newFolder(), LOG_LEVEL: 'silent' },
     });
     await agent.chat('x');
     await agent.close();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -12,11 +13,15 @@ import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { serveStdio } from '../src/server/mcp-bootstrap.js';
 import { LineParser } from '../src/mcp/process/line.parser.js';
 import { parseMessage } from '../src/mcp/process/message.parser.js';
+import { RestToolLoader } from '../src/rest-tool/rest-tool.loader.js';
+import type { RestToolRegistry } from '../src/rest-tool/rest-tool.registry.js';
 import { loadOpenApi } from '../src/rest-tool/openapi/openapi-document.loader.js';
 import { loadPolicy } from '../src/tool-policy/security-policy.loader.js';
-import { loadConfig } from '../src/config/index.js';
+import { loadConfig, type ToolConfig } from '../src/config/index.js';
+import { readMcpServers } from '../src/config/mcp-servers.loader.js';
 import { newFolder } from './support/jackdaw.js';
 
+Logger.overrideLogger(false);
 const MARK = '\uFEFF';
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-test-'));
 
@@ -32,11 +37,25 @@ const parse = (prompt: string | Uint8Array) => {
   return parseAgent(MARK + AGENT, { folder });
 };
 
+function mcpServers(path: string): unknown {
+  const read = readMcpServers({}, path, true);
+  if (read.mistakes.length > 0) throw new Error(read.mistakes.join('\n'));
+  return read.file.servers;
+}
+
+async function restTools(path: string): Promise<void> {
+  const registry = {} as RestToolRegistry;
+  const loader = new RestToolLoader({ restFiles: [path] } as unknown as ToolConfig, registry, { tools: [] });
+  await loader.onModuleInit();
+}
+
 const OPENAPI_JSON = '{"openapi": "3.1.0",\r\n"info": {"title": "t", "version": "1"}, "paths": {}}';
 const OPENAPI_YAML = 'openapi: 3.1.0\r\ninfo: {title: t, version: "1"}\r\npaths: {}\r\n';
 const READERS: readonly (readonly [string, string, (path: string) => unknown])[] = [
   ['an OpenAPI document of JSON', OPENAPI_JSON, loadOpenApi],
   ['an OpenAPI document of YAML', OPENAPI_YAML, loadOpenApi],
+  ['the file of MCP servers', '{"mcpServers": {}}', async (path) => mcpServers(path)],
+  ['a file of REST tools', '{"tools": []}', restTools],
   ['a security policy', '{"tools": [{ "deny": ["x_*"] }]}', async (path) => loadPolicy(path)],
 ];
 

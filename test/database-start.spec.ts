@@ -55,7 +55,9 @@ describeDatabases('the schema', servers, (database) => {
     const nodes = await Promise.all(
       Array.from({ length: count }, () => open({ DATABASE_URL: database().url, ...REDIS })),
     );
-    const done = await nodes[0]!.database.query<{ name: string }>('SELECT name FROM migrations ORDER BY timestamp');
+    const done = await nodes[0]!.database.query<{ name: string }>(
+      'SELECT name FROM jackdaw_migration ORDER BY timestamp',
+    );
     const names = OPTIONS.migrations.map((Migration) => new Migration().name);
     expect(done.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     expect(await nodes[0]!.dataSource.showMigrations()).toBe(false);

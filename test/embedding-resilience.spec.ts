@@ -49,9 +49,9 @@ describe('the embedding model of a server', () => {
 
   it('does not retry after its time limit', async () => {
     const { model } = configured();
-    const now = Date.now.bind(Date);
+    const now = performance.now.bind(performance);
     llm.embeddings.reply(() => {
-      jest.spyOn(Date, 'now').mockImplementation(() => now() + 11_000);
+      jest.spyOn(performance, 'now').mockImplementation(() => now() + 11_000);
       return DOWN;
     });
     await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
@@ -59,12 +59,15 @@ describe('the embedding model of a server', () => {
   });
 
   it('opens its own circuit breaker when it is down, not that of the chat model', async () => {
-    const { model, stack, chat } = configured({ LLM_BREAKER_FAILURES: '3' });
+    const { model, stack, chat } = configured({ LLM_MAX_ATTEMPTS: '1', LLM_BREAKER_FAILURES: '5' });
     llm.embeddings.always(DOWN);
     llm.always({ text: 'fine' });
-    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+    // Neither the window of outcomes nor the pause ends during the test.
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    for (let call = 0; call < 20; call++)
+      await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
     await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_CIRCUIT_OPEN' });
-    expect(llm.embeddings.requests).toHaveLength(3);
+    expect(llm.embeddings.requests).toHaveLength(20);
     expect(stack.circuits().get('openai:embed-1')).toBe('open');
     const { message } = await chat.generate({ messages: [{ role: 'user', content: 'hi' }] });
     expect(message.content).toBe('fine');

@@ -49,7 +49,7 @@ describe('createAgent', () => {
     ]);
     const agent = await createAgent({
       logger,
-      env: env(),
+      config: env(),
       chatModel: model,
       tools: [new WeatherTools()],
       instructions: 'Be brief.',
@@ -72,7 +72,7 @@ describe('createAgent', () => {
   });
 
   it('throws the error of a failed run with its code', async () => {
-    const agent = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([new Error('a bug')]) });
+    const agent = await createAgent({ logger, config: env(), chatModel: new ScriptedChatModel([new Error('a bug')]) });
     await expect(agent.chat('hi')).rejects.toMatchObject({
       name: 'AppError',
       code: 'INTERNAL',
@@ -82,7 +82,7 @@ describe('createAgent', () => {
   });
 
   it('refuses a blank message', async () => {
-    const agent = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([]) });
+    const agent = await createAgent({ logger, config: env(), chatModel: new ScriptedChatModel([]) });
     await expect(agent.chat(' \n')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
     await agent.close();
   });
@@ -90,12 +90,12 @@ describe('createAgent', () => {
   it('is not blocked by a model that ignores its abort signal, neither at a timeout nor in close', async () => {
     const deaf = () => new Promise<never>(() => undefined);
     const limits = { runTimeoutMs: 50 };
-    const timed = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([deaf]), limits });
+    const timed = await createAgent({ logger, config: env(), chatModel: new ScriptedChatModel([deaf]), limits });
     await expect(timed.chat('hi')).rejects.toMatchObject({ code: 'RUN_TIMEOUT' });
     await timed.close();
     const closed: Agent = await createAgent({
       logger,
-      env: { ...env(), SHUTDOWN_TIMEOUT_MS: '1' },
+      config: { ...env(), SHUTDOWN_TIMEOUT_MS: '1' },
       chatModel: new ScriptedChatModel([deaf]),
     });
     const asked = closed.chat('hi').catch((error: unknown) => error);
@@ -106,7 +106,7 @@ describe('createAgent', () => {
   it('manages its sessions and creates conversation memories', async () => {
     const agent = await createAgent({
       logger,
-      env: env(),
+      config: env(),
       chatModel: new ScriptedChatModel([says('one'), says('two')]),
     });
     const { id } = await agent.sessions.create({ metadata: { about: 'tests' } });
@@ -135,7 +135,10 @@ describe('createAgent', () => {
 
   it('works in the environment of a server with API keys', async () => {
     const API_KEYS = `ci:acme:user:${'0'.repeat(64)}`;
-    const agent = await createAgent({ env: { ...env(), API_KEYS }, chatModel: new ScriptedChatModel([says('fine')]) });
+    const agent = await createAgent({
+      config: { ...env(), API_KEYS },
+      chatModel: new ScriptedChatModel([says('fine')]),
+    });
     expect((await agent.chat('hi')).content).toBe('fine');
     await agent.close();
   });

@@ -201,7 +201,7 @@ describe('tools of an enhanced model', () => {
 
   it('also serve an agent whose own tools use a text protocol', async () => {
     const enhanced = enhance(model, [named('act', 'acted')]);
-    const agent = await createAgent({ chatModel: enhanced, builtinTools: true, env: { DATA_DIR: newFolder() } });
+    const agent = await createAgent({ chatModel: enhanced, builtinTools: true, config: { DATA_DIR: newFolder() } });
     llm.reply(CALL, { text: 'Thought: now mine\nAction: calculator\nAction Input: {"expression": "6 * 7"}' });
     llm.reply({ text: 'Final Answer: 42 and acted' });
     expect(await agent.chat('go')).toMatchObject({ content: '42 and acted', isComplete: true });

@@ -147,7 +147,7 @@ describe('extensions', () => {
       }
     }
     const env = { ...host.environment(), LLM_PROVIDER: 'acme', LLM_API_KEY: 'k', LLM_BASE_URL: llm.url };
-    const agent = await host.start({ env, extensions: [Acme] });
+    const agent = await host.start({ config: env, extensions: [Acme] });
     llm.reply({ text: 'from acme' });
     expect(await agent.chat('hi')).toMatchObject({ content: 'from acme' });
     await llm.close();
@@ -189,7 +189,7 @@ describe('extensions', () => {
     ],
   ])('refuse the start with the name of one %s', async (_title, extensions, message) => {
     const notes: string[] = [];
-    const started = createAgent({ env: host.environment(), extensions: extensions(notes)! });
+    const started = createAgent({ config: host.environment(), extensions: extensions(notes)! });
     await expect(started).rejects.toMatchObject({ code: 'EXTENSION_INVALID' });
     await expect(started).rejects.toThrow(message);
   });

@@ -108,7 +108,7 @@ describe('LLM_HEADERS', () => {
 
   it('is an option of the library, where the environment’s headers do not go to another address', async () => {
     llm.always({ text: 'fine' });
-    const options = { builtinTools: false, env: { DATA_DIR: newFolder(), OPENAI_HEADERS: '{"x-env": "1"}' } };
+    const options = { builtinTools: false, config: { DATA_DIR: newFolder(), OPENAI_HEADERS: '{"x-env": "1"}' } };
     const target = { apiType: 'openai', apiKey: 'sk-1234567890', model: 'm', apiUrl: llm.url };
     for (const llmOptions of [target, { ...target, headers: { 'X-Own': 'own' } }]) {
       const agent = await createAgent({ ...options, llm: llmOptions });

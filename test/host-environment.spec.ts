@@ -34,10 +34,13 @@ describe('the environment of a host application', () => {
   beforeEach(() => {
     folder = newFolder();
     process.chdir(folder);
+    // Under `test` a host has a store in memory.
+    process.env['NODE_ENV'] = 'development';
   });
   afterEach(() => {
     process.chdir(home);
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    process.env['NODE_ENV'] = before['NODE_ENV'];
     rmSync(folder, { recursive: true });
   });
 
@@ -77,7 +80,7 @@ describe('the environment of a host application', () => {
         'DATA_DIR, REDIS_URL: Jackdaw in a host application no longer reads these names; to set its variables, use JACKDAW_DATA_DIR, JACKDAW_REDIS_URL',
       ]);
       set({ JACKDAW_DATA_DIR: 'own' });
-      expect((await start({ env: { REDIS_URL: '' } }))[0]).toMatch(/^REDIS_URL: /);
+      expect((await start({ config: { REDIS_URL: '' } }))[0]).toMatch(/^REDIS_URL: /);
     });
 
     it('reads variables of models, providers and proxies without the prefix', async () => {
@@ -88,7 +91,7 @@ describe('the environment of a host application', () => {
 
     it('names the variables that were set in errors and warnings', async () => {
       set({ JACKDAW_DATA_DIR: '~/PORT', JACKDAW_SESSION_STORE: 'redis', JACKDAW_REST_TOOLS: '~' });
-      expect(await failure({ env: { RUN_CONCURRENCY: '0', JACKDAW_RUN_QUEUE_LIMIT: 'x' } })).toEqual([
+      expect(await failure({ config: { RUN_CONCURRENCY: '0', JACKDAW_RUN_QUEUE_LIMIT: 'x' } })).toEqual([
         expect.stringMatching(/^JACKDAW_DATA_DIR: "~\/PORT" is not allowed/),
         expect.stringMatching(/^RUN_CONCURRENCY: "0"/),
         expect.stringMatching(/^JACKDAW_RUN_QUEUE_LIMIT: "x"/),
@@ -108,7 +111,7 @@ describe('the environment of a host application', () => {
       writeFileSync('taken', '');
       set({ JACKDAW_DATA_DIR: 'taken' });
       await expect(start()).rejects.toThrow(/set another JACKDAW_DATA_DIR/);
-      await expect(start({ env: { DATA_DIR: 'taken' } })).rejects.toThrow(/set another DATA_DIR/);
+      await expect(start({ config: { DATA_DIR: 'taken' } })).rejects.toThrow(/set another DATA_DIR/);
       set({ JACKDAW_DATABASE_URL: 'postgres://reader@127.0.0.1:1/none' });
       await expect(start()).rejects.toThrow(/correct JACKDAW_DATABASE_URL/);
     });
@@ -123,7 +126,7 @@ describe('the environment of a host application', () => {
 
     it('rejects unknown names with the prefix, and names the near one', async () => {
       set({ JACKDAW_DATADIR: 'hunter2', JACKDAW_LLM_MODEL: 'hunter2', JACKDAW_COLOUR: 'hunter2', JACKDAW_EMPTY: '' });
-      expect(await failure({ env: { JACKDAW_RUN_CONCURENCY: '1' } })).toEqual([
+      expect(await failure({ config: { JACKDAW_RUN_CONCURENCY: '1' } })).toEqual([
         'JACKDAW_DATADIR is not a variable of Jackdaw: did you mean JACKDAW_DATA_DIR?',
         'JACKDAW_LLM_MODEL is not a variable of Jackdaw: did you mean LLM_MODEL?',
         'JACKDAW_COLOUR is not a variable of Jackdaw: remove it, or see docs/configuration.md',
@@ -138,8 +141,8 @@ describe('the environment of a host application', () => {
 
     it('prefers variables given in code, with or without the prefix', async () => {
       set({ JACKDAW_DATA_DIR: 'environment', JACKDAW_ENCRYPTION_KEYS_FILE: 'missing' });
-      await start({ env: { DATA_DIR: 'bare', ENCRYPTION_KEYS: '' } });
-      await start({ env: { JACKDAW_DATA_DIR: 'prefixed', JACKDAW_ENCRYPTION_KEYS: '' } });
+      await start({ config: { DATA_DIR: 'bare', ENCRYPTION_KEYS: '' } });
+      await start({ config: { JACKDAW_DATA_DIR: 'prefixed', JACKDAW_ENCRYPTION_KEYS: '' } });
       expect(readdirSync(folder).toSorted()).toEqual(['bare', 'prefixed']);
     });
 

@@ -24,6 +24,7 @@ const LISTED: readonly RegExp[] = [
 
 describe('the process of a host application', () => {
   let found: Record<'imported' | 'started' | 'closed', Differences>;
+  let lines: readonly string[];
 
   beforeAll(async () => {
     buildIfStale();
@@ -31,7 +32,8 @@ describe('the process of a host application', () => {
     const env = { PATH: process.env['PATH'], JACKDAW_DATA_DIR: folder };
     const { stdout } = await promisify(execFile)(process.execPath, ['test/support/process-state.mjs'], { env });
     rmSync(folder, { recursive: true });
-    found = JSON.parse(stdout) as typeof found;
+    lines = stdout.split('\n').filter((line) => line !== '');
+    found = JSON.parse(lines.at(-1)!) as typeof found;
   });
 
   it('has only listed globals more after the import, and every built-in as before', () => {
@@ -44,7 +46,11 @@ describe('the process of a host application', () => {
     expect(found.started).toEqual({ ...NONE, added: ['process.on(exit)'] });
   });
 
-  it('has the same globals, variables, listeners and dispatcher after the close as before the start', () => {
+  it('prints the log lines of the host, which uses the default logger, and none of Jackdaw', () => {
+    expect(lines.slice(0, -1)).toEqual([expect.stringContaining('A line of the host')]);
+  });
+
+  it('has the same globals, variables, listeners, dispatcher and logger after the close as before the start', () => {
     expect(found.closed).toEqual(NONE);
   });
 });

@@ -158,11 +158,11 @@ describe('a request with images', () => {
 describe('createAgent', () => {
   it('accepts images if the model or LLM_CAPABILITIES has vision', async () => {
     const env = { ...llm.envOf('openai-compatible'), LLM_MODEL: 'any', DATA_DIR: newFolder() };
-    const blind = await createAgent({ env });
+    const blind = await createAgent({ config: env });
     await expect(blind.chat('x', { images: [URL_IMAGE] })).rejects.toMatchObject({ code: 'MODEL_CANNOT_SEE' });
     await blind.close();
     llm.reply({ text: 'I see.' });
-    const seeing = await createAgent({ env: { ...env, LLM_CAPABILITIES: 'vision' } });
+    const seeing = await createAgent({ config: { ...env, LLM_CAPABILITIES: 'vision' } });
     expect(await seeing.chat('x', { images: [URL_IMAGE] })).toMatchObject({ content: 'I see.' });
     expect(JSON.stringify(llm.lastRequest)).toContain(URL_IMAGE.url);
     await seeing.close();

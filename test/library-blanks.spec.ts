@@ -63,7 +63,7 @@ describe('a blank or missing value in code', () => {
     ['the server of an agent', 'MCP_SERVER_INVALID', (name) => createAgent({ mcp: { enabled: true, name } })],
     ['a prompt', 'AGENT_INVALID', (prompt) => createAgent({ prompt })],
     ['instructions', 'AGENT_INVALID', (instructions) => createAgent({ instructions })],
-    ['the name of an agent', 'AGENT_INVALID', (name) => createAgent({ name, env: host.environment() })],
+    ['the name of an agent', 'AGENT_INVALID', (name) => createAgent({ name, config: host.environment() })],
     ['a provider', 'AGENT_INVALID', (apiType) => createAgent({ llm: { apiType } })],
     [
       'the model of a provider',

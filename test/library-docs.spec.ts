@@ -34,8 +34,8 @@ describe('the code in docs/library.md', () => {
     return promisify(execFile)(process.execPath, [file], { env });
   }
 
-  it('consists of five programs', () => {
-    expect(SNIPPETS).toHaveLength(5);
+  it('consists of six programs', () => {
+    expect(SNIPPETS).toHaveLength(6);
   });
 
   it('calls an agent with and without a stream', async () => {

@@ -41,10 +41,11 @@ describe('the check of licences', () => {
       mit: { own: { license: 'MIT' } },
       choice: { own: { license: '(GPL-3.0-only OR Apache-2.0)' } },
       both: { own: { license: 'MIT AND ISC' } },
+      listed: { own: { licenses: [{ type: 'MIT', url: 'https://example.com' }] } },
       tool: { entry: { dev: true }, own: { license: 'GPL-3.0-only' } },
       elsewhere: { entry: { optional: true, license: 'MIT' } },
     });
-    expect(check(root)).toEqual({ status: 0, lines: ['4 packages have permitted licences'] });
+    expect(check(root)).toEqual({ status: 0, lines: ['5 packages have permitted licences'] });
   });
 
   it('names each package without a permitted licence', () => {

@@ -40,7 +40,7 @@ describeDatabases('pins of an older version', await testServers(), (database, ki
     for (const column of ['reason', 'hints', 'version']) {
       await journal.commit([{ sql: `ALTER TABLE mcp_tool_pin DROP COLUMN ${column}`, params: [] }]);
     }
-    await journal.commit([{ sql: 'DELETE FROM migrations WHERE name = ?', params: [MIGRATION] }]);
+    await journal.commit([{ sql: 'DELETE FROM jackdaw_migration WHERE name = ?', params: [MIGRATION] }]);
     await journal.commit([
       row('echo', pinned('', listed('echo'))),
       row('pid', pinned('', listed('pid'))),

@@ -31,7 +31,7 @@ for (const [place, persistence, outlives] of DRIVERS) {
     it(`${outlives ? 'continue' : 'do not continue'} after a restart`, async () => {
       const env = host.environment();
       const sessionId = `s-${Date.now()}`;
-      const start = () => host.start({ env, memory: { maxMessages: 10, persistence } }, [says('Hello, Kira.')]);
+      const start = () => host.start({ config: env, memory: { maxMessages: 10, persistence } }, [says('Hello, Kira.')]);
       const first = await start();
       await first.chat('I am Kira.', { sessionId });
       expect(first.getConfig().memory).toMatchObject({ maxMessages: 10 });
@@ -47,7 +47,7 @@ for (const [place, persistence, outlives] of DRIVERS) {
 
 describe('memory.persistence', () => {
   it('is an option of the builder, too', async () => {
-    const builder = new AgentBuilder({ env: host.environment() });
+    const builder = new AgentBuilder({ config: host.environment() });
     const memory = { persistence: { enabled: true, driver: 'database' as const, config: { url: other } } };
     const agent = await builder.withMemory(memory).build();
     await agent.close();
@@ -65,7 +65,10 @@ describe('memory.persistence', () => {
     [{ enabled: true, driver: 'database', config: { url: 'redis://x' } }, '.config.url is no database URL'],
     [{ enabled: true, driver: 'database', config: { url: 'memory' } }, '.config.url is no database URL'],
   ])('is refused: %j', async (persistence, problem) => {
-    const created = createAgent({ env: host.environment(), memory: { persistence: persistence as MemoryPersistence } });
+    const created = createAgent({
+      config: host.environment(),
+      memory: { persistence: persistence as MemoryPersistence },
+    });
     await expect(created).rejects.toMatchObject({
       code: 'AGENT_INVALID',
       message: expect.stringContaining(`createAgent: memory.persistence${problem}`),
@@ -74,7 +77,7 @@ describe('memory.persistence', () => {
 
   it('is refused beside SESSION_STORE', async () => {
     const env = { ...host.environment(), SESSION_STORE: 'file' };
-    const created = createAgent({ env, memory: { persistence: { enabled: true, driver: 'file' } } });
-    await expect(created).rejects.toThrow('memory.persistence and env.SESSION_STORE are the same option');
+    const created = createAgent({ config: env, memory: { persistence: { enabled: true, driver: 'file' } } });
+    await expect(created).rejects.toThrow('memory.persistence and config.SESSION_STORE are the same option');
   });
 });

@@ -198,7 +198,7 @@ describe('a parameter that the model does not accept', () => {
 describe('createAgent', () => {
   it('accepts default options of its chats, and the capabilities of its model', async () => {
     const agent = await createAgent({
-      env: { ...llm.env, DATA_DIR: newFolder(), LLM_MODEL: 'gpt-4o' },
+      config: { ...llm.env, DATA_DIR: newFolder(), LLM_MODEL: 'gpt-4o' },
       builtinTools: true,
       model: { parameters: { temperature: 0.1 }, capabilities: { functionCalling: false } },
     });

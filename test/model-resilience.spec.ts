@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
@@ -17,6 +17,7 @@ beforeAll(async () => {
   llm = await FakeLlm.start();
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   await jackdaw?.stop();
   jackdaw = null;
   llm.reset();
@@ -60,13 +61,15 @@ describe('a model that fails', () => {
   });
 
   it('is not called while its circuit is open, and health reports it', async () => {
-    const server = await start({ LLM_BREAKER_FAILURES: '2' });
+    const server = await start({ LLM_BREAKER_FAILURES: '5' });
     llm.always({ status: 500, body: {} });
-    for (let chat = 0; chat < 2; chat++)
+    // Neither the window of outcomes nor the pause ends during the test.
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    for (let chat = 0; chat < 20; chat++)
       expect((await server.chat({ query: 'hi' })).body).toMatchObject({ code: 'MODEL_UNAVAILABLE' });
     const { status, body } = await server.chat({ query: 'hi' });
     expect([status, body['code']]).toEqual([503, 'MODEL_CIRCUIT_OPEN']);
-    expect(llm.requests).toHaveLength(2);
+    expect(llm.requests).toHaveLength(20);
     expect((await server.get('/api/agent/health')).body).toMatchObject({
       details: { model: { circuits: { [`openai:${llm.requests[0]!.model}`]: 'open' } } },
     });

@@ -84,10 +84,10 @@ it('a model without a known wire format is chosen by a request', async () => {
 
 it('a custom provider works without HTTP, and an unknown provider name stops the start', async () => {
   const env = { LLM_PROVIDER: 'echo', DATA_DIR: newFolder() };
-  const agent = await createAgent({ env, modelFactories: [new EchoFactory()] });
+  const agent = await createAgent({ config: env, modelFactories: [new EchoFactory()] });
   expect(await agent.chat('hi')).toMatchObject({ content: 'hi' });
   await agent.close();
-  const anonymous = createAgent({ env: { ...env, DATA_DIR: newFolder() } });
+  const anonymous = createAgent({ config: { ...env, DATA_DIR: newFolder() } });
   await expect(anonymous).rejects.toThrow('There is no model provider "echo"; set LLM_PROVIDER to one of: anthropic,');
 });
 

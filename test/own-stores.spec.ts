@@ -51,7 +51,7 @@ describe('the option cache', () => {
   const start = (options: CreateAgentOptions) =>
     host.start({
       model: { name: 'gpt-4o', parameters: { temperature: 0 } },
-      env: { ...host.environment(), ...llm.env },
+      config: { ...host.environment(), ...llm.env },
       ...options,
     });
   const ask = async (options: CreateAgentOptions) => {
@@ -99,7 +99,7 @@ describe('the option cache', () => {
       message: 'cache is no Cache: its class must extend Cache.',
     });
     const env = { ...host.environment(), ...llm.env, ...KEYS };
-    await expect(host.start({ cache: MapCache, env })).rejects.toMatchObject({
+    await expect(host.start({ cache: MapCache, config: env })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('ENCRYPTION_KEYS'),
     });
@@ -145,12 +145,12 @@ class ListArchive extends LocalTurnArchive {
 describe('the option sessionStore', () => {
   it('stores the turns of sessions, across restarts', async () => {
     const [env, sessionStore] = [host.environment(), new ListArchive()];
-    const first = await host.start({ env, sessionStore }, [says('Hello Ann.')]);
+    const first = await host.start({ config: env, sessionStore }, [says('Hello Ann.')]);
     await first.chat('I am Ann.', { sessionId: 's' });
     await first.close();
     expect([...sessionStore.turns.keys()]).toEqual(['["default","s"]']);
     const model = new ScriptedChatModel([says('Ann.')]);
-    const second = await host.start({ env, sessionStore, chatModel: model });
+    const second = await host.start({ config: env, sessionStore, chatModel: model });
     await second.chat('Who am I?', { sessionId: 's' });
     expect(seen(model, 0)).toEqual(expect.arrayContaining(['I am Ann.', 'Hello Ann.', 'Who am I?']));
     await second.sessions.delete('s');
@@ -179,9 +179,9 @@ describe('the option sessionStore', () => {
     ['cache', { cache: MapCache }, 'LLM_CACHE', 'memory'],
   ])('or a cache is refused beside the variable that it replaces: %s %j %s', async (option, given, variable, value) => {
     const env = { ...host.environment(), [variable]: value };
-    await expect(host.start({ ...given, env })).rejects.toMatchObject({
+    await expect(host.start({ ...given, config: env })).rejects.toMatchObject({
       code: 'AGENT_INVALID',
-      message: expect.stringContaining(`${option} and env.${variable}`),
+      message: expect.stringContaining(`${option} and config.${variable}`),
     });
   });
 
@@ -192,7 +192,9 @@ describe('the option sessionStore', () => {
       message: expect.stringContaining('sessionStore and memory.persistence'),
     });
     const env = { ...host.environment(), ...KEYS };
-    await expect(host.start({ sessionStore: ListArchive, env })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect(host.start({ sessionStore: ListArchive, config: env })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
     const { config } = loadConfig({ env: { DATABASE_URL: 'postgres://localhost/x' } });
     const chosen = (own: TurnArchive) =>
       chooseTurnArchive(own, config.security, config.session, config.database, {} as never);
@@ -226,7 +228,7 @@ describe('the option stateManagers', () => {
     const [env, crm] = [host.environment(), new FlakyStore()];
     for (const expected of [1, 2]) {
       const model = new ScriptedChatModel(count(1));
-      const agent = await host.start({ env, chatModel: model, tools: [CounterTool], stateManagers: { crm } });
+      const agent = await host.start({ config: env, chatModel: model, tools: [CounterTool], stateManagers: { crm } });
       await agent.chat('Count.', { sessionId: 's' });
       expect(seen(model, 1).at(-1)).toBe(String(expected));
       await agent.close();
@@ -264,7 +266,7 @@ describe('the option stateManagers', () => {
       message: expect.stringContaining('stateManagers.memory'),
     });
     const env = { ...host.environment(), ...KEYS };
-    await expect(host.start({ env, stateManagers: { crm: MemoryStateStore } })).rejects.toMatchObject({
+    await expect(host.start({ config: env, stateManagers: { crm: MemoryStateStore } })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
     });
   });

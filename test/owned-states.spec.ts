@@ -12,7 +12,7 @@ afterEach(() => host.stop());
 const user = (id: string): Principal => ({ id, tenant: 'a', roles: ['user'] });
 
 async function start(principal: Principal, env = host.environment(), script = [says('Fine.')]) {
-  return host.start({ env, principal, tools: [new CounterTools(), new WaitingTools()] }, script);
+  return host.start({ config: env, principal, tools: [new CounterTools(), new WaitingTools()] }, script);
 }
 
 describe.each([

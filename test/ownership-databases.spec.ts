@@ -145,7 +145,7 @@ describeDatabases('runs of a version without owners', await testServers(), (crea
 /** Reverts a migration, and those after it. */
 async function undo(dataSource: DataSource, migration: string): Promise<void> {
   const isDone = async () => {
-    const done = await dataSource.query<{ name: string }[]>('SELECT name FROM migrations');
+    const done = await dataSource.query<{ name: string }[]>('SELECT name FROM jackdaw_migration');
     return done.some(({ name }) => name === migration);
   };
   while (await isDone()) await dataSource.undoLastMigration();

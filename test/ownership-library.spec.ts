@@ -15,7 +15,7 @@ const absent = (what: 'RUN' | 'SESSION' | 'TOOL_STATE') => ({ code: `${what}_NOT
 async function start() {
   const env = host.environment();
   const on = (principal: Principal, script = [says('Fine.')]) =>
-    host.start({ env, principal, tools: [new CounterTools(), new WaitingTools()] }, script);
+    host.start({ config: env, principal, tools: [new CounterTools(), new WaitingTools()] }, script);
   const ann = await on(user('ann'), [says('Fine.'), calls(['pay', { to: 'bob', amount: 5 }]), says('Paid.')]);
   const { runId } = await ann.chat('Hello', { sessionId: 'anns' });
   await ann.createStatefulToolSession('count', 'anns').execute();

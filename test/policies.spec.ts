@@ -202,7 +202,7 @@ describe('an agent without HTTP', () => {
     const agent = await createAgent({
       chatModel: model,
       tools: [tools],
-      env: { DATABASE_URL: 'sqlite::memory:' },
+      config: { DATABASE_URL: 'sqlite::memory:' },
       securityPolicy: { tools: [{ deny: ['repeat'] }], content: { cards: { input: 'block' } } },
     });
     await agent.chat('go');
@@ -217,7 +217,7 @@ describe('an agent without HTTP', () => {
 
   it('is refused with an invalid policy, and the error names all mistakes', async () => {
     const wrong = { tools: [{}], rateLimits: [{ per: 'planet' }] } as unknown as SecurityPolicy;
-    const made = createAgent({ env: { DATABASE_URL: 'sqlite::memory:' }, securityPolicy: wrong });
+    const made = createAgent({ config: { DATABASE_URL: 'sqlite::memory:' }, securityPolicy: wrong });
     await expect(made).rejects.toThrow(/has 2 mistakes:\n {2}tools\.0: .*\n {2}rateLimits\.0\.per: /);
   });
 });

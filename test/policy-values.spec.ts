@@ -273,7 +273,7 @@ describe('the log', () => {
     const script = [calls(['read', {}]), says('done')];
     const agent = await createAgent({
       chatModel: new ScriptedChatModel(script.map((reply) => async () => reply)),
-      env: { DATA_DIR: folder },
+      config: { DATA_DIR: folder },
       tools: [source],
       securityPolicy: { content: { patterns: [{ ...PHONE, results: 'mask' }] } },
       logger: { log: write, error: write, warn: write },

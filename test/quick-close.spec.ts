@@ -16,7 +16,7 @@ const clusters = await clusterStores();
 const DELAYS = [0, 1, 3, 30, 300];
 const DELAYS_OF_SERVERS = process.env['CHAOS_WHOLE'] === undefined ? [0, 3, 300] : DELAYS;
 /** `fill` leaves unfinished runs, which the scenarios after it recover. */
-const MOMENTS = ['fill', 'start recover mute', 'fill', 'http chat tool agent', 'two mcp'];
+const MOMENTS = ['fill', 'start recover mute', 'fill', 'http created chat tool agent', 'two mcp'];
 
 interface End {
   readonly code: number | null;

@@ -11,34 +11,39 @@ const SMALL_LINES = 25;
  * root.
  */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
-  // With the listener of own events.
-  'src/agent/index.ts': 54,
+  // With the listener of own events; then the types of answers, journals and usage, which applications name.
+  'src/agent/index.ts': 65,
   // Two names of each namespace: its injection token and its type.
   'src/config/index.ts': 48,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
-  // displayed images, which three places had, the end of texts, and the visibility of a principal.
-  'src/kernel/index.ts': 64,
+  // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
+  // and the check of options; then the token of a service for the entry for tools.
+  'src/kernel/index.ts': 73,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application.
-  'src/llm/index.ts': 79,
+  'src/llm/index.ts': 80,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption.
   'src/run/index.ts': 117,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
-  // finder of links.
-  'src/security/index.ts': 78,
+  // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host.
+  'src/security/index.ts': 81,
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
   // the enhancers of tools.
-  'src/tool/index.ts': 115,
+  'src/tool/index.ts': 117,
   // The ports of an application's own session store and memories, with the types of their methods.
   'src/session/index.ts': 56,
 };
 const MOST_NAMES = 40;
-const ROOT_NAMES = 88;
+/**
+ * With the modules that mount routes in a host, the decorators of routes in a server of one's own, and the services for
+ * histories, forks and tool switches; then the token of a service for providers that import `jackdaw/tool`.
+ */
+const ROOT_NAMES = 98;
 const README = { lines: 250, bytes: 12_288 };
 
 const read = (path: string) => readFileSync(path, 'utf8');

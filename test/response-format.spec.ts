@@ -272,7 +272,7 @@ function nested(levels: number): object {
 it('accepts a Standard Schema from a script, for the agent or for a question, and returns its value', async () => {
   const folder = newFolder();
   const env = { ...llm.env, DATA_DIR: folder };
-  const agent = await createAgent({ env, responseFormat: z.object({ n: z.number() }) });
+  const agent = await createAgent({ config: env, responseFormat: z.object({ n: z.number() }) });
   try {
     llm.reply({ text: '{"n": 1}' }, { text: '{"yes": true}' });
     expect((await agent.chat('x')).output).toEqual({ n: 1 });

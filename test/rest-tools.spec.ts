@@ -160,7 +160,7 @@ describe('REST tools of an application', () => {
     web.json('/time', { now: 'noon' });
     llm.reply({ calls: [{ name: 'time', arguments: {} }] }).reply({ text: 'Noon.' });
     const agent = await createAgent({
-      env: { ...llm.env, ...env(), DATA_DIR: join(folder, 'agent') },
+      config: { ...llm.env, ...env(), DATA_DIR: join(folder, 'agent') },
       restTools: [
         { name: 'time', description: 'Returns the time.', url: `${web.url}/time` },
         { document: stockDocument(), operations: ['stock'], secrets: { bearer: 'SHOP_TOKEN' } },

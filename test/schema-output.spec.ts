@@ -17,7 +17,7 @@ const env = { DATA_DIR: folder, LLM_PROVIDER: 'offline', API_KEYS: '' };
 const model = new ScriptedChatModel([FINE, NO_GUESTS, FINE, FINE, '{"n": 1}'].map((text) => says(text)));
 let agent: Agent;
 beforeAll(async () => {
-  agent = await createAgent({ env, chatModel: model, responseFormat: visit });
+  agent = await createAgent({ config: env, chatModel: model, responseFormat: visit });
 });
 afterAll(async () => {
   await agent.close();

@@ -40,7 +40,7 @@ describe('the examples', () => {
         .withLlm('openai', 'sk-xxx', 'gpt-4', llm.url)
         .withMaxIterations(20)
         .withSystemPrompt('You are a helpful assistant')
-        .withEnv(env)
+        .withConfig(env)
         .build(),
     );
     llm.reply({ text: 'Hello.' });
@@ -65,7 +65,10 @@ describe('the examples', () => {
     const llmOptions = { apiType: 'openai', apiKey: 'sk-xxx', model: 'gpt-4', apiUrl: llm.url };
     const general = { LLM_BASE_URL: `http://127.0.0.1:${(server.address() as { port: number }).port}/v1` };
     const agent = unchanged(
-      await createAgent({ llm: llmOptions, env: { ...env, ...general, LLM_API_KEY: 'other', OPENAI_API_KEY: 'mine' } }),
+      await createAgent({
+        llm: llmOptions,
+        config: { ...env, ...general, LLM_API_KEY: 'other', OPENAI_API_KEY: 'mine' },
+      }),
     );
     llm.reply({ text: 'Hello.' });
     await agent.chat('Hi');
@@ -74,7 +77,9 @@ describe('the examples', () => {
   });
 
   it('run a tool that is registered with its parameters', async () => {
-    const agent = unchanged(await createAgent({ llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url }, env }));
+    const agent = unchanged(
+      await createAgent({ llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url }, config: env }),
+    );
     agent.registerTool({
       name: 'db_query',
       description: 'Execute SQL query',
@@ -95,7 +100,7 @@ describe('the examples', () => {
         llm: { apiType: 'openai', apiKey: 'sk-xxx', model: 'gpt-4-turbo', apiUrl: llm.url },
         prompt: '你是一个专业的AI助手，能够帮助用户查询信息和回答问题。',
         mcp: { enabled: true, name: 'search-tools' },
-        env,
+        config: env,
       }),
     );
     llm.reply({ text: '闭包是函数和它的环境。' });
@@ -120,7 +125,7 @@ describe('the examples', () => {
       await createAgent({
         llm: { apiType: 'openai', apiKey: 'k', apiUrl: llm.url },
         mcp: { enabled: false, name: 'search-tools' },
-        env,
+        config: env,
       }),
     );
     expect(agent.hasMcpServer('search-tools')).toBe(false);

@@ -35,7 +35,7 @@ describe('the nodes of seed 002', () => {
     llm = await FakeLlm.start();
     // A missing folder, so that no workflow file is read.
     agent = await createAgent({
-      env: { ...llm.env, DATA_DIR: folder, LLM_MODEL: 'gpt-4o', WORKFLOWS_DIR: 'nowhere' },
+      config: { ...llm.env, DATA_DIR: folder, LLM_MODEL: 'gpt-4o', WORKFLOWS_DIR: 'nowhere' },
       workflows: [LLM, DESK],
     });
   });

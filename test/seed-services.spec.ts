@@ -72,7 +72,7 @@ describe('the examples of a server', () => {
     const host = new AgentHost();
     const agent = await host.start({
       modelFactories: [new AcmeFactory()],
-      env: {
+      config: {
         ...host.environment(),
         LLM_PROVIDER: 'acme',
         LLM_API_KEY: 'k',

@@ -20,7 +20,7 @@ afterEach(() => host.stop());
 type Env = Record<string, string>;
 
 function start(env: Env, script: readonly Scripted[], options: CreateAgentOptions = {}): Promise<Agent> {
-  return host.start({ env, ...options }, script);
+  return host.start({ config: env, ...options }, script);
 }
 
 /** A tool that counts its calls; they end when the test releases them. */

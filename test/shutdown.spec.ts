@@ -24,9 +24,9 @@ function chat(server: ServerProcess, query: string, sessionId = SESSION): Promis
   return server.chat({ query, sessionId });
 }
 
-/** Sends SIGTERM, and polls readiness until the server reports that it is not ready: the signal has arrived. */
-async function terminate(server: ServerProcess): Promise<Promise<ProcessEnd>[]> {
-  const ended = server.kill('SIGTERM');
+/** Sends a signal, and polls readiness until the server reports that it is not ready: the signal has arrived. */
+async function terminate(server: ServerProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<Promise<ProcessEnd>[]> {
+  const ended = server.kill(signal);
   while ((await server.get('/api/health/ready')).status !== 503);
   return [ended];
 }
@@ -42,6 +42,21 @@ async function journaled(server: ServerProcess, runs: number): Promise<void> {
 async function contents(server: ServerProcess, sessionId = SESSION): Promise<unknown[]> {
   return (await server.messages(sessionId)).map(({ content }) => content);
 }
+
+describe('a closed terminal', () => {
+  it('stops the server as SIGTERM does: the model answers', async () => {
+    const server = await world.start();
+    const reply = gate();
+    world.llm.reply({ gate: reply.opened, text: 'in time' });
+    const running = chat(server, 'hold on');
+    await world.llm.waitForRequest();
+
+    const [ended] = await terminate(server, 'SIGHUP');
+    reply.open();
+    expect(await running).toMatchObject({ status: 200, body: { result: 'in time' } });
+    expect(await ended).toEqual(CLEAN);
+  });
+});
 
 describe('SIGTERM in the middle of a model call', () => {
   it('makes the server unready at once, refuses new chats, and lets the model answer', async () => {
@@ -118,7 +133,7 @@ describe('a start', () => {
   it('is refused on the data of a running server, which continues undisturbed', async () => {
     const first = await world.start();
     const second = ServerProcess.start('dist/main.js', world.env({ PORT: '0' }));
-    expect((await second.ended).code).toBe(1);
+    expect((await second.ended).code).toBe(78);
     expect(second.stderr).toContain(
       `The database ${join(world.folder, 'jackdaw.db')} belongs to another running Jackdaw`,
     );

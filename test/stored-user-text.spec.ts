@@ -64,7 +64,7 @@ const READABLE: Readonly<Record<string, string>> = {
 const TEXT_TYPES = ['text', 'longtext', 'mediumtext', 'json', 'jsonb', 'bytea', 'blob', 'longblob'];
 /** Tables of libraries, which store nothing of users: names of migrations and jobs with ids of runs. */
 const isForeign = (table: string) =>
-  /^(migrations|typeorm_metadata|sqlite_.*|fact_terms.*|bullmq\b.*|jackdaw_schema)$/.test(table);
+  /^(jackdaw_migration|typeorm_metadata|sqlite_.*|fact_terms.*|bullmq\b.*|jackdaw_schema)$/.test(table);
 
 const ENV = {
   API_KEYS: `${ANN.entry},${BEN.entry}`,

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 function start(env: Record<string, string> = {}, options: CreateAgentOptions = {}): Promise<Agent> {
   const own = { ...host.environment(), ...llm.envOf('openai'), LLM_MODEL: 'gpt-4o', LLM_RETRY_DELAY_MS: '0' };
-  return host.start({ env: { ...own, LLM_MAX_ATTEMPTS: '4', ...env }, ...options });
+  return host.start({ config: { ...own, LLM_MAX_ATTEMPTS: '4', ...env }, ...options });
 }
 
 function startWithFallback(): Promise<Agent> {

@@ -104,17 +104,17 @@ describe('a misplaced @Tool', () => {
   afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
 
   it('stops createAgent() and serve(), which then start without it', async () => {
-    await expect(createAgent({ env, tools: [StaticTools] })).rejects.toMatchObject(STILL);
-    await expect(createAgent({ env, tools: [new StaticTools()] })).rejects.toMatchObject(STILL);
-    await expect(createAgent({ env, tools: [GetterTools, MovingTools] })).rejects.toMatchObject(GOT);
+    await expect(createAgent({ config: env, tools: [StaticTools] })).rejects.toMatchObject(STILL);
+    await expect(createAgent({ config: env, tools: [new StaticTools()] })).rejects.toMatchObject(STILL);
+    await expect(createAgent({ config: env, tools: [GetterTools, MovingTools] })).rejects.toMatchObject(GOT);
     await expect(serve({ config: env, tools: [StaticTools] })).rejects.toMatchObject(STILL);
-    const agent = await createAgent({ env, tools: [MovingTools] });
+    const agent = await createAgent({ config: env, tools: [MovingTools] });
     expect(agent.hasTool('moving')).toBe(true);
     await agent.close();
   });
 
   it('is refused by registerToolsFromClass(), with all tools of the class', async () => {
-    const agent = await createAgent({ env });
+    const agent = await createAgent({ config: env });
     for (const given of [StaticTools, new StaticTools()])
       await expect(agent.registerToolsFromClass(given)).rejects.toMatchObject(STILL);
     await expect(agent.registerToolsFromClass(GetterTools)).rejects.toMatchObject(GOT);
@@ -161,7 +161,7 @@ it('a class given to registerToolsFromClass() can inject what JackdawModule expo
       return this.sessions instanceof SessionService;
     }
   }
-  const agent = await createAgent({ env: { LLM_PROVIDER: 'offline', DATABASE_URL: 'sqlite::memory:' } });
+  const agent = await createAgent({ config: { LLM_PROVIDER: 'offline', DATABASE_URL: 'sqlite::memory:' } });
   await agent.registerToolsFromClass(Archive);
   expect(await agent.callTool('hasSessions')).toBe(true);
   await agent.close();

@@ -21,7 +21,7 @@ afterAll(() => host.stop());
 /** Starts an agent on the same data folder as the one before. */
 async function start(env = host.environment(), on = host) {
   const options = { tools: [CounterTools, GuardedTools], extensions: [BasketExtension] };
-  return on.start({ ...options, env: { ...env, TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_FORMAT: 'sqlite' } });
+  return on.start({ ...options, config: { ...env, TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_FORMAT: 'sqlite' } });
 }
 
 describe('a tool called by code', () => {

@@ -71,6 +71,12 @@ describe('files of tool states', () => {
     expect([statSync(folder).mode & 0o777, statSync(path()).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
+  it('are found on a file system that lists names in lower case', async () => {
+    renameSync(path(), join(folder, `${id.toLowerCase()}.json`));
+    await reopen();
+    expect([files(), await data()]).toEqual([[`${id}.json`], { word: WORD }]);
+  });
+
   it('are found by the next process, which deletes the leftovers of a crash', async () => {
     const other = await states.createContext({ ...KEY, tool: 'b' });
     writeFileSync(join(folder, `${id}.0.new`), '{"format":1,');

@@ -18,7 +18,7 @@ afterEach(async () => {
 /** Reverts the migration, and those after it. */
 async function undo(dataSource: DataSource): Promise<void> {
   const isDone = async () => {
-    const done = await dataSource.query<{ name: string }[]>('SELECT name FROM migrations');
+    const done = await dataSource.query<{ name: string }[]>('SELECT name FROM jackdaw_migration');
     return done.some(({ name }) => name === MIGRATION);
   };
   while (await isDone()) await dataSource.undoLastMigration();
@@ -100,7 +100,7 @@ describeDatabases('pending changes of turns', await testServers(), (database, ki
       await dataSource.query('CREATE TABLE retained AS SELECT * FROM session_change');
       await dataSource.runMigrations();
       await dataSource.query('RENAME TABLE retained TO session_change');
-      await dataSource.query('DELETE FROM migrations WHERE name = ?', [MIGRATION]);
+      await dataSource.query('DELETE FROM jackdaw_migration WHERE name = ?', [MIGRATION]);
       await dataSource.runMigrations();
       expect((await changes.pending(ownerOf(key))).map(({ change }) => change)).toMatchObject([
         { through: 1 },

@@ -32,6 +32,7 @@ import { ResolvedModelFactory } from './resolved-model.factory.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 import { OfferedTools } from './offered-tools.service.js';
+import { RunHistoryService } from './run-history.service.js';
 import { UserErasureService } from './user-erasure.service.js';
 import { changedAgent, ENVIRONMENT, type DefaultAgentChanges } from './default-agent.factory.js';
 
@@ -48,6 +49,7 @@ export abstract class DeclaredAgents {
 export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgents {}
 
 const ERASURE = [COPY_PLACES_PROVIDER, ErasureRemainsService, UserErasureService];
+const DIRECT_CALLS = [DirectCallCheckService, DirectCallHandler, DirectCallService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
 @Module({})
@@ -73,15 +75,14 @@ export class AgentModule {
         AgentSources,
         AgentNeedService,
         AgentCheckService,
+        RunHistoryService,
         AgentService,
         AgentDecisionService,
         DecisionPermits,
         ForkDefinitionFactory,
         AgentForkService,
         ForkedRuns,
-        DirectCallCheckService,
-        DirectCallHandler,
-        DirectCallService,
+        ...DIRECT_CALLS,
         ...ERASURE,
         BudgetRebuildService,
       ],
@@ -90,6 +91,7 @@ export class AgentModule {
         AgentRegistry,
         AgentSources,
         AgentCheckService,
+        RunHistoryService,
         AgentService,
         AgentDecisionService,
         AgentForkService,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Observable } from 'rxjs';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
@@ -7,6 +8,7 @@ import {
   RunFollowService,
   RunService,
   START,
+  type RunEvent,
   type RunHandle,
   type RunItem,
   type RunListener,
@@ -17,6 +19,7 @@ import { assertSessionId, SessionService } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
 import type { AgentRequest, AgentRunInput, AnsweredNode, BackgroundRequest, RunAnswer } from './agent.types.js';
+import { RunHistoryService, type RunPosition } from './run-history.service.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
 import { shownAnswer } from './shown-answer.mapper.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
@@ -29,6 +32,15 @@ export interface StreamedChat extends RunHandle {
   readonly isStructured: boolean;
 }
 
+/** A run event as a message of server-sent events. */
+export interface RunMessage {
+  /** The position after it, for `Last-Event-ID`; absent for events that are not journaled. */
+  readonly id?: string;
+  readonly type: RunEvent['type'];
+  /** The event as JSON. */
+  readonly data: string;
+}
+
 /** Entry point to agents: starts runs and reads their answers. */
 @Injectable()
 export class AgentService {
@@ -38,6 +50,7 @@ export class AgentService {
     private readonly sessions: SessionService,
     private readonly runs: RunService,
     private readonly follower: RunFollowService,
+    private readonly history: RunHistoryService,
   ) {}
 
   /**
@@ -107,6 +120,38 @@ export class AgentService {
       following.close();
       throw error;
     }
+  }
+
+  /**
+   * Run events as the messages of a method with `@Sse`: of a new run, or of one from a position. Unsubscribing does not cancel the
+   * run. The observable completes after the event that ends the run, or `run.waiting`; it emits as fast as the run does.
+   * @throws AppError as an error of the observable: as `chat`, for a position as `RunHistoryService.follow`
+   */
+  events(principal: Principal, request: AgentRequest | RunPosition): Observable<RunMessage> {
+    return new Observable((subscriber) => {
+      const controller = new AbortController();
+      const emit = async () => {
+        for await (const message of this.messages(principal, request, controller.signal)) subscriber.next(message);
+      };
+      emit().then(
+        () => subscriber.complete(),
+        (error: unknown) => subscriber.error(error),
+      );
+      return () => controller.abort();
+    });
+  }
+
+  /** As `events`, at the pace of the reader. @param signal ends the iteration, not the run */
+  async *messages(
+    principal: Principal,
+    request: AgentRequest | RunPosition,
+    signal: AbortSignal = new AbortController().signal,
+  ): AsyncGenerator<RunMessage, void> {
+    const { items } =
+      'runId' in request
+        ? await this.history.follow(principal, request, signal)
+        : await this.stream(principal, request, signal);
+    for await (const { id, event, data } of items) yield { ...(id !== null && { id }), type: event.type, data };
   }
 
   /**

@@ -20,6 +20,7 @@ export { AgentSources } from './agent-sources.registry.js';
 export { BudgetRebuildService } from './budget-rebuild.service.js';
 export { ENVIRONMENT } from './default-agent.factory.js';
 export { AgentService } from './agent.service.js';
+export type { RunMessage } from './agent.service.js';
 export type { StreamedChat } from './agent.service.js';
 export { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 export type { SubAgentQuestion, SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
@@ -41,5 +42,10 @@ export type {
 } from './agent.types.js';
 export { Extension } from './extension.js';
 export type { ExtensionHost, OwnEventListener } from './extension.types.js';
+export { RunHistoryService } from './run-history.service.js';
+export type { FollowedRun, PageRequest, RunPosition, UsageReport } from './run-history.service.js';
+export type { JournalEvent, JournalStep, RunJournalPage } from './run-history.mapper.js';
 export { UserErasureService } from './user-erasure.service.js';
 export type { Erasure } from './user-erasure.service.js';
+export type { RegisteredAgent } from './agent.registry.js';
+export type { GivenImage } from './agent.types.js';

@@ -1,4 +1,5 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { llmConfig, type LlmConfig } from '../config/index.js';
 import { fitParameters, type ChatModel, type ModelParameters, type ParameterName } from '../llm/index.js';
 
@@ -11,7 +12,7 @@ export interface ParameterFault {
 /** Refuses or drops parameters that a model does not support, as `LLM_UNSUPPORTED_PARAMETERS` says. */
 @Injectable()
 export class ModelParameterService {
-  private readonly logger = new Logger(ModelParameterService.name);
+  private readonly logger = new Log(ModelParameterService.name);
   private readonly warned = new Set<string>();
 
   constructor(@Inject(llmConfig.KEY) private readonly config: LlmConfig) {}

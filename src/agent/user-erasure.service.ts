@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { AppError, Log } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { RunEraseStore } from '../run/index.js';
 import { FactMemory, SessionAdminService, TurnErasureService } from '../session/index.js';
@@ -24,7 +24,7 @@ const NAMED = 20;
  */
 @Injectable()
 export class UserErasureService {
-  private readonly logger = new Logger(UserErasureService.name);
+  private readonly logger = new Log(UserErasureService.name);
 
   constructor(
     private readonly runs: RunEraseStore,

@@ -21,7 +21,6 @@ import { RunFileController } from './run-file.controller.js';
 import { RunForkRequestService } from './run-fork-request.service.js';
 import { RunForkController } from './run-fork.controller.js';
 import { RunJournalController } from './run-journal.controller.js';
-import { RunJournalService } from './run-journal.service.js';
 import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
 import { SessionController } from './session.controller.js';
@@ -32,7 +31,8 @@ import { UsageController } from './usage.controller.js';
 import { WorkflowController } from './workflow.controller.js';
 import { WorkflowRunService } from './workflow-run.service.js';
 
-@Module({
+/** The routes of the REST API for an application, which authenticates its callers itself and so has no API keys. */
+export const REST_ROUTES = {
   imports: [LlmModule, RunModule, SessionModule, ToolModule, ToolStateModule],
   controllers: [
     ChatController,
@@ -50,7 +50,6 @@ import { WorkflowRunService } from './workflow-run.service.js';
     ToolCallController,
     ToolStateController,
     McpController,
-    KeyController,
     AccessLogController,
     UsageController,
     WorkflowController,
@@ -60,10 +59,11 @@ import { WorkflowRunService } from './workflow-run.service.js';
     RunStreamService,
     EventStreamService,
     HeartbeatRegistry,
-    RunJournalService,
     RunForkRequestService,
     WorkflowRunService,
     IdempotentCreationService,
   ],
-})
+};
+
+@Module({ ...REST_ROUTES, controllers: [...REST_ROUTES.controllers, KeyController] })
 export class ApiModule {}

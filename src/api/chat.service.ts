@@ -1,8 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { toAgentRequest } from './agent-request.mapper.js';
 import { AgentService, type RunAnswer } from '../agent/index.js';
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
 import { toChatAnswer } from './answer.mapper.js';
@@ -16,7 +16,7 @@ import type { ChatAnswerDto } from './run-answer.dto.js';
 /** Chat over HTTP: one JSON answer, or an event stream. */
 @Injectable()
 export class ChatService {
-  private readonly logger = new Logger(ChatService.name);
+  private readonly logger = new Log(ChatService.name);
 
   constructor(
     private readonly agents: AgentService,

@@ -1,7 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Log } from '../errors/index.js';
 import type { RunItem } from '../run/index.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 
@@ -16,7 +17,7 @@ const HEAD = {
 /** Writes a run's events as server-sent events on the raw reply, no faster than the client reads. */
 @Injectable()
 export class EventStreamService {
-  private readonly logger = new Logger(EventStreamService.name);
+  private readonly logger = new Log(EventStreamService.name);
 
   constructor(private readonly heartbeats: HeartbeatRegistry) {}
 

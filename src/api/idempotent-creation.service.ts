@@ -1,7 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
 import { newId, type Principal } from '../kernel/index.js';
 import { CreationKeyStore, type IdempotentRequest } from '../run/index.js';
 import { markReplay } from './idempotent-replay.mapper.js';
@@ -24,7 +24,7 @@ interface Creation<T> {
  */
 @Injectable()
 export class IdempotentCreationService {
-  private readonly logger = new Logger(IdempotentCreationService.name);
+  private readonly logger = new Log(IdempotentCreationService.name);
 
   constructor(private readonly keys: CreationKeyStore) {}
 

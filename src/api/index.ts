@@ -1,2 +1,2 @@
 /** The REST API: chats, runs, sessions and keys over HTTP. */
-export { ApiModule } from './api.module.js';
+export { ApiModule, REST_ROUTES } from './api.module.js';

@@ -1,13 +1,13 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
+import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
-import { RunJournalService } from './run-journal.service.js';
 
 @Requires('runs:read')
 @Controller('runs')
 export class RunJournalController {
-  constructor(private readonly journals: RunJournalService) {}
+  constructor(private readonly history: RunHistoryService) {}
 
   /** The run's journal: its steps in the order of the loop, and its events. */
   @Get(':id/journal')
@@ -16,6 +16,6 @@ export class RunJournalController {
     @Param('id') id: string,
     @Query() query: RunJournalQueryDto,
   ): Promise<RunJournalDto> {
-    return this.journals.page(principal, id, query);
+    return this.history.journal(principal, id, query);
   }
 }

@@ -1,17 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AppError } from '../errors/index.js';
-import { fieldMistake, type Principal } from '../kernel/index.js';
-import {
-  isOpen,
-  parseRunPlace,
-  RunFollowService,
-  type RunItem,
-  RunService,
-  START,
-  type RunPlace,
-} from '../run/index.js';
-import { AccessLogService } from '../security/index.js';
+import { RunHistoryService } from '../agent/index.js';
+import type { Principal } from '../kernel/index.js';
+import { isOpen, type RunItem } from '../run/index.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
 
@@ -19,10 +10,8 @@ import { EventStreamService } from './event-stream.service.js';
 @Injectable()
 export class RunStreamService {
   constructor(
-    private readonly runs: RunService,
-    private readonly follower: RunFollowService,
+    private readonly history: RunHistoryService,
     private readonly streams: EventStreamService,
-    private readonly access: AccessLogService,
   ) {}
 
   /**
@@ -35,12 +24,9 @@ export class RunStreamService {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
-    const from = toPlace(lastEventId);
-    const { status } = await this.runs.get(principal, runId);
-    this.access.record(principal, 'read', 'run.events', runId);
     const signal = disconnectSignal(reply);
-    const items = this.follower.open(runId).items(from, signal);
-    const first = from === START || isOpen(status) ? undefined : await items.next();
+    const { status, isFromStart, items } = await this.history.follow(principal, { runId, lastEventId }, signal);
+    const first = isFromStart || isOpen(status) ? undefined : await items.next();
     if (first?.done) await reply.status(204).send();
     else await this.streams.send(reply, runId, startingWith(first?.value, items), signal);
   }
@@ -52,12 +38,4 @@ async function* startingWith(
 ): AsyncGenerator<RunItem, void> {
   if (first) yield first;
   yield* items;
-}
-
-function toPlace(lastEventId: string | undefined): RunPlace {
-  const place = lastEventId === undefined || lastEventId === '' ? START : parseRunPlace(lastEventId);
-  if (place) return place;
-  const message = `Last-Event-ID must be the id of an event of this run, like 12 or 12.1000003.250; got "${lastEventId?.slice(0, 40)}".`;
-  const errors = [fieldMistake('Last-Event-ID', message, 'isEventId', lastEventId)];
-  throw new AppError('VALIDATION_FAILED', message, { details: { errors } });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Tool } from '../tool/index.js';
-import { createCalculator } from './calculator.factory.js';
+import { calculate } from './calculator.js';
 import { Clock } from './clock.js';
 import { formatTime } from './time-format.mapper.js';
 import { abbreviationNote } from './timestamp.mapper.js';
@@ -35,8 +35,7 @@ export class CalculatorTool {
       required: ['expression'],
     },
   })
-  async calculator({ expression }: CalculatorInput): Promise<string> {
-    const calculate = await createCalculator();
+  calculator({ expression }: CalculatorInput): string {
     return calculate(expression);
   }
 }

@@ -1,16 +1,17 @@
+import { Fraction } from 'fraction.js';
 import { AppError } from '../errors/index.js';
-import { type Fraction, fromNumber, modulo, negate, power, subtract, toNumber } from './fraction.engine.js';
 import {
-  absolute,
-  commonDivisor,
-  commonMultiple,
-  compare,
-  factorial,
-  rootOf,
-  roundTo,
-  floor,
-} from './fraction-function.engine.js';
-import { parseFraction } from './fraction.mapper.js';
+  add,
+  divide,
+  fractionOf,
+  fromNumber,
+  modulo,
+  multiply,
+  power,
+  subtract,
+  toNumber,
+} from './bounded-fraction.js';
+import { parseFraction } from './fraction-text.mapper.js';
 
 interface MathFunction {
   /** Minimum and maximum number of arguments. */
@@ -20,11 +21,16 @@ interface MathFunction {
 
 const PI = parseFraction('3.14159265358979323846264338327950288419716939937510');
 const E = parseFraction('2.71828182845904523536028747135266249775724709369995');
-const ONE: Fraction = { n: 1n, d: 1n };
-const TWO_PI: Fraction = { n: PI.n * 2n, d: PI.d };
+const TWO_PI = PI.mul(2);
+const TEN = new Fraction(10);
+const HALF = new Fraction(1, 2);
+const ZERO = new Fraction(0);
 /** For larger angles a double has lost the digits of its position in the circle. */
 const MAX_ANGLE = 1e15;
 const ROUNDING_ERROR = 1e-15;
+const MAX_FACTORIAL = 170n;
+const MAX_PLACES = 100n;
+const ROOT_SCALE = 10n ** 40n;
 const MANY = 1_000;
 
 export const MATH_CONSTANTS: ReadonlyMap<string, Fraction> = new Map([
@@ -35,12 +41,12 @@ export const MATH_CONSTANTS: ReadonlyMap<string, Fraction> = new Map([
 export const MATH_FUNCTIONS: ReadonlyMap<string, MathFunction> = new Map(
   Object.entries<MathFunction>({
     sqrt: { takes: [1, 1], compute: rootOf },
-    abs: { takes: [1, 1], compute: absolute },
+    abs: { takes: [1, 1], compute: (x) => x.abs() },
     round: { takes: [1, 2], compute: roundTo },
-    floor: { takes: [1, 1], compute: floor },
-    ceil: { takes: [1, 1], compute: (x) => negate(floor(negate(x))) },
-    min: { takes: [1, MANY], compute: (...all) => all.reduce((a, b) => (compare(b, a) < 0 ? b : a)) },
-    max: { takes: [1, MANY], compute: (...all) => all.reduce((a, b) => (compare(b, a) > 0 ? b : a)) },
+    floor: { takes: [1, 1], compute: (x) => x.floor() },
+    ceil: { takes: [1, 1], compute: (x) => x.ceil() },
+    min: { takes: [1, MANY], compute: (...all) => all.reduce((a, b) => (b.compare(a) < 0 ? b : a)) },
+    max: { takes: [1, MANY], compute: (...all) => all.reduce((a, b) => (b.compare(a) > 0 ? b : a)) },
     sin: { takes: [1, 1], compute: (x) => fromNumber(sine(x)) },
     cos: { takes: [1, 1], compute: (x) => fromNumber(cosine(x)) },
     tan: { takes: [1, 1], compute: tangent },
@@ -54,13 +60,63 @@ export const MATH_FUNCTIONS: ReadonlyMap<string, MathFunction> = new Map(
     exp: { takes: [1, 1], compute: (x) => power(E, x) },
     pow: { takes: [2, 2], compute: power },
     mod: { takes: [2, 2], compute: modulo },
-    gcd: { takes: [2, MANY], compute: (...all) => all.reduce(commonDivisor) },
+    gcd: { takes: [2, MANY], compute: (...all) => all.reduce((a, b) => whole(a, 'gcd').gcd(whole(b, 'gcd'))) },
     lcm: { takes: [2, MANY], compute: (...all) => all.reduce(commonMultiple) },
     factorial: { takes: [1, 1], compute: factorial },
   }),
 );
 
 export const MATH_NAMES: ReadonlySet<string> = new Set([...MATH_FUNCTIONS.keys(), ...MATH_CONSTANTS.keys()]);
+
+/** Rounds to decimal places (default 0; negative: to tens, hundreds), halves away from 0. */
+function roundTo(x: Fraction, places = ZERO): Fraction {
+  if (places.d !== 1n || places.n > MAX_PLACES) {
+    throw new AppError('TOOL_FAILED', `round takes whole decimal places from -${MAX_PLACES} to ${MAX_PLACES}.`);
+  }
+  const scale = power(TEN, places);
+  const size = divide(add(multiply(x.abs(), scale), HALF).floor(), scale);
+  return x.s < 0n ? size.neg() : size;
+}
+
+/** Square root; exact if rational, otherwise to 40 decimal places, so that its square rounds to `x`. */
+function rootOf(x: Fraction): Fraction {
+  if (x.s < 0n) throw new AppError('TOOL_FAILED', 'A negative number has no real square root.');
+  const [n, d] = [wholeRoot(x.n), wholeRoot(x.d)];
+  if (n * n === x.n && d * d === x.d) return new Fraction(n, d);
+  return fractionOf({ n: wholeRoot(x.n * x.d * ROOT_SCALE * ROOT_SCALE), d: x.d * ROOT_SCALE });
+}
+
+/** The largest integer whose square is at most `x`, by Newton's method. */
+function wholeRoot(x: bigint): bigint {
+  if (x < 2n) return x;
+  let root = 1n << BigInt(Math.ceil(x.toString(2).length / 2));
+  for (;;) {
+    const next = (root + x / root) / 2n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+function commonMultiple(a: Fraction, b: Fraction): Fraction {
+  const divisor = whole(a, 'lcm').gcd(whole(b, 'lcm'));
+  return divisor.n === 0n ? ZERO : multiply(a, b.div(divisor)).abs();
+}
+
+/** The factorial of an integer from 0 to 170. */
+export function factorial(x: Fraction): Fraction {
+  if (whole(x, 'factorial').s < 0n) throw new AppError('TOOL_FAILED', 'A negative number has no factorial.');
+  if (x.n > MAX_FACTORIAL) {
+    throw new AppError('TOOL_FAILED', `The result is too large (overflow): factorials go up to ${MAX_FACTORIAL}.`);
+  }
+  let product = 1n;
+  for (let factor = 2n; factor <= x.n; factor++) product *= factor;
+  return new Fraction(product);
+}
+
+function whole(x: Fraction, name: string): Fraction {
+  if (x.d === 1n) return x;
+  throw new AppError('TOOL_FAILED', `${name} takes whole numbers only.`);
+}
 
 /** A function of doubles, with an error for arguments outside of its domain. */
 function real(name: string, compute: (x: number) => number, domain: string): MathFunction {
@@ -75,9 +131,9 @@ function real(name: string, compute: (x: number) => number, domain: string): Mat
 }
 
 function logarithm(x: Fraction, base?: Fraction): Fraction {
-  if (base && compare(base, ONE) === 0) throw new AppError('TOOL_FAILED', 'There is no logarithm to the base 1.');
+  if (base?.equals(1)) throw new AppError('TOOL_FAILED', 'There is no logarithm to the base 1.');
   const value = Math.log(toNumber(x)) / (base ? Math.log(toNumber(base)) : 1);
-  if (x.n > 0n && (!base || base.n > 0n)) return fromNumber(value);
+  if (x.compare(0) > 0 && (!base || base.compare(0) > 0)) return fromNumber(value);
   throw new AppError('TOOL_FAILED', 'log takes a number above 0, and a base above 0.');
 }
 

@@ -2,7 +2,7 @@ import { AppError } from '../errors/index.js';
 
 export interface MathToken {
   readonly kind: 'number' | 'name' | 'sign';
-  /** The text in the library's syntax. */
+  /** The text with `^` for `**`, `pi` for `π`, and without thousands separators. */
   readonly text: string;
   readonly position: number;
 }

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { messageOf } from '../errors/index.js';
+import { Log, messageOf } from '../errors/index.js';
 import { untilAborted } from '../kernel/index.js';
 import { Cache } from './cache.js';
 
@@ -10,7 +9,7 @@ const WARNING_INTERVAL_MS = 60_000;
 
 /** Makes an unavailable or slow cache count as a miss. */
 export class GuardedCache extends Cache {
-  private readonly logger = new Logger('Cache');
+  private readonly logger = new Log('Cache');
   private warnedAt = -Infinity;
 
   /** @param name name of the cache in warnings */

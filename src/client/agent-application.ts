@@ -1,5 +1,5 @@
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
+import { type AgentLog, AppError } from '../errors/index.js';
 import type { RunService } from '../run/index.js';
 import { AGENT_SERVICES, type AgentServices } from './agent-services.js';
 
@@ -8,7 +8,10 @@ export class AgentApplication {
   private closing: Promise<void> | null = null;
   private readonly started: AgentServices;
 
-  constructor(private readonly context: INestApplicationContext) {
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly log: AgentLog,
+  ) {
     this.started = context.get<AgentServices>(AGENT_SERVICES);
   }
 
@@ -23,14 +26,14 @@ export class AgentApplication {
     return this.started.runs;
   }
 
-  /** Replaces Nest's logger, which all applications of the process share. */
+  /** Replaces the logger of the agent. */
   useLogger(logger: LoggerService): void {
-    this.context.useLogger(logger);
+    this.log.replace(logger);
   }
 
   /** Every call returns the same promise. */
   close(): Promise<void> {
-    this.closing ??= this.context.close();
+    this.closing ??= this.context.close().finally(() => this.log.close());
     return this.closing;
   }
 }

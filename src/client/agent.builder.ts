@@ -117,8 +117,13 @@ export class AgentBuilder {
   }
 
   /** Merges variables that override the environment. */
-  withEnv(env: Given<'env'>): AgentBuilder {
-    return this.with({ env: { ...this.options.env, ...env } });
+  withConfig(config: Given<'config'>): AgentBuilder {
+    return this.with({ config: { ...this.options.config, ...config } });
+  }
+
+  /** @deprecated The former name of `withConfig`. */
+  withEnv(env: Given<'config'>): AgentBuilder {
+    return this.withConfig(env);
   }
 
   /** @throws AppError as `createAgent` */

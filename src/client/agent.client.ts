@@ -276,6 +276,14 @@ export class Agent extends AgentEvents {
   }
 
   /**
+   * Masks a text by the content rules of the security policy, as answers are masked.
+   * @throws AppError `INPUT_BLOCKED` for content that the policy blocks
+   */
+  filterContent(text: string): string {
+    return this.services.policies.filterContent(text);
+  }
+
+  /**
    * Waits for executing runs, then closes the database. Runs that do not end in time resume at the next start. Every call returns the
    * same promise.
    */

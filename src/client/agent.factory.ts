@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Agent } from './agent.client.js';
 import { AgentApplication } from './agent-application.js';
 import { toModuleOptions } from './create-agent.mapper.js';
+import { AgentLog } from '../errors/index.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
 import { JackdawModule } from '../jackdaw.module.js';
 import { createNestContext } from './nest-context.factory.js';
@@ -14,14 +15,18 @@ import { createNestContext } from './nest-context.factory.js';
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
   const module = JackdawModule.forRoot(toModuleOptions(options));
-  const context = await createNestContext(module, options.logger);
-  const application = new AgentApplication(context);
+  const log = AgentLog.open(options.logger);
+  const context = await createNestContext(module).catch((error: unknown) => {
+    log.close();
+    throw error;
+  });
+  const application = new AgentApplication(context, log);
   try {
     const { mcp } = options;
     if (mcp?.enabled) await application.services.mcpRegistry.get(mcp.name).offered();
     await application.runs.recover('own');
   } catch (error) {
-    await context.close();
+    await application.close();
     throw error;
   }
   const principal = options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] };

@@ -1,6 +1,5 @@
 import { AppError } from '../errors/index.js';
-import { fieldMistake } from '../kernel/index.js';
-import { nearNames } from '../tool/index.js';
+import { fieldMistake, nearNames } from '../kernel/index.js';
 import type { ChatOptions } from './agent-reply.mapper.js';
 
 const OPTIONS = ['sessionId', 'newSession', 'model', 'parameters', 'toolChoice', 'responseFormat', 'images'] as const;

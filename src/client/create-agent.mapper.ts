@@ -1,11 +1,12 @@
+import { deprecate } from 'node:util';
+import { unknownOption } from '../kernel/index.js';
 import { AppError } from '../errors/index.js';
 import { assertOneOf } from './agent-reply.mapper.js';
 import type { EnvRecord } from '../config/index.js';
 import { toStoreEnv } from './memory-persistence.mapper.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
-import { toLlmEnv } from '../llm/index.js';
+import { type LlmOptions, toLlmEnv } from '../llm/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
-import { nearNames } from '../tool/index.js';
 
 /** Options of the agent itself. */
 const AGENT_FIELDS = [
@@ -31,6 +32,8 @@ const MODULE_FIELDS = [
   'telemetry',
   'logger',
   'files',
+  'requireStore',
+  'keepAlive',
   'cache',
   'sessionStore',
   'stateManagers',
@@ -46,6 +49,7 @@ const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, t
   instructions: true,
   prompt: true,
   llm: true,
+  config: true,
   env: true,
   extensions: true,
   mcp: true,
@@ -53,6 +57,7 @@ const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, t
   builtinTools: true,
   principal: true,
 };
+const LLM_FIELDS = ['apiType', 'apiKey', 'model', 'apiUrl', 'headers'] as const satisfies readonly (keyof LlmOptions)[];
 const FIELDS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODULE_FIELDS, ...Object.keys(OTHER_FIELDS)]);
 
 type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
@@ -76,12 +81,17 @@ export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
 }
 
 /** Rejects unknown options, which untyped callers can pass. */
-function assertKnown(options: object): void {
-  const unknown = Object.keys(options).find((key) => !FIELDS.has(key));
-  if (unknown === undefined) return;
-  const [near] = nearNames(unknown, FIELDS);
-  const remedy = near === undefined ? `remove it, or use one of ${[...FIELDS].join(', ')}` : `did you mean "${near}"?`;
-  throw new AppError('AGENT_INVALID', `createAgent: unknown option "${unknown}": ${remedy}`);
+function assertKnown(options: CreateAgentOptions): void {
+  const { llm, mcp } = options;
+  const mistake =
+    unknownOption(options, FIELDS) ??
+    within('llm', unknownOption(llm ?? {}, LLM_FIELDS)) ??
+    within('mcp', unknownOption(mcp ?? {}, ['enabled', 'name']));
+  if (mistake !== undefined) throw new AppError('AGENT_INVALID', `createAgent: ${mistake}`);
+}
+
+function within(option: string, mistake: string | undefined): string | undefined {
+  return mistake && `${option}: ${mistake}`;
 }
 
 function agentOf(options: CreateAgentOptions): Pick<JackdawOptions, 'agents' | 'agentChanges'> {
@@ -114,24 +124,34 @@ function instructionsOf({ instructions, prompt }: CreateAgentOptions): { instruc
   return { instructions: text(value, prompt === undefined ? 'instructions' : 'prompt') };
 }
 
+const warnOfEnv = deprecate(() => undefined, 'createAgent: the option `env` is named `config`.', 'JACKDAW_ENV');
+
+function variablesOf({ config, env }: CreateAgentOptions): EnvRecord {
+  if (env === undefined) return config ?? {};
+  if (config !== undefined) throw invalid('config and env are the same option: give config');
+  warnOfEnv();
+  return env;
+}
+
 function environmentOf(options: CreateAgentOptions): EnvRecord {
-  const { memory, env = {} } = options;
+  const { memory } = options;
+  const env = variablesOf(options);
   if (options.sessionStore !== undefined && memory?.persistence !== undefined) {
     throw invalid('sessionStore and memory.persistence both name a store: give one of them');
   }
   assertOneStore('sessionStore', options.sessionStore, 'SESSION_STORE', env);
   assertOneStore('cache', options.cache, 'LLM_CACHE', env);
-  return { ...modelEnvironmentOf(options), ...toStoreEnv(memory?.persistence, env) };
+  return { ...modelEnvironmentOf(options, env), ...toStoreEnv(memory?.persistence, env) };
 }
 
 /** An option replaces the variable, which would have no effect. */
 function assertOneStore(option: string, store: unknown, variable: string, env: EnvRecord): void {
   if (store === undefined) return;
   const set = [variable, `JACKDAW_${variable}`].find((name) => env[name] !== undefined);
-  if (set !== undefined) throw invalid(`${option} and env.${set} both name a store: give one of them`);
+  if (set !== undefined) throw invalid(`${option} and config.${set} both name a store: give one of them`);
 }
 
-function modelEnvironmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions): EnvRecord {
+function modelEnvironmentOf({ llm, chatModel, model }: CreateAgentOptions, env: EnvRecord): EnvRecord {
   if (!llm) return env;
   if (chatModel) throw invalid('llm and chatModel both set the model: give one of them');
   if (model?.provider !== undefined || model?.name !== undefined) {

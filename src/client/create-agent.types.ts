@@ -17,7 +17,7 @@ export interface CreateAgentOptions {
   /**
    * The whole agent definition, such as the result of `parseAgent`; its `tools` are names of registered tools. It
    * replaces `name`, `instructions`, `prompt`, `llm`, `model`, `limits`, `memory` and `responseFormat`. The keys of its
-   * provider come from the environment or `env`.
+   * provider come from the environment or `config`.
    */
   readonly agent?: AgentDefinitionInput;
   /** Default: `default`. */
@@ -25,7 +25,7 @@ export interface CreateAgentOptions {
   readonly instructions?: string;
   /** An alias of `instructions`; give one of them. */
   readonly prompt?: string;
-  /** The model in short form; overrides the environment and `env`. Excludes `chatModel`. */
+  /** The model in short form; overrides the environment and `config`. Excludes `chatModel`. */
   readonly llm?: LlmOptions;
   /** Model settings that differ from the environment: `{ name, parameters, capabilities, provider }`. */
   readonly model?: Partial<AgentDefinitionInput['model']>;
@@ -37,9 +37,15 @@ export interface CreateAgentOptions {
    * Variables that override the environment, as in docs/configuration.md: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. In the
    * environment those of Jackdaw have the prefix `JACKDAW_`.
    */
+  readonly config?: EnvRecord;
+  /** @deprecated The former name of `config`. */
   readonly env?: EnvRecord;
   /** Whether to read `.env` and `config/mcp-servers.json`; default false. */
   readonly files?: boolean;
+  /** Whether the idle agent keeps the process alive; default: only on a database that several processes share. */
+  readonly keepAlive?: JackdawOptions['keepAlive'];
+  /** Whether `createAgent` fails if another process owns the database; default false: the calls of the agent fail. */
+  readonly requireStore?: boolean;
   /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
   readonly tools?: readonly (Type | object)[];
   /** Extensions: classes, which Nest instantiates, or objects. */
@@ -91,8 +97,9 @@ export interface CreateAgentOptions {
    */
   readonly principal?: Principal;
   /**
-   * By default a logger for warnings and errors only. A given one also receives a debug line for each model call and tool
-   * call, and a warning with tool, masked arguments and duration for each failed call. `setLogger` replaces it.
+   * Receives the lines of Jackdaw, also a debug line for each model call and tool call, and a warning with tool, masked arguments
+   * and duration for each failed call. By default they go to Nest's logger, in a script warnings and errors only. `setLogger`
+   * replaces it.
    */
   readonly logger?: LoggerService;
   /**

@@ -9,3 +9,4 @@ export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
 export type { CreateAgentOptions, McpChoice } from './create-agent.types.js';
 export type { MemoryPersistence } from './memory-persistence.mapper.js';
+export type { AgentEvents } from './agent-events.client.js';

@@ -28,7 +28,7 @@ export function toStoreEnv(persistence: MemoryPersistence | undefined, env: EnvR
   if (problem !== undefined) throw new AppError('AGENT_INVALID', `createAgent: memory.persistence${problem}.`);
   const twice = STORE_NAMES.find((name) => env[name] !== undefined);
   if (twice !== undefined) {
-    const message = `createAgent: memory.persistence and env.${twice} are the same option: give one of them.`;
+    const message = `createAgent: memory.persistence and config.${twice} are the same option: give one of them.`;
     throw new AppError('AGENT_INVALID', message);
   }
   const { enabled, driver, config } = persistence;

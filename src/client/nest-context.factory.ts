@@ -1,20 +1,14 @@
-import {
-  ConsoleLogger,
-  type DynamicModule,
-  type INestApplicationContext,
-  type InjectionToken,
-  Logger,
-  type LoggerService,
-  Module,
-} from '@nestjs/common';
-import { ModulesContainer, NestFactory } from '@nestjs/core';
-import { AppError, messageOf } from '../errors/index.js';
+import { type DynamicModule, type INestApplicationContext, type InjectionToken, Module } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { agentServicesProvider } from './agent-services.js';
 import {
   callAppShutdownHook,
   callBeforeAppShutdownHook,
   callModuleDestroyHook,
+  createContainer,
   type InstanceWrapper,
+  startContext,
   STATIC_CONTEXT,
 } from '../kernel/nest-internals.js';
 
@@ -23,32 +17,20 @@ const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdow
 @Module({})
 class AgentContextModule {}
 
-/** The default log of a script: warnings and errors. It skips an `AppError` of the start, which `createAgent` throws. */
-class ScriptLog extends ConsoleLogger {
-  override error(message: unknown, ...rest: unknown[]): void {
-    if (!(message instanceof AppError)) super.error(message, ...rest);
-  }
-}
-
 /**
  * Creates an application without HTTP, with the services of an agent. If the start fails, Nest returns no context: this function then runs the
  * shutdown hooks as `close` does, so that the database is free and the resources of extensions are closed.
  */
-export async function createNestContext(
-  module: DynamicModule,
-  logger: LoggerService = new ScriptLog({ logLevels: ['warn', 'error'] }),
-): Promise<INestApplicationContext> {
-  const found: ModulesContainer[] = [];
-  const finder = {
-    provide: AgentContextModule.name,
-    useFactory: (modules: ModulesContainer) => found.push(modules),
-    inject: [ModulesContainer],
-  };
-  const root = { module: AgentContextModule, imports: [module], providers: [finder, agentServicesProvider] };
+export async function createNestContext(module: DynamicModule): Promise<INestApplicationContext> {
+  const container = createContainer();
   try {
-    return await NestFactory.createApplicationContext(root, { logger, abortOnError: false });
+    return await startContext(container, {
+      module: AgentContextModule,
+      imports: [module],
+      providers: [agentServicesProvider],
+    });
   } catch (error) {
-    for (const modules of found) await end(modules);
+    await end(container.getModules());
     throw withoutStack(error);
   }
 }
@@ -68,7 +50,7 @@ async function end(modules: ModulesContainer): Promise<void> {
   for (const hook of ENDING) {
     for (const module of ordered) {
       await hook(module).catch((error: unknown) => {
-        new Logger('createAgent').warn(`Shutdown after a failed start failed: ${messageOf(error)}`);
+        new Log('createAgent').warn(`Shutdown after a failed start failed: ${messageOf(error)}`);
       });
     }
   }

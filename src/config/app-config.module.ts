@@ -1,10 +1,10 @@
-import { Logger, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { ConfigModule, registerAs } from '@nestjs/config';
 import { ModulesContainer } from '@nestjs/core';
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
 import { AsyncOption, provided } from '../kernel/index.js';
 import { ConfiguredSecrets, shortSecretWarnings } from './configured-secrets.js';
-import { type ConfigUse, readConfig, type LoadedConfig } from './config.loader.js';
+import { type ConfigUse, readConfig, type LoadedConfig, whenLockedOf } from './config.loader.js';
 import { NAMESPACE_NAMES, NAMESPACES, type Configuration } from './env.schema.js';
 import type { EnvRecord } from './variable-name.mapper.js';
 
@@ -20,7 +20,9 @@ const CHECKED = Symbol('CHECKED');
 export function loadGiven(given: Given, use: ConfigUse): LoadedConfig {
   if (isLoaded(given)) return given;
   if (!isConfiguration(given)) return readConfig(given, use);
-  return { config: given, warnings: [], secretWarnings: shortSecretWarnings(given) };
+  const { keepAlive: keepsProcess = given.database.keepsProcess } = use;
+  const config = { ...given, database: { ...given.database, whenLocked: whenLockedOf(use), keepsProcess } };
+  return { config, warnings: [], secretWarnings: shortSecretWarnings(given) };
 }
 
 function isConfiguration(given: Configuration | EnvRecord): given is Configuration {
@@ -90,7 +92,7 @@ function check({ warnings, secretWarnings }: LoadedConfig, modules: ModulesConta
       'JackdawModule.forRoot is imported twice in this application, with different options. Import it once, in the root module; other modules add tools, agents, MCP servers and workflows with JackdawModule.forFeature({ … }).',
     );
   }
-  const logger = new Logger(AppConfigModule.name);
+  const logger = new Log(AppConfigModule.name);
   for (const warning of [...warnings, ...secretWarnings]) logger.warn(warning);
   return true;
 }

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../errors/index.js';
-import { readText, withoutMark } from '../kernel/index.js';
+import { nestVersion, readText, withoutMark } from '../kernel/index.js';
 import { agentVariables } from './agent-variable.policy.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { shortSecretWarnings } from './configured-secrets.js';
@@ -13,6 +13,7 @@ import {
   type EnvName,
   type EnvValues,
 } from './env.schema.js';
+import type { WhenLocked } from './namespace.factory.js';
 import { withKeys, withSecretFiles } from './key-file.loader.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
@@ -34,6 +35,10 @@ export interface ConfigUse {
   readonly isHost?: boolean;
   /** Whether `.env` and the folder `config` are read; by default those of a server are. */
   readonly hasFiles?: boolean;
+  /** Whether a host application starts only if this process owns its database. */
+  readonly requireStore?: boolean;
+  /** Whether an idle host application keeps the process alive; by default in a cluster, except in tests. */
+  readonly keepAlive?: boolean | undefined;
 }
 
 export interface ConfigSources extends ConfigUse {
@@ -62,7 +67,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const found = mergeVariables([file.values, sources.env], sources.overrides ?? {}, isHost);
   const secrets = withSecretFiles(found.values);
   const { given, mistakes: ofFiles } = withKeys(secrets.given);
-  const { values, mistakes } = readValues(isHost ? { DATA_DIR: HOST_DATA_DIR, ...given } : given, found.values);
+  const defaults = isHost ? hostDefaults(given, sources.env) : {};
+  const { values, mistakes } = readValues({ ...defaults, ...given }, found.values);
   // References may also use the names that were set; in a host application they mean its own variables first.
   const referable = isHost ? { ...given, ...found.raw } : { ...found.raw, ...given };
   const mcp = readMcpServers(referable, given['MCP_SERVERS_FILE'], hasFiles);
@@ -78,6 +84,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const ofTools = toolSecrets(given, values.TOOL_SECRETS);
   const config = createConfiguration(values as EnvValues, {
     hasAuthenticator,
+    isHost,
+    whenLocked: whenLockedOf(sources),
+    keepAlive: keepAliveOf(sources, sources.env),
     hasFiles,
     nameOf: named,
     values,
@@ -101,6 +110,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
  */
 export function readConfig(overrides: EnvRecord = {}, use: ConfigUse = {}): LoadedConfig {
   assertNode(process.versions);
+  assertNest();
   const { isHost = false, hasFiles = !isHost } = use;
   return loadConfig({ ...use, overrides, env: process.env, ...(hasFiles && { envFile: readEnvFile('.env') }) });
 }
@@ -108,17 +118,60 @@ export function readConfig(overrides: EnvRecord = {}, use: ConfigUse = {}): Load
 /** Default of `DATA_DIR` in a host application, which may have a folder `data` of its own. */
 const HOST_DATA_DIR = './.jackdaw';
 
+/** Tests run in several processes at once, each on a store of its own, unless one is set. */
+function hostDefaults(given: Readonly<Record<string, string>>, env: EnvRecord): Record<string, string> {
+  const isSet = given['DATABASE_URL'] !== undefined || given['DATA_DIR'] !== undefined;
+  const isInMemory = !isSet && env['NODE_ENV'] === 'test';
+  return { DATA_DIR: HOST_DATA_DIR, ...(isInMemory && { DATABASE_URL: 'sqlite::memory:' }) };
+}
+
+/** A server always stays alive. A test ends when it is idle, although another process could use it as a worker. */
+function keepAliveOf({ isHost = false, keepAlive }: ConfigUse, env: EnvRecord): boolean | undefined {
+  return keepAlive ?? (!isHost || (env['NODE_ENV'] === 'test' ? false : undefined));
+}
+
+/** A server waits for the end of an earlier process. A host has other work than Jackdaw's, and starts. */
+export function whenLockedOf({ isHost = false, requireStore = false }: ConfigUse): WhenLocked {
+  if (!isHost) return 'wait';
+  return requireStore ? 'fail' : 'defer';
+}
+
+interface Versions {
+  readonly node: string;
+  readonly napi?: string | undefined;
+}
+
+const OTHERS = ['Bun', 'Deno'];
+
 /**
  * An older Node would crash without a message when it loads SQLite, which is compiled for Node-API 10.
- * @throws AppError `CONFIG_INVALID` for a Node older than 22.19
+ * @throws AppError `CONFIG_INVALID` for a Node older than 22.19, and for Bun and Deno, which imitate Node in part
  */
-export function assertNode({ node, napi }: { readonly node: string; readonly napi?: string | undefined }): void {
+export function assertNode({ node, napi, ...others }: Versions): void {
+  const other = OTHERS.find((name) => name.toLowerCase() in others);
+  if (other !== undefined) {
+    throw new AppError('CONFIG_INVALID', `Jackdaw does not support ${other}: run the program on Node 24.`);
+  }
   const [major = 0, minor = 0] = node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 19)) if (Number(napi) >= 10) return;
   throw new AppError(
     'CONFIG_INVALID',
     `Jackdaw needs Node 22.19 or newer; this is ${node}: run the program on Node 24.`,
   );
+}
+
+/**
+ * npm refuses to install an older Nest beside Jackdaw, other package managers only print a warning.
+ * @throws AppError `CONFIG_INVALID` for a Nest older than 11
+ */
+function assertNest(): void {
+  const version = nestVersion();
+  if (version === undefined || Number.parseInt(version, 10) >= 11) return;
+  const message = `Jackdaw needs Nest 11 or 12; this application has @nestjs/core ${version}: upgrade its Nest packages, as with npm install @nestjs/common@12 @nestjs/core@12.`;
+  const error = new AppError('CONFIG_INVALID', message);
+  // Node prints the error where the application does not catch it.
+  error.stack = `${error.name}: ${message}`;
+  throw error;
 }
 
 function readEnvFile(path: string): string {

@@ -3,7 +3,7 @@ import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
 import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
 import { chosenProvider, variablesOf } from './provider.policy.js';
-import { databaseKind } from './store-url.schema.js';
+import { databaseKind, schemaOfUrl } from './store-url.schema.js';
 import { secretMistakes } from './tool-secret.policy.js';
 
 type Values = Readonly<Partial<EnvValues>>;
@@ -16,6 +16,7 @@ export function mistakesBetween(values: Values, given: GivenEnv, hasAuthenticato
     ...hostFaults,
     ...strictMistakes(values, given),
     ...providerMistakes(values, given),
+    ...schemaMistakes(values),
     ...storeMistakes(values),
     ...cacheMistakes(values),
     ...budgetMistakes(values, given),
@@ -23,6 +24,18 @@ export function mistakesBetween(values: Values, given: GivenEnv, hasAuthenticato
     ...idleMistakes(values, given),
     ...toolStateMistakes(values),
   ];
+}
+
+function schemaMistakes({ DATABASE_SCHEMA: schema, DATABASE_URL: url, SESSION_STORE: store = '' }: Values): string[] {
+  if (schema === undefined) return [];
+  const mistake = (fault: string) => [mistakeLine('DATABASE_SCHEMA', schema, fault)];
+  const inUrl = schemaOfUrl(url);
+  if (inUrl !== undefined && inUrl !== schema)
+    return mistake('and the schema of DATABASE_URL differ: give one of them');
+  if (databaseKind(url) === 'postgres' || databaseKind(store) === 'postgres') return [];
+  return mistake(
+    `has no effect, as ${databaseKind(url) === 'mariadb' ? 'MariaDB has no schemas: name another database of its server in DATABASE_URL' : 'SQLite has no schemas: give a PostgreSQL DATABASE_URL, or leave it out'}`,
+  );
 }
 
 function storeMistakes(values: Values): string[] {
@@ -163,7 +176,7 @@ const RARELY_USED: readonly IdleRule[] = [
     'does nothing, as LLM_BREAKER_FAILURES=0 disables the circuit breaker',
   ],
   [
-    ['LLM_RETRY_DELAY_MS'],
+    ['LLM_RETRY_DELAY_MS', 'LLM_RETRY_MAX_WAIT_MS'],
     ({ LLM_MAX_ATTEMPTS }) => LLM_MAX_ATTEMPTS === 1,
     'does nothing, as LLM_MAX_ATTEMPTS=1 disables retries',
   ],

@@ -22,7 +22,7 @@ export { securityConfig, type SecurityConfig } from './namespaces/security.confi
 export { isLoopback, serverConfig, type ServerConfig } from './namespaces/server.config.js';
 export { sessionConfig, type SessionConfig } from './namespaces/session.config.js';
 export { toolConfig, type ToolConfig } from './namespaces/tool.config.js';
-export { MOST_STATE_BYTES, toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.config.js';
+export { toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.config.js';
 export type { OutgoingTarget } from './outgoing-target.parser.js';
 export type { ModelPrice } from './price.parser.js';
 export { providerEnv } from './provider.policy.js';

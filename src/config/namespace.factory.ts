@@ -2,10 +2,19 @@ import { getConfigToken } from '@nestjs/config';
 import type { z } from 'zod';
 import type { McpServersFile } from './mcp-servers.loader.js';
 
+/** `wait`: the start waits for the owner's end, then fails. `defer`: the start continues, calls wait or fail. `fail`: the start fails. */
+export type WhenLocked = 'wait' | 'defer' | 'fail';
+
 /** Values that depend on all variables, or on files that variables name. */
 export interface ConfigContext {
   /** Whether the application authenticates requests itself. */
   readonly hasAuthenticator: boolean;
+  /** Whether Jackdaw is part of a host application. */
+  readonly isHost: boolean;
+  /** Behaviour if another process owns the database. */
+  readonly whenLocked: WhenLocked;
+  /** Whether an idle application keeps the process alive; undefined: if it works for others. */
+  readonly keepAlive: boolean | undefined;
   /** Whether files in the folder `config` apply without being named. */
   readonly hasFiles: boolean;
   /** The name by which a variable was set, or would be set. */

@@ -10,6 +10,11 @@ describe('assertNode', () => {
     expect(() => assertNode({ node, napi })).toThrow(`Jackdaw needs Node 22.19 or newer; this is ${node}`);
   });
 
+  it.each([['Bun'], ['Deno']])('refuses %s, which imitates Node', (name) => {
+    const versions = { node: '24.3.0', napi: '10', [name.toLowerCase()]: '1.2.3' };
+    expect(() => assertNode(versions)).toThrow(`Jackdaw does not support ${name}: run the program on Node 24.`);
+  });
+
   it.each([
     ['22.19.0', '10'],
     ['24.0.0', '10'],

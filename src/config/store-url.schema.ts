@@ -16,6 +16,12 @@ const SERVER_KINDS: Readonly<Record<string, DatabaseKind>> = {
 /** Permitted parameters of a MariaDB URL; PostgreSQL's driver reads its own parameters. */
 const MARIADB_PARAMS: readonly string[] = ['sslmode', 'sslrootcert'];
 const SSL_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** Those of libpq, and `no-verify` of the JavaScript driver: `require` without a certificate authority. */
+const POSTGRES_SSL_MODES: readonly string[] = ['disable', 'allow', 'prefer', ...SSL_MODES.slice(1)];
+/** PostgreSQL limits a name to 63 characters, and the names of a queue and its channels have a prefix. */
+const SCHEMA = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,39}$/;
+const SCHEMA_RULE =
+  'at most 40 lower-case letters, digits and _, starting with a letter or _, and no schema of the system';
 
 /** The database kind of a checked `DATABASE_URL`. */
 export function databaseKind(url: string | undefined): DatabaseKind {
@@ -30,6 +36,16 @@ export function databaseUrl() {
     context.addIssue({ code: 'custom', message: `is not allowed: ${fault}` });
     return z.NEVER;
   });
+}
+
+/** `DATABASE_SCHEMA`. */
+export function databaseSchema() {
+  return z.string().regex(SCHEMA, `must be ${SCHEMA_RULE}`);
+}
+
+/** The schema that the URL of a PostgreSQL names. */
+export function schemaOfUrl(url: string | undefined): string | undefined {
+  return databaseKind(url) === 'postgres' ? (new URL(url!).searchParams.get('schema') ?? undefined) : undefined;
 }
 
 /** `REDIS_URL`. */
@@ -81,7 +97,17 @@ function databaseFault(text: string): string | undefined {
   if (url.hostname === '') return 'it names no host: give …//user:password@host/database';
   if (!/^\/[^/]+$/.test(url.pathname)) return 'it names no database: give …//user:password@host/database';
   if (![url.username, url.password, url.hostname, url.pathname].every(isEncoded)) return `it has a stray %${ENCODE}`;
-  return kind === 'mariadb' ? mariadbFault(url.searchParams) : undefined;
+  return kind === 'mariadb' ? mariadbFault(url.searchParams) : postgresFault(url.searchParams);
+}
+
+function postgresFault(params: URLSearchParams): string | undefined {
+  const schema = params.get('schema');
+  if (schema !== null && !SCHEMA.test(schema)) return `its schema must be ${SCHEMA_RULE}`;
+  const mode = params.get('sslmode');
+  if (mode === null) return undefined;
+  if (!POSTGRES_SSL_MODES.includes(mode)) return `its sslmode must be one of ${POSTGRES_SSL_MODES.join(', ')}`;
+  if (mode !== 'verify-ca' || params.has('sslrootcert')) return undefined;
+  return 'its sslmode verify-ca needs sslrootcert, the file of the certificate authority: give it, or use verify-full';
 }
 
 function mariadbFault(params: URLSearchParams): string | undefined {

@@ -6,9 +6,11 @@ import type { ReadLimits } from './database-reader.js';
 import { readCancelled, readTooLong } from './read.error.js';
 import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.types.js';
 
-/** The script beside this file, compiled or, in development, TypeScript: Node runs both. */
+/** The program of the process; in tests, TypeScript, which Node runs, too. Bundlers find the file by the second form. */
 const SCRIPT = fileURLToPath(
-  new URL(`./sqlite-read.executor.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
+  import.meta.url.endsWith('.ts')
+    ? sourceOf('./sqlite-read.executor.ts')
+    : new URL('./sqlite-read.executor.js', import.meta.url),
 );
 
 /** Maximum start time of the process, in ms. */
@@ -114,6 +116,10 @@ export class SqliteReadClient {
     void ready.catch(forget).finally(() => clearTimeout(late));
     return { child, ready };
   }
+}
+
+function sourceOf(file: string): URL {
+  return new URL(file, import.meta.url);
 }
 
 function ended(): AppError {

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import {
   AgentCheckService,
   type AgentDefinitionInput,
@@ -7,7 +7,7 @@ import {
   AgentSources,
   ENVIRONMENT,
 } from '../agent/index.js';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
 import type { AgentSet, AgentWorld } from './agent-set.types.js';
@@ -29,7 +29,7 @@ const DEFAULT_DIR = 'config/agents';
 /** Loads the agents of a folder at application start and follows changes of the folder. */
 @Injectable()
 export class AgentFiles implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('AgentFiles');
+  private readonly logger = new Log('AgentFiles');
   private readonly log = new MistakeLog(this.logger);
   private readonly follower: FolderFollower<FolderDrafts> | null;
   private readonly placed: PlacedAgents;

@@ -1,12 +1,11 @@
 import {
   Inject,
   Injectable,
-  Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { canonicalJson } from '../kernel/index.js';
 import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/index.js';
 import { WorkflowCheckService, WorkflowRegistry } from '../workflow/index.js';
@@ -30,7 +29,7 @@ const DEFAULT_DIR = 'config/workflows';
 /** Loads the workflows of a folder at application start and follows changes of the folder. */
 @Injectable()
 export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger('WorkflowFiles');
+  private readonly logger = new Log('WorkflowFiles');
   private readonly log = new MistakeLog(this.logger);
   private readonly follower: FolderFollower<FolderWorkflows> | null;
   private set: WorkflowSet = { workflows: new Map(), mistakes: new Map() };

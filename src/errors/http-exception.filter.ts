@@ -1,4 +1,5 @@
-import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Log } from './log.js';
 import { AppError } from './app.error.js';
 import { toProblem } from './problem.mapper.js';
 
@@ -18,7 +19,7 @@ interface HttpReply {
  */
 @Catch(AppError)
 export class HttpExceptionFilter implements ExceptionFilter {
-  private readonly logger = new Logger(HttpExceptionFilter.name);
+  private readonly logger = new Log(HttpExceptionFilter.name);
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     if (host.getType() !== 'http') throw thrown;

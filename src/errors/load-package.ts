@@ -21,3 +21,9 @@ function isMissing(error: unknown, name: string): boolean {
   const { code, message } = (error ?? {}) as Partial<Record<'code' | 'message', string>>;
   return code === 'ERR_MODULE_NOT_FOUND' && message?.includes(`Cannot find package '${name}'`) === true;
 }
+
+/** The exports of a CommonJS package from `import()`: bundlers put them into `default` only. */
+export function exportsOf<T extends object>(module: T): T {
+  const names = Object.keys(module);
+  return names.length === 1 && names[0] === 'default' ? (module as unknown as { readonly default: T }).default : module;
+}

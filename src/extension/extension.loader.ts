@@ -1,7 +1,7 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { AgentCheckService, Extension } from '../agent/index.js';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { ExtensionHostFactory, type RevocableHost } from './extension-host.factory.js';
 import { orderExtensions, titleOf } from './extension-order.policy.js';
 
@@ -11,7 +11,7 @@ import { orderExtensions, titleOf } from './extension-order.policy.js';
  */
 @Injectable()
 export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(ExtensionLoader.name);
+  private readonly logger = new Log(ExtensionLoader.name);
   private readonly started: Extension[] = [];
   /** Extensions that Nest does not manage; this class shuts them down. */
   private readonly added: Extension[] = [];

@@ -1,4 +1,5 @@
-import { Inject, Injectable, Logger, type LoggerService, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Inject, Injectable, type LoggerService, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { ConfiguredSecrets, serverConfig, type ServerConfig } from '../config/index.js';
 import { type JsonValue, maskSecrets, parseJson } from '../kernel/index.js';
 import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
@@ -48,7 +49,7 @@ export class RunReportService implements OnModuleInit {
     const { logger, telemetry } = this.options;
     if (telemetry) this.setTelemetry(telemetry);
     const isDebug = this.config.logLevel === 'debug' || this.config.logLevel === 'trace';
-    if (logger || isDebug) this.setLogger(logger ?? new Logger());
+    if (logger || isDebug) this.setLogger(logger ?? new Log());
   }
 
   /** Replaces the telemetry. */

@@ -8,9 +8,11 @@ import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
 import { ReadinessService } from './readiness.service.js';
 
-@Module({
+export const HEALTH_ROUTES = {
   imports: [TerminusModule.forRoot({ logger: false }), LlmModule, ToolModule],
   controllers: [HealthController],
   providers: [AgentHealthIndicator, DefinitionFilesIndicator, ModelHealthIndicator, ReadinessService],
-})
+};
+
+@Module(HEALTH_ROUTES)
 export class HealthModule {}

@@ -1,2 +1,2 @@
 /** Health checks: liveness, readiness, and the state of the default agent. */
-export { HealthModule } from './health.module.js';
+export { HEALTH_ROUTES, HealthModule } from './health.module.js';

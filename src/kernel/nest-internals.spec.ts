@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { ConsoleLogger, Controller, Get, Logger } from '@nestjs/common';
 import { ApplicationConfig, ExternalContextCreator, NestContainer } from '@nestjs/core';
 import { createRequire } from 'node:module';
 import * as internals from './nest-internals.js';
+import * as metadata from './nest-metadata.js';
 
 /** Add a minor version after a check that these files and the used methods are the same in it. */
 const CHECKED = ['12.5'];
@@ -15,12 +17,16 @@ describe("Nest's private files", () => {
   });
 
   it('export the metadata keys under which Nest stores enhancers and parameters', () => {
-    expect(internals).toMatchObject({
+    expect(metadata).toMatchObject({
       EXCEPTION_FILTERS_METADATA: '__exceptionFilters__',
       GUARDS_METADATA: '__guards__',
       INTERCEPTORS_METADATA: '__interceptors__',
+      METHOD_METADATA: 'method',
+      PARAMTYPES_METADATA: 'design:paramtypes',
+      PATH_METADATA: 'path',
       PIPES_METADATA: '__pipes__',
       ROUTE_ARGS_METADATA: '__routeArguments__',
+      SELF_DECLARED_DEPS_METADATA: 'self:paramtypes',
     });
   });
 
@@ -30,7 +36,7 @@ describe("Nest's private files", () => {
     expect(Reflect.get(internals.InstanceWrapper.prototype, 'isDependencyTreeStatic')).toBeInstanceOf(Function);
     expect(Reflect.get(internals.InstanceWrapper.prototype, 'isDependencyTreeDurable')).toBeInstanceOf(Function);
     expect(Reflect.get(internals.InstanceWrapper.prototype, 'getEnhancersMetadata')).toBeInstanceOf(Function);
-    expect(Reflect.get(internals.ExecutionContextHost.prototype, 'getArgByIndex')).toBeInstanceOf(Function);
+    expect(Reflect.get(metadata.ExecutionContextHost.prototype, 'getArgByIndex')).toBeInstanceOf(Function);
     expect(internals.callModuleDestroyHook).toHaveLength(1);
     expect(internals.callBeforeAppShutdownHook).toHaveLength(2);
     expect(internals.callAppShutdownHook).toHaveLength(2);
@@ -41,5 +47,30 @@ describe("Nest's private files", () => {
     const found = internals.containerOf(ExternalContextCreator.fromContainer(container));
     expect(found).toBe(container);
     expect(found.applicationConfig).toBeInstanceOf(ApplicationConfig);
+  });
+
+  it('create a router that adds routes to another adapter, without a line in the log', () => {
+    @Controller('orders')
+    class OrderController {
+      @Get('open')
+      open(): void {
+        return undefined;
+      }
+    }
+    const added: string[] = [];
+    const lines: unknown[] = [];
+    Logger.overrideLogger({ log: (line) => lines.push(line), warn: () => undefined, error: () => undefined });
+    const container = new NestContainer(new ApplicationConfig());
+    const adapter = { get: (path: string) => added.push(path) };
+    const router = internals.createRouter(container, adapter, new ApplicationConfig());
+    const wrapper = new internals.InstanceWrapper({
+      name: 'OrderController',
+      metatype: OrderController,
+      instance: new OrderController(),
+      isResolved: true,
+    });
+    router.registerRouters(new Map([[OrderController, wrapper]]), '', '/api', '', adapter as never);
+    Logger.overrideLogger(new ConsoleLogger());
+    expect([added, lines]).toEqual([['/api/orders/open'], []]);
   });
 });

@@ -27,6 +27,7 @@ export class RecurringWork {
 
   /** @param firstMs delay of the first round, in ms */
   start(firstMs: number): void {
+    if (this.isOver) return;
     this.timer = setTimeout(() => void (this.round = this.runRound()), firstMs);
     this.timer.unref();
   }

@@ -114,7 +114,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Tenant of the caller; cached replies are never shared across tenants. */
   readonly tenant?: string;
-  /** Time after which the reply is useless, epoch ms: no retry starts after it. */
+  /** Time after which the reply is useless, ms since the epoch: no retry starts after it. */
   readonly deadlineAt?: number;
   /** Bypass the cache: the cached reply was rejected. */
   readonly isFresh?: boolean;

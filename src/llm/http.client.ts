@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { AppError } from '../errors/index.js';
+import { AppError, exportsOf } from '../errors/index.js';
 import type { LlmConfig } from '../config/index.js';
 import type { ParameterName } from './chat.types.js';
 import { AdaptationRegistry } from './wire/adaptation.registry.js';
@@ -61,7 +61,7 @@ export class HttpClient {
 }
 
 async function createAgent({ connectTimeoutMs = CONNECT_TIMEOUT_MS, proxy }: HttpOptions): Promise<Dispatcher> {
-  const undici = await import('undici');
+  const undici = exportsOf(await import('undici'));
   // The exchange has its own timers: undici's are coarse (about 1 s) and stop between phases.
   const options = {
     allowH2: false,

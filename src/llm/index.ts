@@ -69,3 +69,6 @@ export { estimateTokens } from './tokens/token-estimate.mapper.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 
 export const LLM_MIGRATIONS = [CreateBudget1764000000009];
+export type { ModelOmission } from './wire/adaptation.registry.js';
+export type { ModelSwitch } from './chat.types.js';
+export type { ImageLimits } from './chat.types.js';

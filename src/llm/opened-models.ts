@@ -1,7 +1,6 @@
-import { Logger } from '@nestjs/common';
 import { type Cache, openCache } from '../cache/index.js';
 import { type EnvRecord, type LlmConfig, readConfig } from '../config/index.js';
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities, ModelParameters } from './chat.types.js';
 import { configuredSettings } from './configured-settings.factory.js';
@@ -127,7 +126,7 @@ export async function openModels(options: OpenModelsOptions = {}): Promise<Opene
   const { llm, env = {}, files = false } = options;
   const overrides = { ...env, ...(llm && toLlmEnv(llm, text)) };
   const { config, warnings } = readConfig(overrides, { isHost: true, hasFiles: files });
-  const logger = new Logger('Models');
+  const logger = new Log('Models');
   for (const warning of warnings) logger.warn(warning);
   const { replyTokens: _reserved, ...limits } = config.llm.budget;
   if (Object.keys(limits).length > 0) {

@@ -1,8 +1,9 @@
 import type { DestinationStream } from 'pino';
+import { exportsOf } from '../errors/index.js';
 
 /** Writes the lines of the log as text with level names, for people; colours if standard output supports them. */
 export async function createTextLog(stream: DestinationStream): Promise<DestinationStream> {
-  const { isColorSupported, prettyFactory } = await import('pino-pretty');
+  const { isColorSupported, prettyFactory } = exportsOf(await import('pino-pretty'));
   const toText = prettyFactory({
     colorize: isColorSupported,
     ignore: 'pid,hostname,context',

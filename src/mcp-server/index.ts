@@ -11,4 +11,6 @@ export type { McpContentBlock, McpPromptMessage, McpRequest, McpRequests } from 
 export { McpResources } from './mcp-resource.registry.js';
 export type { McpResource, McpResourceContent } from './mcp-resource.registry.js';
 export { answerFault } from './route-fault.mapper.js';
-export { McpServerModule } from './mcp-server.module.js';
+export { MCP_ROUTES, McpEndpointModule, McpServerModule } from './mcp-server.module.js';
+export type { McpClientCapabilities } from './mcp-protocol.types.js';
+export type { McpLogLevel } from './mcp-protocol.types.js';

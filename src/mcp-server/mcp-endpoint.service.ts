@@ -1,10 +1,12 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import type { Principal } from '../kernel/index.js';
 import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 import { McpOffer } from './mcp-offer.service.js';
 import { McpRuns } from './mcp-run.service.js';
+import { isListening } from './accepted-form.mapper.js';
 import type { McpHttpHandler } from './protocol/http.handler.js';
 import type { McpStdioHandler } from './protocol/stdio.handler.js';
 
@@ -15,8 +17,10 @@ type Handler = McpHttpHandler | McpStdioHandler;
 
 /** The endpoint for MCP clients. The first client loads the protocol, which takes 100 ms or more. */
 @Injectable()
-export class McpEndpoint implements OnApplicationShutdown {
+export class McpEndpoint implements BeforeApplicationShutdown, OnApplicationShutdown {
   private http: Promise<McpHttpHandler> | undefined;
+  /** Responses that only the client or the shutdown ends. */
+  private readonly streams = new Set<ServerResponse>();
   private readonly open = new Set<Handler>();
 
   constructor(
@@ -35,6 +39,10 @@ export class McpEndpoint implements OnApplicationShutdown {
     raw.setTimeout(STALLED_MS, () => {
       if (raw.writableLength > 0) raw.destroy();
     });
+    if (request.method === 'GET' || isListening(request.body)) {
+      this.streams.add(raw);
+      raw.once('close', () => this.streams.delete(raw));
+    }
     await handler.handle(principal, request.raw, raw, request.body);
   }
 
@@ -47,6 +55,11 @@ export class McpEndpoint implements OnApplicationShutdown {
   /** From now on a disconnected client cancels no run: unfinished runs resume at the next start. */
   handOver(): void {
     this.runs.handOver();
+  }
+
+  /** Ends the notification streams: the server of a host waits for its connections before `onApplicationShutdown`. */
+  beforeApplicationShutdown(): void {
+    for (const stream of this.streams) stream.destroy();
   }
 
   async onApplicationShutdown(): Promise<void> {

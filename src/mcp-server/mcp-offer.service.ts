@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { AppError, Log } from '../errors/index.js';
 import { VERSION } from '../kernel/index.js';
 import { McpChanges } from './mcp-changes.service.js';
 import { McpPromptService } from './mcp-prompts.service.js';
@@ -12,7 +12,7 @@ export class McpOffer {
   readonly info = { name: 'jackdaw', title: 'Jackdaw', version: VERSION };
   readonly instructions =
     'Every tool call is a durable run with an id, `_meta["jackdaw/run_id"]`. A call may wait for a person: then do not repeat it, but read its outcome in the resource jackdaw://runs/{id}.';
-  private readonly logger = new Logger('McpServer');
+  private readonly logger = new Log('McpServer');
 
   constructor(
     readonly tools: McpTools,

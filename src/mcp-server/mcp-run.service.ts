@@ -1,7 +1,7 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { InputRequiredResult } from '@modelcontextprotocol/server';
 import { AgentDecisionService } from '../agent/index.js';
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
 import { newId } from '../kernel/index.js';
 import {
   RunFollowService,
@@ -51,7 +51,7 @@ export interface McpTask<S extends RunView, R> {
 /** Runs started by MCP clients. The client's requests follow, answer and cancel them. */
 @Injectable()
 export class McpRuns implements OnModuleDestroy {
-  private readonly logger = new Logger('McpServer');
+  private readonly logger = new Log('McpServer');
   private isStopping = false;
 
   constructor(

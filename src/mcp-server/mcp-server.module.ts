@@ -17,11 +17,10 @@ import { McpResourceService } from './mcp-resources.service.js';
 import { McpRuns } from './mcp-run.service.js';
 import { McpTools } from './mcp-tools.service.js';
 
-/** Global, so that tools can find the calling client and add prompts and resources. */
+/** The MCP server without its route. Global, so that tools can find the calling client and add prompts and resources. */
 @Global()
 @Module({
   imports: [RunModule, SessionModule, ToolModule],
-  controllers: [McpEndpointController],
   providers: [
     McpClients,
     McpRuns,
@@ -40,3 +39,9 @@ import { McpTools } from './mcp-tools.service.js';
   exports: [McpClients, McpPrompts, McpResources, McpEndpoint],
 })
 export class McpServerModule {}
+
+/** The route of the MCP server. */
+export const MCP_ROUTES = { imports: [McpServerModule], controllers: [McpEndpointController], providers: [] };
+
+@Module(MCP_ROUTES)
+export class McpEndpointModule {}

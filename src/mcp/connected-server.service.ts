@@ -1,6 +1,5 @@
-import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import type { Tool, ToolAnnouncement, ToolContext, ToolRegistry } from '../tool/index.js';
 import type { ToolStates } from '../tool-state/index.js';
 import { LiveCalls } from './call/live-calls.registry.js';
@@ -50,7 +49,7 @@ export class ConnectedServer {
   heldHints: readonly string[] = [];
   /** @internal */
   readonly tools: ServerTools;
-  private readonly logger = new Logger('McpServer');
+  private readonly logger = new Log('McpServer');
   /** The connection that lists the tools, and calls them unless the server is stateful. */
   private readonly shared: CallChannel;
   private readonly sessions: SessionConnections;

@@ -31,3 +31,6 @@ export type { WaitingTools } from './trust/tool-trust.service.js';
 
 export const MCP_ENTITIES = [McpToolPinEntity, McpServerEntity];
 export const MCP_MIGRATIONS = [CreateMcp1764000000016, ExtendToolPin1764000000021];
+export type { McpOAuthClient } from './oauth-provider.types.js';
+export type { McpOAuthTokens } from './oauth-provider.types.js';
+export type { ChangedTool } from './trust/definition-changes.js';

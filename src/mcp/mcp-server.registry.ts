@@ -1,11 +1,11 @@
 import {
   Inject,
   Injectable,
-  Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import {
   databaseConfig,
   type DatabaseConfig,
@@ -31,7 +31,7 @@ const START_DELAY_MS = 50;
 /** Owns the MCP servers: connects to them in the background, and closes them with the application. */
 @Injectable()
 export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
-  private readonly logger = new Logger('McpRegistry');
+  private readonly logger = new Log('McpRegistry');
   private readonly servers = new Map<string, ConnectedServer>();
   private readonly ledger: ChildLedger;
   private hasStarted = false;

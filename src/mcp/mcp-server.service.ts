@@ -1,11 +1,5 @@
-import {
-  Inject,
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { AppError, messageOf } from '../errors/index.js';
+import { Inject, type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { canonicalJson, RecurringWork, type Principal } from '../kernel/index.js';
 import { mcpConfig, type McpClientConfig } from '../config/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
@@ -26,7 +20,7 @@ const REST_SOURCE = 'REST';
 /** Administration of servers: list, add and remove them, and accept changed tools. */
 @Injectable()
 export class McpServerService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('McpServers');
+  private readonly logger = new Log('McpServers');
   private readonly syncing = new RecurringWork({
     work: () => this.sync(),
     onFailure: (error) => this.logger.warn(`Failed to read the MCP servers of other processes: ${messageOf(error)}`),
@@ -43,8 +37,11 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
   /** Registers the servers added over REST, now and after changes by other processes. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.isRestOpen && this.registry.list().length === 0) return;
-    await this.applyAdded();
-    this.syncing.start(SYNC_MS);
+    await this.store.onceOpen(async () => {
+      if (this.syncing.isStopping) return;
+      await this.applyAdded();
+      this.syncing.start(SYNC_MS);
+    });
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
-import { loadPackage } from '../errors/index.js';
+import { AppError, loadPackage } from '../errors/index.js';
 import { VERSION } from '../kernel/index.js';
 import { withEventTypes } from './event.mapper.js';
 import { withNullTypes } from './null.mapper.js';
@@ -10,10 +10,8 @@ import { describeOperations, operationId, operationsIn } from './operation.mappe
 import { describeResponses } from './response.mapper.js';
 import { withTools } from './tools.mapper.js';
 import { withTypeSchemas } from './type-schema.mapper.js';
-import { validatorBounds, withBounds, type Models } from './validator-bounds.mapper.js';
+import { type Bounds, validatorBounds, withBounds, type Models } from './validator-bounds.mapper.js';
 import type { ToolDefinition } from '../tool/index.js';
-
-const require = createRequire(import.meta.url);
 
 const ASSETS = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
@@ -58,22 +56,43 @@ export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly 
   fastify.get('/docs/json', async () => withTools(await (document ??= createDocument(app)), tools()));
   for (const [file, type] of ASSETS) {
     fastify.get(`/docs/${file}`, (_request, reply) => {
-      // A dependency of @nestjs/swagger.
-      const path = createRequire(require.resolve('@nestjs/swagger')).resolve(`swagger-ui-dist/${file}`);
+      const path = assetPath(file);
       return reply.type(type).header('cache-control', 'public, max-age=86400').send(createReadStream(path));
     });
   }
 }
 
-async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObject> {
-  const [{ DocumentBuilder, SwaggerModule }, { default: metadata }] = await Promise.all([
-    loadPackage('@nestjs/swagger', 'DOCS_ENABLED', () => import('@nestjs/swagger')),
+/** Swagger UI is a dependency of @nestjs/swagger. @throws AppError `NOT_FOUND` in a bundle, which does not contain it */
+function assetPath(file: string): string {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    return createRequire(resolve('@nestjs/swagger')).resolve(`swagger-ui-dist/${file}`);
+  } catch (cause) {
+    throw new AppError('NOT_FOUND', 'Swagger UI is not in this bundle: leave @nestjs/swagger outside of it.', {
+      cause,
+    });
+  }
+}
+
+/**
+ * Gives the types of the routes to `@nestjs/swagger`, which has them for every document of the process.
+ * @throws AppError `CONFIG_INVALID` without the package
+ */
+export async function loadTypes(purpose = 'openapi: true'): Promise<Bounds> {
+  const [{ SwaggerModule }, { default: metadata }] = await Promise.all([
+    loadPackage('@nestjs/swagger', purpose, () => import('@nestjs/swagger')),
     import('./generated/openapi-metadata.js'),
   ]);
   const plugin: Record<string, object> = await metadata();
   const { models } = plugin['@nestjs/swagger'] as { readonly models: Models };
   const bounds = await validatorBounds(models);
   await SwaggerModule.loadPluginMetadata(() => Promise.resolve(withBounds(plugin, models, bounds)));
+  return bounds;
+}
+
+async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObject> {
+  const bounds = await loadTypes('DOCS_ENABLED');
+  const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
   // OpenAPI 3.1 uses JSON Schema, as tools do.
   const shape = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

@@ -1,5 +1,6 @@
-import type { DataSource, EntitySchema, ObjectLiteral } from 'typeorm';
+import type { DataSource, EntitySchemaOptions, ObjectLiteral } from 'typeorm';
 import { AppError } from '../errors/index.js';
+import type { PostgresPlace } from './postgres-place.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
@@ -17,6 +18,8 @@ export abstract class Database {
   abstract readonly dialect: Dialect;
   /** Whether no other process can write to the database, as with SQLite's locked file. */
   readonly isOwn: boolean = false;
+  /** The location of the tables in PostgreSQL; `null` for another database. */
+  readonly place: PostgresPlace | null = null;
   /** Whether batches are applied in the order of their `commit` calls, however many are pending. */
   readonly keepsOrder: boolean = false;
 
@@ -33,8 +36,8 @@ export abstract class Database {
   abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;
 
   /** The rows of a table as objects. @param schema one of the schemas with which the database was opened */
-  table<T extends ObjectLiteral>(schema: EntitySchema<T>): Table<T> {
-    const repository = () => this.dataSource!.getRepository(schema);
+  table<T extends ObjectLiteral>({ name }: EntitySchemaOptions<T>): Table<T> {
+    const repository = () => this.dataSource!.getRepository<T>(name);
     return new Table(repository, (statement) => this.run(() => answered(statement())));
   }
 
@@ -45,6 +48,19 @@ export abstract class Database {
 
   /** Executes one statement of TypeORM. @throws AppError as `commit` */
   protected abstract run<Result>(statement: () => Promise<Result>): Promise<Result>;
+
+  /** `run` of another database, for a database that delegates to it. */
+  protected static runOn<Result>(database: Database, statement: () => Promise<Result>): Promise<Result> {
+    return database.run(statement);
+  }
+
+  /**
+   * Starts work that needs the open database: at once, or when this process becomes the owner of the database. Other
+   * calls then wait for the work, and fail if it fails.
+   */
+  async onceOpen(work: () => Promise<void> | void): Promise<void> {
+    await work();
+  }
 
   /** Resolves when the database answers. */
   abstract ping(): Promise<void>;

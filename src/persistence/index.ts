@@ -13,7 +13,7 @@ export { sharePersistence } from './shared-persistence.registry.js';
 export { PersistenceModule } from './persistence.module.js';
 export type { PersistenceOptions } from './persistence.types.js';
 export { loadPostgresClient } from './postgres-client.factory.js';
-export { closeRedisClient, createRedisClient, loadRedis } from './redis-client.factory.js';
+export { closeRedisClient, createRedisClient, loadRedis, unreference } from './redis-client.factory.js';
 export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { initialiseDataSource } from './initialise-data-source.js';

@@ -1,7 +1,8 @@
-import { Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import { AppError } from '../errors/index.js';
+import { holdProcess, steadyNow } from '../kernel/index.js';
+import { AppError, Log } from '../errors/index.js';
+import { LOCKED } from './sqlite-lock.factory.js';
 
 /** Interval of the check of the connection that holds the lock, in ms. */
 const HEARTBEAT_MS = 5_000;
@@ -22,7 +23,7 @@ const LONGEST_NAME = 64;
  * nothing more.
  */
 export class MariadbOwnerClient {
-  private readonly logger = new Logger(MariadbOwnerClient.name);
+  private readonly logger = new Log(MariadbOwnerClient.name);
   private readonly lock: string;
   private connection: Connection | null = null;
   /** Id of the last connection that held the lock, and the time of its loss. */
@@ -51,7 +52,7 @@ export class MariadbOwnerClient {
   /** @throws AppError `DATABASE_LOCKED` when another process has the lock, or the driver's error */
   take(): Promise<void> {
     if (this.lost) return Promise.reject(this.lost);
-    this.taking ??= this.takeOnce().finally(() => (this.taking = null));
+    this.taking ??= holdProcess(this.takeOnce()).finally(() => (this.taking = null));
     return this.taking;
   }
 
@@ -103,7 +104,7 @@ export class MariadbOwnerClient {
   /** False if the lock has just become free, or if the server has not noticed yet that our own connection is lost. */
   private isHeldByOther(holder: number | null): boolean {
     if (holder === null) return false;
-    return this.last?.id !== holder || Date.now() > this.last.lostAt + 2 * SILENCE_S * 1000;
+    return this.last?.id !== holder || steadyNow() > this.last.lostAt + 2 * SILENCE_S * 1000;
   }
 
   private beat(connection: Connection): void {
@@ -117,7 +118,7 @@ export class MariadbOwnerClient {
   private drop(connection: Connection): void {
     if (this.connection !== connection) return;
     this.connection = null;
-    if (this.last) this.last.lostAt = Date.now();
+    if (this.last) this.last.lostAt = steadyNow();
     connection.destroy();
     if (!this.isClosed) this.takeAgain();
   }
@@ -132,6 +133,7 @@ export class MariadbOwnerClient {
     const error = new AppError(
       'DATABASE_LOCKED',
       `The MariaDB database ${this.name} belongs to another running Jackdaw. Stop that one, or set REDIS_URL on all of them to make them a cluster.`,
+      LOCKED,
     );
     if (this.last) {
       this.lost = error;

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
 import { loadPackage } from '../errors/index.js';
@@ -20,11 +21,11 @@ export interface MariadbConnections {
   readonly escape: (text: string) => string;
 }
 
-/** Creates a pool, which connects at its first use. The driver is imported only here. */
-export async function createMariadbPool(url: ServerUrl): Promise<MariadbConnections> {
+/** Creates a pool, which connects at its first use. The driver is imported only here. @param size maximum connections */
+export async function createMariadbPool(url: ServerUrl, size: number): Promise<MariadbConnections> {
   const options = connectionOptions(url);
   const { default: mysql } = await loadPackage('mysql2', 'MariaDB', () => import('mysql2'));
-  const pool = mysql.createPool({ ...options, connectionLimit: SERVER_LIMITS.connections });
+  const pool = mysql.createPool({ ...options, connectionLimit: size });
   pool.on('connection', (connection) => {
     // The pool handles the first error only; another one would end the process.
     connection.on('error', () => undefined);
@@ -32,11 +33,21 @@ export async function createMariadbPool(url: ServerUrl): Promise<MariadbConnecti
     connection.query(SESSION, unusable);
     connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED', unusable);
   });
+  // Idle connections do not keep the process alive; connections in use do.
+  pool.on('acquire', (connection) => streamOf(connection).ref());
+  pool.on('release', (connection) => streamOf(connection).unref());
   const connect = async () => {
     const { default: promises } = await import('mysql2/promise');
-    return promises.createConnection(options);
+    const connection = await promises.createConnection(options);
+    streamOf((connection as unknown as { connection: object }).connection).unref();
+    return connection;
   };
   return { pool, connect, escape: (text) => mysql.escape(text) };
+}
+
+/** The driver's types lack the socket of a connection. */
+function streamOf(connection: object): Socket {
+  return (connection as { stream: Socket }).stream;
 }
 
 function connectionOptions({ host, port, user, password, database, params }: ServerUrl): ConnectionOptions {

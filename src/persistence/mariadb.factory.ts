@@ -1,5 +1,5 @@
 import type { Pool, RowDataPacket } from 'mysql2';
-import { DataSource, type QueryRunner } from 'typeorm';
+import { DataSource, EntitySchema, type QueryRunner } from 'typeorm';
 import { AppError } from '../errors/index.js';
 import type { DatabaseConfig } from '../config/index.js';
 import { initialiseDataSource } from './initialise-data-source.js';
@@ -7,7 +7,7 @@ import { MariadbDatabase } from './mariadb-database.js';
 import { MariadbOwnerClient } from './mariadb-owner.client.js';
 import { createMariadbPool, type MariadbConnections } from './mariadb-pool.factory.js';
 import { MariadbTextBuilder } from './mariadb-text.builder.js';
-import { migrate, type MigrationLock } from './migration.executor.js';
+import { migrate, MIGRATIONS, type MigrationLock } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { toServerFailure, unsuitableServer } from './server-failure.error.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
@@ -29,7 +29,7 @@ interface Settings {
  */
 export async function openMariadb(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const url = parseServerUrl(config, 3306);
-  const connections = await createMariadbPool(url).catch((error: unknown) => {
+  const connections = await createMariadbPool(url, config.poolSize).catch((error: unknown) => {
     throw toServerFailure('MariaDB', url.name, error);
   });
   const { pool, escape } = connections;
@@ -97,11 +97,15 @@ async function openDataSource(
     type: 'mariadb',
     database,
     driver: { createPool: () => pool },
-    entities: [...entities],
+    entities: entities.map((entity) => new EntitySchema(entity)),
     migrations: [...migrations],
+    migrationsTableName: MIGRATIONS,
   });
   await initialiseDataSource(dataSource);
-  await migrate(dataSource, migrationLock(database));
+  await migrate(dataSource, migrationLock(database), {
+    name: `The MariaDB database ${database}`,
+    remedy: 'name another database of its server in DATABASE_URL',
+  });
   return dataSource;
 }
 

@@ -1,4 +1,22 @@
-import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
+import { MigrationExecutor, type DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { AppError } from '../errors/index.js';
+import { bigintColumn, integerColumn, stringColumn } from './column.factory.js';
+import { plannedTables } from './planned-tables.js';
+import { SchemaBuilder, type TableDefinition } from './schema.builder.js';
+
+/** The table of executed migrations; TypeORM's default name may be that of a host application's table. */
+export const MIGRATIONS = 'jackdaw_migration';
+/** The table of executed migrations of installations before `jackdaw_migration`. */
+export const LEGACY_MIGRATIONS = 'migrations';
+
+const TABLE: TableDefinition = {
+  name: MIGRATIONS,
+  columns: [
+    integerColumn('id', { isPrimary: true, isCounted: true }),
+    bigintColumn('timestamp'),
+    stringColumn('name', 255),
+  ],
+};
 
 /** Makes other nodes that start at the same time wait; held on the connection of the migrations. */
 export interface MigrationLock {
@@ -9,12 +27,30 @@ export interface MigrationLock {
 /** For a file, which has one owner. */
 export const NO_MIGRATION_LOCK: MigrationLock = { take: async () => {}, release: async () => {} };
 
-/** Migrates the schema. */
-export async function migrate(dataSource: DataSource, lock: MigrationLock): Promise<void> {
+/** The place of the tables, for errors. */
+export interface MigrationPlace {
+  readonly name: string;
+  /** The remedy if tables of others are there. */
+  readonly remedy: string;
+}
+
+/**
+ * Migrates the schema.
+ * @throws AppError `CONFIG_INVALID` if the place has tables of others with names of ours: nothing was created
+ */
+export async function migrate(dataSource: DataSource, lock: MigrationLock, place: MigrationPlace): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
     await lock.take(runner);
     try {
+      await adoptLegacy(dataSource, runner);
+      const foreign = await foreignTables(dataSource, runner);
+      if (foreign.length > 0) {
+        throw new AppError(
+          'CONFIG_INVALID',
+          `${place.name} has tables that are not Jackdaw's, with names that Jackdaw needs: ${foreign.join(', ')}. Nothing was created: ${place.remedy}.`,
+        );
+      }
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
       await executor.executePendingMigrations();
@@ -25,4 +61,54 @@ export async function migrate(dataSource: DataSource, lock: MigrationLock): Prom
   } finally {
     await runner.release();
   }
+}
+
+/** Moves the rows of our migrations out of the table that other applications may share. */
+async function adoptLegacy(dataSource: DataSource, runner: QueryRunner): Promise<void> {
+  const table = await runner.getTable(LEGACY_MIGRATIONS);
+  if (!table?.findColumnByName('name') || !table.findColumnByName('timestamp')) return;
+  const ours = dataSource.migrations.map(nameOf).map((name) => `'${name}'`);
+  const where = `WHERE name IN (${ours.join(', ')})`;
+  const found: unknown = await runner.query(`SELECT name FROM ${LEGACY_MIGRATIONS} ${where}`);
+  if ((found as unknown[]).length === 0) return;
+  await new SchemaBuilder(runner).createTable(TABLE);
+  // On MariaDB the statements above end a transaction.
+  await runner.startTransaction();
+  try {
+    await runner.query(
+      `INSERT INTO ${MIGRATIONS} (timestamp, name) SELECT timestamp, name FROM ${LEGACY_MIGRATIONS} ${where}
+        AND name NOT IN (SELECT name FROM ${MIGRATIONS}) ORDER BY id`,
+    );
+    await runner.query(`DELETE FROM ${LEGACY_MIGRATIONS} ${where}`);
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction();
+    throw error;
+  }
+  const left: unknown = await runner.query(`SELECT name FROM ${LEGACY_MIGRATIONS} LIMIT 1`);
+  if ((left as unknown[]).length === 0) await runner.query(`DROP TABLE ${LEGACY_MIGRATIONS}`);
+}
+
+/** Existing tables that pending migrations would create. */
+async function foreignTables(dataSource: DataSource, runner: QueryRunner): Promise<string[]> {
+  const isNew = !(await runner.hasTable(MIGRATIONS));
+  // MariaDB has no transactional DDL: a migration that failed halfway has created some of its tables.
+  if (!isNew && dataSource.options.type === 'mariadb') return [];
+  const rows: unknown = isNew ? [] : await runner.query(`SELECT name FROM ${MIGRATIONS}`);
+  const executed = new Set((rows as { name: string }[]).map(({ name }) => name));
+  const pending = dataSource.migrations.filter((migration) => !executed.has(nameOf(migration)));
+  if (pending.length === 0) return [];
+  const known = await plannedTables(
+    runner,
+    dataSource.migrations.filter((one) => executed.has(nameOf(one))),
+  );
+  const foreign: string[] = [];
+  for (const name of await plannedTables(runner, pending)) {
+    if (!known.has(name) && (await runner.hasTable(name))) foreign.push(name);
+  }
+  return foreign;
+}
+
+function nameOf(migration: MigrationInterface): string {
+  return migration.name ?? migration.constructor.name;
 }

@@ -139,7 +139,7 @@ describe('an outbox relay', () => {
     });
     const start = () => swept.start({ everyMs: 1, ageMs: 0, warn: (message) => warnings.push(message) });
     await post(letters.add('ann', '1'));
-    start();
+    await start();
     while (calls.length < 3) await setImmediate();
     isDown = false;
     while ((await remaining()).length > 0) await setImmediate();
@@ -148,7 +148,7 @@ describe('an outbox relay', () => {
 
     isDown = true;
     await post(letters.add('ann', '2'));
-    start();
+    await start();
     while (calls.length < 6) await setImmediate();
     await swept.stop();
     expect(warnings).toEqual(['connection refused', 'connection refused']);

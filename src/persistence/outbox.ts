@@ -39,6 +39,11 @@ export abstract class Outbox<Owner extends Row, Entry> {
     return rows.map((row) => this.read(row));
   }
 
+  /** As `Database.onceOpen`. */
+  onceOpen(work: () => void): Promise<void> {
+    return this.database.onceOpen(work);
+  }
+
   /** Deletes applied entries. */
   async done(ids: readonly SqlValue[]): Promise<void> {
     const { name, id } = this.table;
@@ -136,9 +141,9 @@ export class OutboxRelay<Owner extends Row, Entry> {
     }
   }
 
-  /** Starts periodic sweeps. */
-  start({ everyMs, ageMs, warn }: OutboxSweeps): void {
-    this.sweeps = new RecurringWork({
+  /** Starts periodic sweeps, when the database is open. */
+  async start({ everyMs, ageMs, warn }: OutboxSweeps): Promise<void> {
+    const sweeps = new RecurringWork({
       work: async () => {
         this.report(await this.settleLate(Date.now() - ageMs), warn);
         return everyMs;
@@ -146,7 +151,8 @@ export class OutboxRelay<Owner extends Row, Entry> {
       onFailure: (error) => this.report([error], warn),
       retryMs: everyMs,
     });
-    this.sweeps.start(everyMs);
+    this.sweeps = sweeps;
+    await this.outbox.onceOpen(() => sweeps.start(everyMs));
   }
 
   /** Resolves after the present sweep. */

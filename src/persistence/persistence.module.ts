@@ -1,26 +1,33 @@
 import {
   Inject,
-  Logger,
   Module,
   type DynamicModule,
+  type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { keepProcess } from '../kernel/index.js';
 import { Database } from './database.js';
 import { NotificationChannel } from './notification-channel.js';
-import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import type { PersistenceOptions, UsedPersistence } from './persistence.types.js';
 import { sharePersistence } from './shared-persistence.registry.js';
 
 const OPEN_PERSISTENCE = Symbol('OPEN_PERSISTENCE');
 
 /** Owns the connection: opens it before other providers use it, and closes it after all of them. */
 @Module({})
-export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
+export class PersistenceModule implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private closed: Promise<void> | undefined;
-  private readonly logger = new Logger(PersistenceModule.name);
+  private endHold = (): void => undefined;
+  private readonly logger = new Log(PersistenceModule.name);
 
-  constructor(@Inject(OPEN_PERSISTENCE) private readonly opened: OpenPersistence) {}
+  constructor(
+    @Inject(OPEN_PERSISTENCE) private readonly opened: UsedPersistence,
+    @Inject(databaseConfig.KEY) private readonly config: DatabaseConfig,
+  ) {}
 
   static forRoot(options: PersistenceOptions): DynamicModule {
     return {
@@ -34,13 +41,13 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
         },
         {
           provide: Database,
-          useFactory: ({ database }: OpenPersistence) => database,
+          useFactory: ({ database }: UsedPersistence) => database,
           inject: [OPEN_PERSISTENCE],
         },
         {
           // `null` if the database has no notifications: a silent channel would let a cluster start that cannot work.
           provide: NotificationChannel,
-          useFactory: ({ notifications }: OpenPersistence) => notifications,
+          useFactory: ({ notifications }: UsedPersistence) => notifications,
           inject: [OPEN_PERSISTENCE],
         },
       ],
@@ -53,9 +60,21 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
     for (const warning of this.opened.warnings) this.logger.warn(warning);
   }
 
+  onApplicationBootstrap(): void {
+    if (this.config.keepsProcess) this.endHold = keepProcess();
+  }
+
+  /** Idle connections do not keep the process alive, so the close must. Other hooks wait for the calls in flight. */
+  onModuleDestroy(): void {
+    this.opened.endWaits?.();
+    const endFormer = this.endHold;
+    if (!this.closed) this.endHold = keepProcess();
+    endFormer();
+  }
+
   /** Closes once; an application may be closed twice. */
   onApplicationShutdown(): Promise<void> {
-    this.closed ??= this.opened.close();
+    this.closed ??= this.opened.close().finally(() => this.endHold());
     return this.closed;
   }
 }

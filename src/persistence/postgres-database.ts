@@ -3,6 +3,7 @@ import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { executeBatch, type BatchFailure } from './postgres-batch.executor.js';
 import { PostgresStatementRegistry, ROWS_REFUSED } from './postgres-statement.registry.js';
+import type { PostgresPlace } from './postgres-place.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { SqlValue, Statement } from './statement.types.js';
 import { retryTransient } from './transient-failure.policy.js';
@@ -22,7 +23,10 @@ export class PostgresDatabase extends Database {
   private readonly statements = new PostgresStatementRegistry();
   private readonly inFlight = new Set<Promise<unknown>>();
 
-  constructor(private readonly pool: Pool) {
+  constructor(
+    private readonly pool: Pool,
+    override readonly place: PostgresPlace,
+  ) {
     super();
   }
 

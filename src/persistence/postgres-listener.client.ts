@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { holdProcess } from '../kernel/index.js';
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
@@ -28,7 +29,7 @@ export class PostgresListenerClient {
   /** @throws the driver's error when there is no connection now */
   async listen(channel: string): Promise<void> {
     const client = await this.connect();
-    await client.query(`LISTEN ${channel}`);
+    await holdProcess(client.query(`LISTEN ${channel}`));
   }
 
   async unlisten(channel: string): Promise<void> {
@@ -64,6 +65,7 @@ export class PostgresListenerClient {
     client.on('notification', ({ channel, payload = '' }) => this.options.onNotification(channel, payload));
     await client.connect();
     for (const channel of this.options.channels()) await client.query(`LISTEN ${channel}`);
+    (client as Client & { unref(): void }).unref();
     this.beat = setInterval(() => void client.query('SELECT 1').catch(() => client.end()), HEARTBEAT_MS).unref();
     this.waitMs = FIRST_WAIT_MS;
     if (this.wasConnected) this.options.onReconnect();

@@ -1,6 +1,5 @@
-import { Logger } from '@nestjs/common';
 import type { Client, Pool, QueryConfig } from 'pg';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { NotificationChannel } from './notification-channel.js';
 import { PostgresListenerClient } from './postgres-listener.client.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
@@ -18,17 +17,22 @@ interface Subscription {
 
 /** LISTEN on a connection of its own; NOTIFY through the pool, one at a time to preserve the order. */
 export class PostgresNotificationChannel extends NotificationChannel {
-  private readonly logger = new Logger(PostgresNotificationChannel.name);
+  private readonly logger = new Log(PostgresNotificationChannel.name);
   private readonly subscriptions = new Map<string, Set<Subscription>>();
   private readonly listener: PostgresListenerClient;
   private waiting = new Map<string, string[]>();
   private sending: Promise<void> | null = null;
 
+  private readonly prefix: string;
+
+  /** @param key the installation's part of the names of channels: others may share the database */
   constructor(
     private readonly pool: Pool,
     createClient: () => Client,
+    key: string,
   ) {
     super();
+    this.prefix = `${key}_`;
     this.listener = new PostgresListenerClient({
       createClient,
       channels: () => this.subscriptions.keys(),
@@ -38,11 +42,11 @@ export class PostgresNotificationChannel extends NotificationChannel {
   }
 
   async listen(
-    channel: string,
+    name: string,
     listener: (payload: string) => void,
     onReconnect?: () => void,
   ): Promise<() => Promise<void>> {
-    if (!NAME.test(channel)) throw new AppError('INTERNAL', `"${channel}" is not a name of a channel.`);
+    const channel = this.channelOf(name);
     const subscription: Subscription = { listener, onReconnect };
     const subscribed = this.subscriptions.get(channel) ?? new Set();
     this.subscriptions.set(channel, subscribed.add(subscription));
@@ -57,7 +61,8 @@ export class PostgresNotificationChannel extends NotificationChannel {
     };
   }
 
-  notify(channel: string, payload: string): void {
+  notify(name: string, payload: string): void {
+    const channel = this.channelOf(name);
     if (Buffer.byteLength(payload) > MOST_BYTES || /[\n\0]/.test(payload)) {
       throw new AppError(
         'INTERNAL',
@@ -73,6 +78,12 @@ export class PostgresNotificationChannel extends NotificationChannel {
   async close(): Promise<void> {
     await this.sending;
     await this.listener.close();
+  }
+
+  private channelOf(name: string): string {
+    const channel = `${this.prefix}${name}`;
+    if (!NAME.test(channel)) throw new AppError('INTERNAL', `"${channel}" is not a name of a channel.`);
+    return channel;
   }
 
   private deliver(channel: string, text: string): void {

@@ -1,8 +1,8 @@
-import { Logger } from '@nestjs/common';
 import type { Client as PgClient, ClientConfig, Pool as PgPool } from 'pg';
+import { Log } from '../errors/index.js';
 import { loadPostgres, loadPostgresClient } from './postgres-client.factory.js';
+import type { PostgresPlace } from './postgres-place.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
-import type { ServerUrl } from './server-url.parser.js';
 
 type TypeId = (typeof import('pg').types.builtins)['INT8'];
 
@@ -12,20 +12,21 @@ export interface PostgresConnections {
   readonly createClient: () => PgClient;
 }
 
-/** Creates a pool, which connects at its first use. The driver is imported only here. */
+/** Creates a pool, which connects at its first use. The driver is imported only here. @param size maximum connections */
 export async function createPostgresPool(
-  connectionString: string,
-  { params }: ServerUrl,
+  { schema, connection }: PostgresPlace,
+  size: number,
 ): Promise<PostgresConnections> {
-  const [{ Pool, types }, Client] = await Promise.all([loadPostgres(), loadPostgresClient()]);
+  const [{ Pool, types, escapeIdentifier }, Client] = await Promise.all([loadPostgres(), loadPostgresClient()]);
   // PostgreSQL returns the sum of a bigint column as numeric.
   const numbers: readonly TypeId[] = [types.builtins.INT8, types.builtins.NUMERIC];
-  const url = new URL(connectionString);
-  // The URL's `options` would override the ones below.
-  url.searchParams.delete('options');
-  const options = [params.get('options') ?? '', String.raw`-c default_transaction_isolation=read\ committed`];
+  const options = [
+    connection.options,
+    String.raw`-c default_transaction_isolation=read\ committed`,
+    `-c search_path=${escapeIdentifier(schema).replaceAll(/[\\ ]/g, String.raw`\$&`)}`,
+  ];
   const config: ClientConfig = {
-    connectionString: url.href,
+    ...connection,
     options: options.join(' ').trim(),
     fallback_application_name: 'jackdaw',
     connectionTimeoutMillis: SERVER_LIMITS.connectMs,
@@ -39,8 +40,9 @@ export async function createPostgresPool(
         numbers.includes(id) ? Number : types.getTypeParser(id, format)) as typeof types.getTypeParser,
     },
   };
-  const logger = new Logger('PostgresPool');
-  const pool = new Pool({ ...config, Client, max: SERVER_LIMITS.connections });
+  const logger = new Log('PostgresPool');
+  // Idle connections do not keep the process alive; connections in use do.
+  const pool = new Pool({ ...config, Client, max: size, allowExitOnIdle: true });
   // The pool replaces a broken idle connection; without a listener its error would end the process.
   pool.on('error', (error) => logger.warn(`A connection to the database was lost: ${error.message}`));
   return { pool, createClient: () => new Client({ ...config, query_timeout: SERVER_LIMITS.connectMs }) };

@@ -1,18 +1,19 @@
-import type { Pool } from 'pg';
-import { DataSource, type QueryRunner } from 'typeorm';
+import type { Client, Pool } from 'pg';
+import { DataSource, EntitySchema, type QueryRunner } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
 import { initialiseDataSource } from './initialise-data-source.js';
-import { migrate, type MigrationLock } from './migration.executor.js';
+import { migrate, MIGRATIONS, type MigrationLock, type MigrationPlace } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { PostgresDatabase } from './postgres-database.js';
 import { PostgresNotificationChannel } from './postgres-notification-channel.js';
+import { findPlace } from './postgres-place.js';
 import { createPostgresPool } from './postgres-pool.factory.js';
 import { toServerFailure, unsuitableServer } from './server-failure.error.js';
 import { parseServerUrl } from './server-url.parser.js';
 
 const OLDEST = 130_000;
-/** An arbitrary number, used by no other lock; its scope is the database. */
-const MIGRATION_LOCK = 5_226_324;
+/** An arbitrary number, used by no other lock; the second key is the schema, the scope is the database. */
+const MIGRATION_LOCK = '5226324, hashtext(current_schema())';
 
 interface Settings {
   readonly number: number;
@@ -28,20 +29,30 @@ interface Settings {
  */
 export async function openPostgres(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const url = parseServerUrl(config, 5432);
-  const { pool, createClient } = await createPostgresPool(config.url!, url);
-  try {
-    const settings = await readSettings(pool);
+  let settings: Settings | undefined;
+  const check = async (client: Client) => {
+    settings = await readSettings(client);
     const fault = faultOf(settings);
     if (fault) throw unsuitableServer('PostgreSQL', url.name, fault);
-    const dataSource = await openDataSource(pool, options);
-    const notifications = new PostgresNotificationChannel(pool, createClient);
-    const database = new PostgresDatabase(pool);
+  };
+  const names = options.migrations.map((Migration) => Migration.name);
+  const place = await findPlace(config, url, names, check).catch((error: unknown) => {
+    throw toServerFailure('PostgreSQL', url.name, error);
+  });
+  const { pool, createClient } = await createPostgresPool(place, config.poolSize);
+  try {
+    const dataSource = await openDataSource(pool, options, {
+      name: `The schema ${place.schema} of the PostgreSQL database ${url.name}`,
+      remedy: `set ${config.variableNames.DATABASE_SCHEMA} to another schema, which is created`,
+    });
+    const notifications = new PostgresNotificationChannel(pool, createClient, place.key);
+    const database = new PostgresDatabase(pool, place);
     const close = async () => {
       await database.close();
       await notifications.close();
       await dataSource.destroy();
     };
-    const warnings = warningsOf(settings, url.name);
+    const warnings = warningsOf(settings!, url.name);
     return { database, dataSource, notifications, warnings, close };
   } catch (error) {
     if (!pool.ending) await pool.end();
@@ -49,8 +60,8 @@ export async function openPostgres(config: DatabaseConfig, options: PersistenceO
   }
 }
 
-async function readSettings(pool: Pool): Promise<Settings> {
-  const { rows } = await pool.query<Settings>(
+async function readSettings(client: Client): Promise<Settings> {
+  const { rows } = await client.query<Settings>(
     `SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
       current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous`,
   );
@@ -72,7 +83,11 @@ function warningsOf({ fsync, synchronous }: Settings, name: string): string[] {
 }
 
 /** TypeORM uses our pool, so that all connections share one pool with the same limits and types. */
-async function openDataSource(pool: Pool, { entities, migrations }: PersistenceOptions): Promise<DataSource> {
+async function openDataSource(
+  pool: Pool,
+  { entities, migrations }: PersistenceOptions,
+  place: MigrationPlace,
+): Promise<DataSource> {
   const driver = {
     Pool: function OurPool() {
       return pool;
@@ -81,12 +96,13 @@ async function openDataSource(pool: Pool, { entities, migrations }: PersistenceO
   const dataSource = new DataSource({
     type: 'postgres',
     driver,
-    entities: [...entities],
+    entities: entities.map((entity) => new EntitySchema(entity)),
     migrations: [...migrations],
+    migrationsTableName: MIGRATIONS,
     installExtensions: false,
   });
   await initialiseDataSource(dataSource);
-  await migrate(dataSource, LOCK);
+  await migrate(dataSource, LOCK, place);
   return dataSource;
 }
 

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
-import { loadPackage } from '../errors/index.js';
-import { isDoneWithin } from '../kernel/index.js';
+import type { Socket } from 'node:net';
+import { exportsOf, loadPackage } from '../errors/index.js';
+import { holdProcess, isDoneWithin } from '../kernel/index.js';
 import { AnswerDeadline } from './answer-deadline.policy.js';
 
 /** Time for Redis to answer pending commands at close, in ms. */
@@ -8,7 +9,7 @@ const CLOSE_WAIT_MS = 1000;
 
 /** The driver of Redis. @throws AppError `CONFIG_INVALID` if it is not installed */
 export function loadRedis() {
-  return loadPackage('ioredis', 'Redis', () => import('ioredis'));
+  return loadPackage('ioredis', 'Redis', () => import('ioredis').then(exportsOf));
 }
 
 /**
@@ -21,6 +22,8 @@ export async function createRedisClient(url: string, timeoutMs?: number): Promis
   const { Redis } = await loadRedis();
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
   client.on('error', () => undefined);
+  unreference(client);
+  holdCommands(client);
   return timeoutMs === undefined ? client : withDeadline(client, new AnswerDeadline(timeoutMs));
 }
 
@@ -28,6 +31,29 @@ export async function createRedisClient(url: string, timeoutMs?: number): Promis
 export async function closeRedisClient(client: Redis): Promise<void> {
   await isDoneWithin(CLOSE_WAIT_MS, client.quit());
   client.disconnect();
+}
+
+/** The driver's types lack the handles of a client. */
+interface Handles {
+  readonly stream: Socket;
+  readonly reconnectTimeout: NodeJS.Timeout | null;
+}
+
+/** The connection of this client does not keep the process alive, nor does the wait for the next attempt to connect. */
+export function unreference(client: Redis): Redis {
+  const handles = client as unknown as Handles;
+  client.on('connect', () => handles.stream.unref());
+  client.on('reconnecting', () => handles.reconnectTimeout?.unref());
+  return client;
+}
+
+/** An unanswered command keeps the process alive. */
+function holdCommands(client: Redis): void {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    void holdProcess(command.promise).catch(() => undefined);
+    return send(command, stream);
+  };
 }
 
 /** Adds the time-out to `sendCommand`, which every command passes through, also of a pipeline. */

@@ -1,4 +1,4 @@
-import { Table, type QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { toTableColumn, type ColumnDefinition } from './column.factory.js';
 import type { Dialect } from './statement.types.js';
 
@@ -33,6 +33,7 @@ export class SchemaBuilder {
    * tree.
    */
   async createTable({ name, columns, indexes = [] }: TableDefinition): Promise<void> {
+    const { Table } = await import('typeorm');
     const table = new Table({
       name,
       withoutRowid: this.dialect === 'sqlite' && !columns.some(({ isCounted }) => isCounted),

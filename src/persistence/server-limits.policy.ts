@@ -1,4 +1,4 @@
-/** Time limits and the connection limit for database servers. */
+/** Time limits for database servers. */
 export const SERVER_LIMITS = {
   /** Connecting, and getting a connection of the pool. */
   connectMs: 10_000,
@@ -6,6 +6,4 @@ export const SERVER_LIMITS = {
   statementMs: 30_000,
   /** One answer, measured by this process, as a hanging server ends no statement. */
   answerMs: 35_000,
-  /** Maximum connections of one process. */
-  connections: 10,
 } as const;

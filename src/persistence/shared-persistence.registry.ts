@@ -1,14 +1,16 @@
 import { AppError } from '../errors/index.js';
 import type { DatabaseConfig } from '../config/index.js';
+import { isLocked } from './database-ownership.js';
+import { openOwned } from './owned-persistence.factory.js';
 import { openPersistence } from './persistence.factory.js';
-import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import type { PersistenceOptions, UsedPersistence } from './persistence.types.js';
 import { parseServerUrl } from './server-url.parser.js';
-import { sqlitePlace } from './sqlite.factory.js';
+import { sqlitePlace } from './sqlite-place.js';
 
 /** A database that only this process owns, shared by its applications. */
 interface SharedDatabase {
   readonly config: DatabaseConfig;
-  readonly opened: Promise<OpenPersistence>;
+  readonly opened: Promise<UsedPersistence>;
   users: number;
   /** Set when the last application has left. */
   closing: Promise<void> | null;
@@ -29,23 +31,26 @@ const DATABASES = new Map<string, SharedDatabase>();
  * process and shared by its applications. It is closed when the last of them closes its own.
  * @throws AppError `DATABASE_LOCKED` also when an application of this process uses it with other settings
  */
-export async function sharePersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+export async function sharePersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<UsedPersistence> {
   try {
     return await share(config, options);
   } catch (error) {
-    throw error instanceof AppError ? withSetNames(error, config.variableNames) : error;
+    throw named(error, config);
   }
 }
 
 const VARIABLE = /\b(?:DATA_DIR|DATABASE_URL|REDIS_URL)\b/g;
 
-/** The error with the names by which the variables were set. */
-function withSetNames(error: AppError, names: DatabaseConfig['variableNames']): AppError {
+/** The error with the names by which the variables were set. A script prints its message, not its stack. */
+function named(error: unknown, { variableNames: names }: DatabaseConfig): unknown {
+  if (!(error instanceof AppError)) return error;
   const message = error.message.replaceAll(VARIABLE, (name) => names[name as keyof typeof names]);
-  return message === error.message ? error : new AppError(error.code, message, error);
+  const renamed = message === error.message ? error : new AppError(error.code, message, error);
+  if (isLocked(error)) renamed.stack = `${renamed.name}: ${message}`;
+  return renamed;
 }
 
-async function share(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+async function share(config: DatabaseConfig, options: PersistenceOptions): Promise<UsedPersistence> {
   const place = placeOf(config);
   if (place === null) return openPersistence(config, options);
   for (;;) {
@@ -56,8 +61,9 @@ async function share(config: DatabaseConfig, options: PersistenceOptions): Promi
   }
 }
 
-async function openShared(place: Place, config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
-  const opened = openPersistence(config, options);
+async function openShared(place: Place, config: DatabaseConfig, options: PersistenceOptions): Promise<UsedPersistence> {
+  const open = () => openPersistence(config, options).catch((error: unknown) => Promise.reject(named(error, config)));
+  const opened = openOwned({ name: place.name, config, open });
   const shared: SharedDatabase = { config, opened, users: 1, closing: null };
   DATABASES.set(place.key, shared);
   try {
@@ -68,7 +74,7 @@ async function openShared(place: Place, config: DatabaseConfig, options: Persist
   }
 }
 
-async function join(shared: SharedDatabase, place: Place, config: DatabaseConfig): Promise<OpenPersistence> {
+async function join(shared: SharedDatabase, place: Place, config: DatabaseConfig): Promise<UsedPersistence> {
   const { sharedSettings: settings } = shared.config;
   const different = Object.entries(config.sharedSettings).filter(([name, value]) => !isSame(value, settings[name]));
   if (different.length > 0) throw usedDifferently(place, different.map(([name]) => name).join(', '));
@@ -80,7 +86,7 @@ async function join(shared: SharedDatabase, place: Place, config: DatabaseConfig
 }
 
 /** The database from the view of one application. */
-function useOf(shared: SharedDatabase, { key }: Place, opened: OpenPersistence): OpenPersistence {
+function useOf(shared: SharedDatabase, { key }: Place, opened: UsedPersistence): UsedPersistence {
   let closed: Promise<void> | null = null;
   const release = async () => {
     shared.users--;
@@ -89,7 +95,10 @@ function useOf(shared: SharedDatabase, { key }: Place, opened: OpenPersistence):
     shared.closing = closing.catch(() => undefined).finally(() => DATABASES.delete(key));
     await closing;
   };
-  return { ...opened, close: () => (closed ??= release()) };
+  const endWaits = () => {
+    if (shared.users === 1) opened.endWaits?.();
+  };
+  return { ...opened, endWaits, close: () => (closed ??= release()) };
 }
 
 /** @returns `null` for a database that many processes share, and for one in memory */
@@ -116,6 +125,6 @@ function isSame(one: unknown, other: unknown): boolean {
 function usedDifferently({ name }: Place, variables: string): AppError {
   return new AppError(
     'DATABASE_LOCKED',
-    `The database ${name} is already open in this process, in an application that is configured differently: ${variables}. Applications of one process share a database only if these settings are the same. Write the same values for both (\`env\` of createAgent, \`config\` of JackdawModule.forRoot), give one of them its own database (\`{ DATA_DIR: '…' }\`), or close the other one first.`,
+    `The database ${name} is already open in this process, in an application that is configured differently: ${variables}. Applications of one process share a database only if these settings are the same. Write the same values for both (\`config\` of createAgent and of JackdawModule.forRoot), give one of them its own database (\`{ DATA_DIR: '…' }\`), or close the other one first.`,
   );
 }

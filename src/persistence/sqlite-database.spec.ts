@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { DataSource, EntitySchema } from 'typeorm';
+import { DataSource, EntitySchema, type EntitySchemaOptions } from 'typeorm';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { refusalOf } from './commit-refused.error.js';
 import { SqliteDatabase } from './sqlite-database.js';
@@ -14,10 +14,10 @@ interface Item {
   readonly body: string | null;
 }
 
-const ItemEntity = new EntitySchema<Item>({
+const ItemEntity: EntitySchemaOptions<Item> = {
   name: 'item',
   columns: { id: { type: 'integer', primary: true }, body: { type: 'text', nullable: true } },
-});
+};
 
 let source: DataSource;
 let database: SqliteDatabase;
@@ -26,7 +26,7 @@ beforeEach(async () => {
     type: 'better-sqlite3',
     driver: loadSqliteDriver(),
     database: ':memory:',
-    entities: [ItemEntity],
+    entities: [new EntitySchema(ItemEntity)],
     synchronize: true,
   });
   await source.initialize();

@@ -1,4 +1,4 @@
-import { Logger } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
@@ -33,7 +33,7 @@ export class SqliteDatabase extends Database {
   readonly dialect = 'sqlite';
   override readonly isOwn = true;
   override readonly keepsOrder = true;
-  private readonly logger = new Logger(SqliteDatabase.name);
+  private readonly logger = new Log(SqliteDatabase.name);
   private waiting: WaitingBatch[] = [];
   private isGathering = false;
   private waitTimer: NodeJS.Timeout | null = null;

@@ -2,6 +2,9 @@ import { AppError } from '../errors/index.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { makePrivateFile } from './sqlite-file.factory.js';
 
+/** A later attempt may succeed. */
+export const LOCKED = { isRetryable: true, details: { retry_after_ms: 1_000 } };
+
 /**
  * Takes the lock of a database file for this process; others may still read the database (backups, a shell).
  * @returns a function that releases the lock
@@ -10,7 +13,7 @@ import { makePrivateFile } from './sqlite-file.factory.js';
 export function lockSqliteFile(file: string): () => void {
   return lockFile(
     `${file}.lock`,
-    `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, or give this one its own DATA_DIR.`,
+    `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, give this one its own DATA_DIR, or set DATABASE_URL to a PostgreSQL database, which several processes share.`,
   );
 }
 
@@ -30,7 +33,7 @@ export function lockFile(file: string, refusal: string): () => void {
   } catch (cause) {
     lock.close();
     if ((cause as { code?: unknown }).code !== 'SQLITE_BUSY') throw cause;
-    throw new AppError('DATABASE_LOCKED', refusal);
+    throw new AppError('DATABASE_LOCKED', refusal, LOCKED);
   }
   return () => void lock.close();
 }

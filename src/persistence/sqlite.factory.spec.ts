@@ -1,12 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import { loadConfig } from '../config/index.js';
-import { sqliteFile } from './sqlite.factory.js';
+import { loadSqliteDriver } from './sqlite-driver.loader.js';
+import { sqliteFile } from './sqlite-place.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
 import { insert } from './statement.factory.js';
 
@@ -24,6 +35,25 @@ async function open(): Promise<OpenDatabase> {
   const one = await openDatabase({ DATA_DIR: folder });
   opened.push(one);
   return one;
+}
+
+function writeForeign(): void {
+  const database = new (loadSqliteDriver())(join(folder, 'jackdaw.db'), { timeout: 0 });
+  database.exec('CREATE TABLE run (id INTEGER)');
+  database.close();
+}
+
+/** The files of the folder that this process has open; none without /proc. */
+function openFiles(): string[] {
+  if (!existsSync('/proc/self/fd')) return [];
+  const links = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      return '';
+    }
+  });
+  return links.filter((path) => path.startsWith(folder)).toSorted();
 }
 
 describe('the schema', () => {
@@ -44,13 +74,13 @@ describe('the schema', () => {
     const left = await database.query<{ name: string }>(
       `SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'`,
     );
-    expect(left.map(({ name }) => name)).toEqual(['migrations']);
+    expect(left.map(({ name }) => name)).toEqual(['jackdaw_migration']);
   });
 
   it('has the tenant in every table except those of processes, signing keys, and counters, whose id is a hash of the tenant', async () => {
     const { database } = await open();
     const tables = await database.query<{ name: string }>(
-      `SELECT name FROM sqlite_schema AS made WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'migrations'
+      `SELECT name FROM sqlite_schema AS made WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'jackdaw_migration'
         AND name NOT LIKE 'fact_terms%' AND NOT EXISTS (SELECT 1 FROM pragma_table_info(made.name) WHERE name = 'tenant')
         ORDER BY name`,
     );
@@ -99,6 +129,16 @@ describe('a second opening', () => {
     await expect(open()).rejects.toThrow('it is a folder');
     rmdirSync(join(folder, 'jackdaw.db'));
     await open();
+  });
+
+  it.each([
+    ['is no database', () => writeFileSync(join(folder, 'jackdaw.db'), 'Dear Ann, this is a letter. '.repeat(50))],
+    ['has tables of others', writeForeign],
+  ])('leaves no open file if the file %s', async (_what, spoil) => {
+    spoil();
+    const before = openFiles();
+    for (const _ of [1, 2, 3]) await expect(open()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(openFiles()).toEqual(before);
   });
 
   it('is refused while another process has the lock, and possible after that was killed', async () => {

@@ -1,43 +1,24 @@
-import { dirname, join } from 'node:path';
-import { DataSource } from 'typeorm';
+import { dirname } from 'node:path';
+import { DataSource, EntitySchema } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
 import { initialiseDataSource } from './initialise-data-source.js';
 import { measureFsync } from './fsync.indicator.js';
-import { migrate, NO_MIGRATION_LOCK } from './migration.executor.js';
+import { migrate, MIGRATIONS, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
+import { MEMORY, sqliteFile } from './sqlite-place.js';
 import { prepareSqliteFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 import { purgeIfPending } from './sqlite-purge.executor.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
 
-const MEMORY = ':memory:';
 const UNLOCKED = { file: MEMORY, unlock: () => {} };
 /** Wait for another process's write (a shell, a backup), in ms; it blocks the event loop. */
 const BUSY_TIMEOUT_MS = 250;
 const SLOW_FSYNC_MS = 2;
-
-/** The file of `DATABASE_URL`; by default `jackdaw.db` in the data folder. */
-export function sqliteFile({ url, dataDir }: DatabaseConfig): string {
-  return url ? url.replace(/^sqlite:(\/\/(?=\/|\.))?/, '') : join(dataDir, 'jackdaw.db');
-}
-
-/**
- * The database file without symbolic links, created if it is missing; `null` for one in memory.
- * @throws AppError `CONFIG_INVALID` when it cannot be created
- */
-export function sqlitePlace(config: DatabaseConfig): string | null {
-  const name = sqliteFile(config);
-  if (name === MEMORY) return null;
-  try {
-    return prepareSqliteFile(name);
-  } catch (error) {
-    throw toOpenFailure(name, error);
-  }
-}
 
 /**
  * Opens the database, takes its lock and migrates the schema.
@@ -46,12 +27,15 @@ export function sqlitePlace(config: DatabaseConfig): string | null {
 export async function openSqlite(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const name = sqliteFile(config);
   const lock = name === MEMORY ? UNLOCKED : takeLock(name);
+  let handle: SqliteHandle | undefined;
   try {
-    const dataSource = await openDataSource(lock.file, options);
+    const dataSource = await openDataSource(lock.file, options, (created) => (handle = created));
     const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
     const fsyncMs = name === MEMORY ? 0 : measureFsync(dirname(name));
-    const database = new SqliteDatabase(databaseConnection, SqliteLog.of(databaseConnection, syncerOf(fsyncMs)));
     const purged = purgeIfPending(databaseConnection);
+    // Without fsync SQLite makes each commit durable itself.
+    const log = fsyncMs === null ? null : SqliteLog.of(databaseConnection, syncerOf(fsyncMs));
+    const database = new SqliteDatabase(databaseConnection, log);
     const close = async () => {
       await database.close();
       await dataSource.destroy();
@@ -61,10 +45,11 @@ export async function openSqlite(config: DatabaseConfig, options: PersistenceOpt
       database,
       dataSource,
       notifications: null,
-      warnings: [...warningsOf(name, fsyncMs), ...(purged === null ? [] : [purged])],
+      warnings: [...warningsOf(name, fsyncMs ?? 0), ...(purged === null ? [] : [purged])],
       close,
     };
   } catch (error) {
+    handle?.close();
     lock.unlock();
     throw toOpenFailure(name, error);
   }
@@ -79,15 +64,22 @@ function takeLock(name: string): typeof UNLOCKED {
   }
 }
 
-async function openDataSource(file: string, { entities, migrations }: PersistenceOptions): Promise<DataSource> {
+/** @param created receives the handle, also of a database that then fails to open: TypeORM leaves it open */
+async function openDataSource(
+  file: string,
+  { entities, migrations }: PersistenceOptions,
+  created: (handle: SqliteHandle) => void,
+): Promise<DataSource> {
   const dataSource = new DataSource({
     type: 'better-sqlite3',
     driver: loadSqliteDriver(),
     database: file,
     timeout: BUSY_TIMEOUT_MS,
-    entities: [...entities],
+    entities: entities.map((entity) => new EntitySchema(entity)),
     migrations: [...migrations],
+    migrationsTableName: MIGRATIONS,
     prepareDatabase: (handle: SqliteHandle) => {
+      created(handle);
       handle.pragma('journal_mode = WAL');
       handle.pragma('synchronous = FULL');
       handle.pragma('temp_store = MEMORY');
@@ -98,7 +90,10 @@ async function openDataSource(file: string, { entities, migrations }: Persistenc
     },
   });
   await initialiseDataSource(dataSource);
-  await migrate(dataSource, NO_MIGRATION_LOCK);
+  await migrate(dataSource, NO_MIGRATION_LOCK, {
+    name: `The SQLite file ${file}`,
+    remedy: 'name another file in DATABASE_URL',
+  });
   return dataSource;
 }
 

@@ -18,3 +18,7 @@ export type { ProcessorPlace, ProcessorPlacement, ReasoningModuleOptions } from 
 export type { Loop, ReasoningLimits, ReasoningOutcome, ReasoningRequest, WaitingRules } from './reasoning.types.js';
 export { TOOL_CALL_VERSION, ToolCallEngine } from './tool-call.engine.js';
 export type { ToolCallOutcome } from './tool-call.engine.js';
+export type { Conversation } from './protocols/protocol.js';
+export type { DecodeContext } from './protocols/protocol.js';
+export type { StreamDecoder } from './protocols/protocol.js';
+export type { DecodedReply } from './protocols/protocol.js';

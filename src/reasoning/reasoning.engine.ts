@@ -1,5 +1,5 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type AppError, toAppError } from '../errors/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { type AppError, toAppError, Log } from '../errors/index.js';
 import type { Message } from '../llm/index.js';
 import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
@@ -33,7 +33,7 @@ type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 /** The reasoning loop: calls the model and executes its tool calls, until it answers or reaches a limit. */
 @Injectable()
 export class ReasoningEngine {
-  private readonly logger = new Logger(ReasoningEngine.name);
+  private readonly logger = new Log(ReasoningEngine.name);
   private pipeline: readonly Processor[];
 
   constructor(

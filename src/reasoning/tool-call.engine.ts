@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { toAppError } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { toAppError, Log } from '../errors/index.js';
 import type { ToolCall } from '../llm/index.js';
 import {
   type DataFact,
@@ -65,7 +65,7 @@ const PLACE = `${ITERATION}:1`;
  */
 @Injectable()
 export class ToolCallEngine {
-  private readonly logger = new Logger(ToolCallEngine.name);
+  private readonly logger = new Log(ToolCallEngine.name);
   private readonly calls: CallExecutor;
 
   constructor(

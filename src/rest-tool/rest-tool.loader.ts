@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { dirname, resolve } from 'node:path';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { parseJson, readText } from '../kernel/index.js';
 import { toolConfig, type ToolConfig } from '../config/index.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
@@ -19,7 +19,7 @@ type Declared = () => unknown;
 /** Registers REST tools declared in code and in the files of `REST_TOOLS` at application start. */
 @Injectable()
 export class RestToolLoader implements OnModuleInit {
-  private readonly logger = new Logger('RestToolLoader');
+  private readonly logger = new Log('RestToolLoader');
 
   constructor(
     @Inject(toolConfig.KEY) private readonly config: ToolConfig,

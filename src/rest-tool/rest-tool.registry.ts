@@ -1,5 +1,5 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../errors/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { toolConfig, type ToolConfig } from '../config/index.js';
 import { OutgoingClient } from '../security/index.js';
 import { estimateTokens } from '../llm/index.js';
@@ -11,7 +11,7 @@ import { createRestTool, type RestToolWorld } from './rest-tool.factory.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { checkDeclaration, checkImport } from './rest-tool.schema.js';
 
-const logger = new Logger('RestToolRegistry');
+const logger = new Log('RestToolRegistry');
 
 /** Numbers of tools and of tokens of their schemas above which an import is reported. */
 const MAX_TOOLS = 128;

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import { parseExactJson, type Principal } from '../kernel/index.js';
+import { parseExactJson, type Principal, steadyNow } from '../kernel/index.js';
 import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
 import type { RunTree } from './tree/run-tree.types.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
@@ -87,7 +87,7 @@ export class JournaledRunContext extends RunContext {
     this.sessionId = run.sessionId;
     this.lineage = run.lineage;
     this.signal = controller.signal;
-    this.deadlineAt = Math.min(Date.now() + run.timeoutMs, run.deadlineAt ?? Number.POSITIVE_INFINITY);
+    this.deadlineAt = steadyNow() + Math.min(run.timeoutMs, (run.deadlineAt ?? Infinity) - Date.now());
     this.children = children;
     if (opening) this.opening = this.open(opening);
   }

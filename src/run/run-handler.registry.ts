@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { AppError, Log } from '../errors/index.js';
 import type { ChildRunPlace, ChildRunRequest } from './tree/child-run.types.js';
 import type { RunContext } from './run-context.js';
 import type { RunEnding, RunOutcome, RunRecord, StartRun } from './run.types.js';
@@ -34,9 +34,15 @@ export interface ChildRunMaker {
   serves(run: RunRecord): boolean;
 }
 
+/** Modules register their handlers when the application starts. */
+function noHandler(kind: string): string {
+  const remedy = 'If the application was created and not started, call its `init()` or `listen()` first';
+  return `No handler is registered for runs of kind "${kind}". ${remedy}.`;
+}
+
 @Injectable()
 export class RunHandlerRegistry {
-  private readonly logger = new Logger(RunHandlerRegistry.name);
+  private readonly logger = new Log(RunHandlerRegistry.name);
   private readonly handlers = new Map<string, RunHandler>();
   private readonly makers = new Map<string, ChildRunMaker>();
 
@@ -58,7 +64,7 @@ export class RunHandlerRegistry {
 
   get(kind: string): RunHandler {
     const handler = this.handlers.get(kind);
-    if (!handler) throw new AppError('INTERNAL', `No handler is registered for runs of kind "${kind}".`);
+    if (!handler) throw new AppError('INTERNAL', noHandler(kind));
     return handler;
   }
 

@@ -1,5 +1,6 @@
 import { parseExactJson, type Principal } from '../kernel/index.js';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
@@ -33,12 +34,12 @@ interface EventRow {
 /** The store of runs: the tables `run`, `run_step` and `run_event`. */
 @Injectable()
 export class RunJournal {
-  private readonly logger = new Logger(RunJournal.name);
+  private readonly logger = new Log(RunJournal.name);
   /** Definitions known to be stored, by `tenant` and hash. */
   private readonly stored = new Set<string>();
 
   constructor(
-    private readonly database: Database,
+    readonly database: Database,
     private readonly lease: RunLease,
     readonly cipher: Cipher,
     readonly budget: ModelBudget,

@@ -1,5 +1,6 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
-import { AppError, type ErrorCode } from '../errors/index.js';
+import { Injectable, Optional } from '@nestjs/common';
+import { AppError, type ErrorCode, Log } from '../errors/index.js';
+import { holdProcess } from '../kernel/index.js';
 import { PrincipalDirectory } from '../security/index.js';
 import { missedDeadline, tookTooLong } from './deadline.error.js';
 import { isRelinquished, isReadableLater, journalUnavailable } from './relinquished.policy.js';
@@ -26,7 +27,7 @@ const ABORT_WAIT_MS = 1_000;
 /** Executes claimed runs in this process: loads the recorded steps, enforces the time limit, commits the end. */
 @Injectable()
 export class RunExecutor {
-  private readonly logger = new Logger(RunExecutor.name);
+  private readonly logger = new Log(RunExecutor.name);
   private readonly executions = new Map<string, Execution>();
   private runTree: RunTree | undefined;
 
@@ -52,7 +53,7 @@ export class RunExecutor {
    */
   execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
     const controller = new AbortController();
-    const done = this.supervise(run, controller, isNew, opening);
+    const done = holdProcess(this.supervise(run, controller, isNew, opening));
     this.executions.set(run.id, { controller, done });
     return done;
   }

@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { AppError, Log } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { RunTreeService } from './tree/run-tree.service.js';
 import { START } from './follow/run-place.parser.js';
@@ -26,7 +26,7 @@ export interface RunHandle {
 /** The public API of runs: start, look up, cancel. */
 @Injectable()
 export class RunService {
-  private readonly logger = new Logger(RunService.name);
+  private readonly logger = new Log(RunService.name);
 
   constructor(
     private readonly journal: RunJournal,
@@ -86,7 +86,11 @@ export class RunService {
    * @param which `own`: without runs of agents that this application does not have; another application of the process
    *   may have them
    */
-  async recover(which: 'all' | 'own' = 'all'): Promise<void> {
+  recover(which: 'all' | 'own' = 'all'): Promise<void> {
+    return this.journal.database.onceOpen(() => this.recoverNow(which));
+  }
+
+  private async recoverNow(which: 'all' | 'own'): Promise<void> {
     await this.dispatcher.recover(which);
     if (this.dispatcher.isClosing) return;
     await this.dispatcher.admit(() => this.runTree.answerAll(() => this.dispatcher.isClosing));

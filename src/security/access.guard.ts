@@ -19,7 +19,7 @@ import type { Scope } from './scope.types.js';
 export class AccessGuard implements CanActivate {
   constructor(
     private readonly authenticator: RequestAuthenticator,
-    private readonly use: KeyUseRegistry,
+    @Inject(KeyUseRegistry) private readonly use: Pick<KeyUseRegistry, 'isOpen'>,
     private readonly reflector: Reflector,
     @Inject(mcpServerConfig.KEY) private readonly config: McpEndpointConfig,
   ) {}

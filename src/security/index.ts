@@ -9,6 +9,7 @@ export { AccessLogModule } from './access-log/access-log.module.js';
 export { AccessLogService } from './access-log/access-log.service.js';
 export { ACCESS_TARGETS } from './access-log/access-log.types.js';
 export type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log/access-log.types.js';
+export { AccessGuard } from './access.guard.js';
 export { hasScope } from './access.policy.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
@@ -35,7 +36,7 @@ export { CurrentPrincipal } from './current-principal.decorator.js';
 export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
 export { KeyUseRegistry } from './keys/key-use.registry.js';
-export { assertLocal } from './local-caller.policy.js';
+export { assertLocal, assertSameSite } from './local-caller.policy.js';
 export { isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.js';
 export type { RowFilter } from './ownership.js';
 export { PrincipalDirectory } from './principal-directory.js';
@@ -71,3 +72,4 @@ export const SECURITY_MIGRATIONS = [
   CreateCallRate1764000000011,
   AddKeyVisibility1764000000018,
 ];
+export type { ContentActions } from './content/content.types.js';

@@ -1,32 +1,27 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Logger, type LoggerService } from '@nestjs/common';
+import type { LoggerService } from '@nestjs/common';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
-import { AppError, ProblemFilter } from '../errors/index.js';
-import { fieldMistake, newId } from '../kernel/index.js';
+import { Log, ProblemFilter } from '../errors/index.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
-import { parseJsonBody } from './json-body.parser.js';
+import { addHttpRules, fastifyOptions } from './http-rules.js';
 import { toListenFailure } from './listen-failure.error.js';
-import { answerFault, MCP_PATH } from '../mcp-server/index.js';
+import { MCP_PATH } from '../mcp-server/index.js';
 import { mountOpenApi } from '../openapi/index.js';
 import { RunService } from '../run/index.js';
 import { logRequests } from '../logging/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
-import { addBodyHooks } from './request-body-hooks.js';
 import { addPrefix, withoutPrefix } from './path-prefix.js';
-import { answerInvalidHttp, refuseWrongRequests } from './problem-answers.js';
+import { answerInvalidHttp } from './problem-answers.js';
 import { addCallerHooks } from './caller-hooks.js';
+import { closeListenerInWorker, END_SIGNALS } from './end-signals.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
-
-/** Maximum length of an id in a path, in UTF-16 units: a session id has 128 characters of up to two. */
-const MAX_ID_LENGTH = 256;
 
 /** Creates the application, ready to listen. */
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
@@ -35,17 +30,13 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
   const loaded = loadServer(options);
   const { server } = loaded.config;
   const adapter = new FastifyAdapter({
+    ...fastifyOptions(server, problems),
     trustProxy: toFastify(server.trustProxy),
-    bodyLimit: server.bodyLimitBytes,
     keepAliveTimeout: server.keepAliveMs,
     forceCloseConnections: true,
-    // Never the client's own id: a client could imitate the log lines of another client's request.
-    genReqId: () => newId(),
-    routerOptions: { maxParamLength: MAX_ID_LENGTH, ignoreTrailingSlash: true },
     clientErrorHandler: answerInvalidHttp,
     // A missing `Host` is refused as a problem instead.
     http: { requireHostHeader: false },
-    frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
     ...(server.prefix !== '' && { rewriteUrl: ({ url = '' }) => withoutPrefix(url, server.prefix) }),
   });
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -94,25 +85,15 @@ async function setUp(
   const fastify = app.getHttpAdapter().getInstance();
   logRequests(fastify, await app.resolve(PinoLogger), logger);
   addPrefix(fastify, app.get<ServerConfig>(serverConfig.KEY).prefix);
-  fastify.removeAllContentTypeParsers();
   fastify.addHook('onListen', () => recover(app));
-  fastify.addHook('onRoute', (route) => {
-    if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
-  });
   await addCallerHooks(app);
-  refuseWrongRequests(fastify, problems);
-  addBodyHooks(app);
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.url?.includes('%00')) problems.answer(nulInUrl(request), reply);
-    else done();
-  });
-  app.useBodyParser('application/json', { bodyLimit: fastify.initialConfig.bodyLimit! }, parseJsonBody);
+  addHttpRules(fastify, (token) => app.get(token, { strict: false }), problems);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
   mountStartPage(app);
   if (app.get<ServerConfig>(serverConfig.KEY).hasDocs) mountOpenApi(app, () => definitionsIn(app));
   // By default Nest sends itself the signal again, and the exit code is not 0.
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+  app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
 }
 
 function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
@@ -120,22 +101,12 @@ function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
   return tools.map(({ definition }) => definition);
 }
 
-/** No id contains NUL, and databases reject it differently: answer with a validation error. */
-function nulInUrl({ params, query }: FastifyRequest): AppError {
-  const values = Object.entries({ ...(query as object), ...(params as object) });
-  const places = values.filter(([, value]) => String(value).includes('\0'));
-  const message = 'must not contain a NUL character (%00)';
-  const errors = places.map(([name, value]) => fieldMistake(name, message, 'isWithoutNul', value));
-  return new AppError('VALIDATION_FAILED', 'The URL contains a NUL character (%00); no id contains one.', {
-    details: { errors: errors.length > 0 ? errors : [fieldMistake('path', message, 'isWithoutNul', '')] },
-  });
-}
-
 async function listen(app: NestFastifyApplication): Promise<void> {
   const config = app.get<ServerConfig>(serverConfig.KEY);
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw toListenFailure(error, config);
   });
+  closeListenerInWorker(app.getHttpServer());
   await logStart(app);
 }
 
@@ -144,7 +115,7 @@ async function recover(app: NestFastifyApplication): Promise<void> {
   try {
     await app.get(RunService, { strict: false }).recover();
   } catch (err) {
-    new Logger('Bootstrap').error({ err }, 'Run recovery failed; it is retried at the next start');
+    new Log('Bootstrap').error({ err }, 'Run recovery failed; it is retried at the next start');
   }
 }
 

@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
 import { mcpServerConfig, type McpEndpointConfig, serverConfig, type ServerConfig } from '../config/index.js';
 import { AccessLogService, assertLocal, KeyUseRegistry, RequestAuthenticator } from '../security/index.js';
 
@@ -27,8 +28,20 @@ export async function addCallerHooks(app: NestFastifyApplication): Promise<void>
     // Registered before the other hooks, so that a page can read their errors.
     await fastify.register(cors, { origin: [...corsOrigins], exposedHeaders: EXPOSED_HEADERS, methods: METHODS });
   }
-  const access = app.get(AccessLogService);
-  const authenticator = app.get(RequestAuthenticator);
+  recordRefusals(fastify, app.get(AccessLogService), app.get(RequestAuthenticator));
+  const use = app.get(KeyUseRegistry);
+  const { allowedOrigins } = app.get<McpEndpointConfig>(mcpServerConfig.KEY);
+  fastify.addHook('onRequest', async (request) => {
+    if (use.isOpen) assertLocal(request, allowedOrigins);
+  });
+}
+
+/** Records responses with 401 and 403 in the access log. */
+export function recordRefusals(
+  fastify: FastifyInstance,
+  access: AccessLogService,
+  authenticator: RequestAuthenticator,
+): void {
   const mayRecord = pace(MAX_UNKNOWN);
   fastify.addHook('onResponse', (request, { statusCode }, done) => {
     if (statusCode === 401 || statusCode === 403) {
@@ -39,11 +52,6 @@ export async function addCallerHooks(app: NestFastifyApplication): Promise<void>
       if (caller) access.record(caller, 'refuse', 'route', `${request.method} ${path}`);
     }
     done();
-  });
-  const use = app.get(KeyUseRegistry);
-  const { allowedOrigins } = app.get<McpEndpointConfig>(mcpServerConfig.KEY);
-  fastify.addHook('onRequest', async (request) => {
-    if (use.isOpen) assertLocal(request, allowedOrigins);
   });
 }
 

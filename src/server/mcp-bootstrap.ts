@@ -11,6 +11,7 @@ import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 import { McpEndpoint } from '../mcp-server/index.js';
 import { RunService } from '../run/index.js';
 import { Authenticator } from '../security/index.js';
+import { END_SIGNALS } from './end-signals.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 
 /** Writes to standard error: standard output belongs to the protocol. */
@@ -33,7 +34,7 @@ export async function serveStdio(input: Readable, output: Writable, options: App
   const release = logUnhandledErrors();
   try {
     app.useLogger(app.get(Logger));
-    app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+    app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
     const endpoint = app.get(McpEndpoint);
     const principal = await localPrincipal(app.get(Authenticator), app.get<McpEndpointConfig>(mcpServerConfig.KEY));
     const ended = once(input, 'end');

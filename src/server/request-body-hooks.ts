@@ -1,8 +1,11 @@
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Type } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import { RequestAuthenticator, type Scope } from '../security/index.js';
+
+/** Returns a service of the application. */
+export type ServiceLookup = <T>(token: Type<T> | string) => T;
 
 /** Maximum number of JSON values in a body. */
 const MAX_VALUES = 100_000;
@@ -37,11 +40,10 @@ function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | u
  * Limits the bodies of requests by route, caller and time. A caller without a valid key cannot make the server read a
  * body: no public route has one.
  */
-export function addBodyHooks(app: NestFastifyApplication): void {
-  const fastify = app.getHttpAdapter().getInstance();
-  const authenticator = app.get(RequestAuthenticator);
-  const { requestTimeoutMs, bodyLimitBytes } = app.get<ServerConfig>(serverConfig.KEY);
-  const { maxImageBytes } = app.get<AgentConfig>(agentConfig.KEY);
+export function addBodyHooks(fastify: FastifyInstance, find: ServiceLookup): void {
+  const authenticator = find(RequestAuthenticator);
+  const { requestTimeoutMs, bodyLimitBytes } = find<ServerConfig>(serverConfig.KEY);
+  const { maxImageBytes } = find<AgentConfig>(agentConfig.KEY);
   // Also for a body that is not read, of a refused request. Node checks connections every 30 s.
   fastify.server.requestTimeout = requestTimeoutMs + MARGIN_MS;
   const imageLimit = bodyLimitBytes + Math.ceil(maxImageBytes * BASE64_GROWTH);

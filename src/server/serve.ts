@@ -1,6 +1,8 @@
+import type { ModuleMetadata } from '@nestjs/common';
 import { serverConfig, type ServerConfig } from '../config/index.js';
 import { loadPackage } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
+import { assertKnownOptions } from '../known-options.policy.js';
 
 /** A running server. */
 export interface Server {
@@ -10,11 +12,20 @@ export interface Server {
   close(): Promise<void>;
 }
 
+export interface ServeOptions extends JackdawOptions {
+  /**
+   * Modules of the application: with tools, `JackdawModule.forFeature`, and controllers. Their routes have the prefix
+   * `/api`, and deny access without `Requires` or `Public`.
+   */
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
+}
+
 /**
  * Serves the REST API until `close` or a signal. HTTP, logging and OpenAPI are loaded only here.
  * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
  */
-export async function serve(options: JackdawOptions = {}): Promise<Server> {
+export async function serve(options: ServeOptions = {}): Promise<Server> {
+  assertKnownOptions('serve', options);
   const bootstrap = await loadPackage('@nestjs/platform-fastify', 'serve()', () => import('./bootstrap.js'));
   const app = await bootstrap.serve(options);
   const { prefix } = app.get<ServerConfig>(serverConfig.KEY);

@@ -1,5 +1,4 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Logger } from '@nestjs/common';
 import {
   llmConfig,
   type LlmConfig,
@@ -8,10 +7,11 @@ import {
   serverConfig,
   type ServerConfig,
 } from '../config/index.js';
+import { Log } from '../errors/index.js';
 import { KeyUseRegistry } from '../security/index.js';
 import { exampleRequest } from './start-page.js';
 
-const logger = new Logger('Bootstrap');
+const logger = new Log('Bootstrap');
 
 /** Logs the address, for people also the documentation, the model and a request, and warns of missing settings. */
 export async function logStart(app: NestFastifyApplication): Promise<void> {

@@ -1,7 +1,7 @@
-import { Logger } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { executingCall } from '../tool/index.js';
 
-const logger = new Logger('Process');
+const logger = new Log('Process');
 /** Closed pipes in the context of calls within a second above which the pipe is that of the log. */
 const MAX_CLOSED_PIPES = 10;
 

@@ -76,3 +76,5 @@ export const SESSION_MIGRATIONS = [
   EncryptFact1764000000022,
   CountClearedTurns1764000000024,
 ];
+export type { TurnQuery } from './turns/turn-store.js';
+export type { SessionImport } from './exchange/session-exchange.service.js';

@@ -1,12 +1,8 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Log } from '../errors/index.js';
 import { sessionConfig, type SessionConfig } from '../config/index.js';
 import { RecurringWork } from '../kernel/index.js';
+import { Database } from '../persistence/index.js';
 import { SessionAdminService } from './session-admin.service.js';
 
 /** Longest and shortest interval of sweeps, in ms; between them a tenth of the lifetime. */
@@ -16,7 +12,7 @@ const MIN_EVERY_MS = 500;
 /** Deletes sessions after `SESSION_TTL_SECONDS`, in every store. Every process runs it; the deletion is idempotent. */
 @Injectable()
 export class SessionExpiryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(SessionExpiryService.name);
+  private readonly logger = new Log(SessionExpiryService.name);
   private readonly ttlMs: number;
   private readonly everyMs: number;
   private readonly sweeps: RecurringWork;
@@ -24,6 +20,7 @@ export class SessionExpiryService implements OnApplicationBootstrap, BeforeAppli
   constructor(
     @Inject(sessionConfig.KEY) { ttlSeconds }: SessionConfig,
     private readonly sessions: SessionAdminService,
+    private readonly database: Database,
   ) {
     this.ttlMs = ttlSeconds * 1000;
     this.everyMs = Math.max(MIN_EVERY_MS, Math.min(MAX_EVERY_MS, this.ttlMs / 10));
@@ -34,8 +31,8 @@ export class SessionExpiryService implements OnApplicationBootstrap, BeforeAppli
     });
   }
 
-  onApplicationBootstrap(): void {
-    if (this.ttlMs > 0) this.sweeps.start(MIN_EVERY_MS);
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.ttlMs > 0) await this.database.onceOpen(() => this.sweeps.start(MIN_EVERY_MS));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { messageOf } from '../errors/index.js';
+import { Log, messageOf } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
 import { openRateLimiter, type RateLimit, type RateLimiter } from '../security/index.js';
@@ -24,7 +24,7 @@ const NAME = 'rate-limit';
 /** Applies the rate limits of the security policy. Each call is counted once, immediately before its execution. */
 @Injectable()
 export class CallRates implements OnApplicationShutdown {
-  private readonly logger = new Logger(CallRates.name);
+  private readonly logger = new Log(CallRates.name);
   private limiter: Promise<RateLimiter> | null = null;
 
   constructor(

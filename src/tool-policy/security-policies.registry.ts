@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ContentFilter, ContentPlace } from '../security/index.js';
+import { admit, type ContentFilter, type ContentPlace } from '../security/index.js';
 import { combine, readParts, type CompiledPolicy, type PolicyParts } from './compiled-policy.factory.js';
 import { type AgentRules, type Guardrails, type TaintRule, ToolLogFilter } from '../tool/index.js';
 import { loadPolicy } from './security-policy.loader.js';
@@ -65,6 +65,15 @@ export class SecurityPolicies extends ToolLogFilter {
   outputFilter(rules: AgentRules | undefined, isTainted: boolean): ContentFilter | null {
     const { filters, taintedOutput } = this.for(rules);
     return isTainted ? taintedOutput : filters.output;
+  }
+
+  /**
+   * Masks a text by the content rules of the policy, for text that passes outside of runs.
+   * @param place whose rules apply; default those of answers
+   * @throws AppError `INPUT_BLOCKED` naming the kinds of the findings, never their content
+   */
+  filterContent(text: string, place: ContentPlace = 'output'): string {
+    return admit(this.filter(place), text, 'text').value;
   }
 
   override logFilter(rules: AgentRules | undefined): ContentFilter | null {

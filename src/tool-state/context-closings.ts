@@ -1,11 +1,11 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { messageOf } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { Log, messageOf } from '../errors/index.js';
 import type { ContextListener } from '../tool/index.js';
 
 /** Notifies holders of per-context resources, such as connections, that the context is closed. */
 @Injectable()
 export class ContextClosings {
-  private readonly logger = new Logger('ToolState');
+  private readonly logger = new Log('ToolState');
   private readonly listeners = new Set<ContextListener>();
 
   /** Returns a function that removes the listener. */

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { messageOf } from '../errors/index.js';
+import { Log, messageOf } from '../errors/index.js';
 import { KeyedQueue } from '../persistence/index.js';
 import type { ContextHolder } from '../tool/index.js';
 
@@ -14,7 +13,7 @@ interface Held<Instance> {
  * released.
  */
 export class InstanceHolder<Instance> implements ContextHolder {
-  private readonly logger = new Logger('ToolState');
+  private readonly logger = new Log('ToolState');
   private readonly queue = new KeyedQueue();
   private readonly inUse = new Set<string>();
   private readonly held = new Map<string, Held<Instance>>();

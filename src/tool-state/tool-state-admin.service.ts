@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../errors/index.js';
+import { Injectable } from '@nestjs/common';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';
 import type { RunRecord } from '../run/index.js';
@@ -52,7 +52,7 @@ type EndingRun = Pick<RunRecord, 'id' | 'tenant' | 'sessionId'>;
 /** Administration of tool states, for all state managers. Contexts that the caller may not see are reported as not found. */
 @Injectable()
 export class ToolStateAdminService {
-  private readonly logger = new Logger('ToolState');
+  private readonly logger = new Log('ToolState');
 
   constructor(
     private readonly backends: StateBackendRegistry,

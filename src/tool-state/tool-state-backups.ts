@@ -1,19 +1,14 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type BeforeApplicationShutdown,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { AppError, messageOf } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { DAY_MS, newId, parseExactJson, RecurringWork } from '../kernel/index.js';
+import { replaceFile } from '../kernel/platform/durable-files.js';
 import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { prepareFolder } from '../persistence/index.js';
 import { Cipher } from '../security/index.js';
@@ -40,7 +35,7 @@ const WHOLE_HISTORY = 10_000_000;
 /** Periodic file backups of all tool states, retained for some days. */
 @Injectable()
 export class ToolStateBackups implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('ToolState');
+  private readonly logger = new Log('ToolState');
   private readonly folder: string;
   private work: RecurringWork | undefined;
 
@@ -84,7 +79,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, BeforeApplicati
     try {
       await pipeline(Readable.from(this.lines()), createGzip(), createWriteStream(partial, { mode: 0o600 }));
       await forceToDisk(partial);
-      await rename(partial, path);
+      await replaceFile(partial, path);
       return path;
     } catch (error) {
       await rm(partial, { force: true });

@@ -1,11 +1,5 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type BeforeApplicationShutdown,
-} from '@nestjs/common';
-import { messageOf } from '../errors/index.js';
+import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { Database, OutboxRelay } from '../persistence/index.js';
@@ -24,7 +18,7 @@ const YOUNG_MS = 5_000;
 /** Background maintenance of states: deletes expired contexts and applies pending changes. */
 @Injectable()
 export class ToolStateMaintenanceService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('ToolState');
+  private readonly logger = new Log('ToolState');
   private readonly relay: OutboxRelay<StateOwner, PendingStateChange>;
   private cleanup: RecurringWork | undefined;
 
@@ -32,17 +26,17 @@ export class ToolStateMaintenanceService implements OnApplicationBootstrap, Befo
     @Inject(toolStateConfig.KEY) private readonly config: ToolStateConfig,
     private readonly backends: StateBackendRegistry,
     private readonly used: UsedBackendService,
-    database: Database,
+    private readonly database: Database,
     cipher: Cipher,
   ) {
     const outbox = new StateOutbox(database, cipher);
     this.relay = new OutboxRelay(outbox, (owner, pending) => this.apply(owner.context_id, pending));
   }
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     const { cleanupIntervalMs, sync } = this.config;
-    if (cleanupIntervalMs !== null) this.startCleanup(cleanupIntervalMs);
-    this.relay.start({
+    if (cleanupIntervalMs !== null) await this.startCleanup(cleanupIntervalMs);
+    await this.relay.start({
       everyMs: sync.intervalMs,
       ageMs: sync.isOnChange ? YOUNG_MS : 0,
       warn: (message) => this.logger.warn(`Failed to apply pending changes of tool states; retrying: ${message}`),
@@ -94,13 +88,14 @@ export class ToolStateMaintenanceService implements OnApplicationBootstrap, Befo
     if (other) throw storeNotConfigured(other.name);
   }
 
-  private startCleanup(intervalMs: number): void {
-    this.cleanup = new RecurringWork({
+  private async startCleanup(intervalMs: number): Promise<void> {
+    const cleanup = new RecurringWork({
       work: () => this.sweep().then(() => intervalMs),
       onFailure: (error) => this.logger.warn(`Failed to delete expired tool states; retrying: ${messageOf(error)}`),
       retryMs: intervalMs,
     });
-    this.cleanup.start(intervalMs);
+    this.cleanup = cleanup;
+    await this.database.onceOpen(() => cleanup.start(intervalMs));
   }
 }
 

@@ -34,7 +34,6 @@ export type { InputSource } from './input/input.types.js';
 export { createBoundedCheck, createBoundedInput, createValueCheck } from './input/schema-input.factory.js';
 export { jsonSchemaOf } from './input/standard-input.factory.js';
 export { anyPattern } from './name-pattern.parser.js';
-export { nearNames } from './near-name.mapper.js';
 export { attempt } from './attempt.policy.js';
 export { inputOf } from './registered-tool.factory.js';
 export { assertChanges, toStateData } from './stateful/state-data.mapper.js';
@@ -73,3 +72,8 @@ export type {
 export type { ToolOrigin } from './tool-origin.types.js';
 export { Retriever, retrieverTool } from './retriever.js';
 export type { Passage, RetrieveOptions, RetrieverToolOptions } from './retriever.js';
+export type { ToolLogger } from './call/tool-logger.factory.js';
+export type { ApprovalPredicate } from './tool.types.js';
+export type { ToolResources } from './tool.types.js';
+export type { StateInjection } from './stateful/state-argument.policy.js';
+export type { DtoClass } from './input/nested-class.accessor.js';

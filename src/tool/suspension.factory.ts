@@ -1,6 +1,5 @@
 import { AppError, messageOf } from '../errors/index.js';
 import { type JsonValue, parseExactJson } from '../kernel/index.js';
-import { createBoundedCheck } from './input/schema-input.factory.js';
 import type { SuspendOptions } from './tool.types.js';
 
 /** Maximum size of a memo, in bytes of JSON (UTF-8). */
@@ -29,18 +28,18 @@ export class UnknownOutcome {
  *
  *     if (!answer) return suspend({ question: 'Which of the two flights?', schema: { enum: ['LH1', 'KL2'] } });
  *
- * @throws AppError `TOOL_INVALID` for a blank question, an unusable schema, an invalid time, or a memo that is too long
- * or not JSON
+ * The call fails with `TOOL_INVALID` if the schema is unusable.
+ *
+ * @throws AppError `TOOL_INVALID` for a blank question, an invalid time, or a memo that is too long or not JSON
  */
 export function suspend(options: SuspendOptions): Suspension {
-  const { question, schema, expiresInMs, memo } = options;
+  const { question, expiresInMs, memo } = options;
   if (typeof question !== 'string' || question.trim() === '') {
     throw new AppError('TOOL_INVALID', 'suspend() needs a question for the person who is to answer.');
   }
   if (expiresInMs !== undefined && !(Number.isInteger(expiresInMs) && expiresInMs > 0)) {
     throw new AppError('TOOL_INVALID', `suspend() got expiresInMs ${expiresInMs}: use whole milliseconds from 1 on.`);
   }
-  if (schema) createBoundedCheck(schema);
   return new Suspension(memo === undefined ? options : { ...options, memo: asJson(memo) });
 }
 

@@ -1,5 +1,5 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { messageOf } from '../errors/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Log, messageOf } from '../errors/index.js';
 import { agentConfig, type AgentConfig, ConfiguredSecrets } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type Admission, CallPlace, enterPlace, isQueueTimeout, queueTimeoutOf } from './call/call-place.policy.js';
@@ -42,7 +42,7 @@ export type ToolResultConfig = Pick<AgentConfig, 'maxImageBytes' | 'maxFileBytes
  */
 @Injectable()
 export class ToolExecutor {
-  private readonly logger = new Logger('ToolExecutor');
+  private readonly logger = new Log('ToolExecutor');
   /** Maximum size of all images of one result, in bytes. */
   readonly maxImageBytes: number;
   private readonly limits: ResultLimits;

@@ -1,7 +1,8 @@
+import { nearNames } from '../kernel/index.js';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AgentCheckService, AgentRegistry, type AgentDefinitionInput } from '../agent/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import { nearNames, ToolRegistry } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
 import { CodeRegistry } from './code/code.registry.js';
 import type { WorkDefinition } from './definition/node.schema.js';
 import type { WorkflowMistake } from './graph/workflow-graph.factory.js';

@@ -16,7 +16,7 @@ export class AgentHost {
 
   async start(options: CreateAgentOptions, script?: readonly Scripted[]): Promise<Agent> {
     const chatModel = script && new ScriptedChatModel(script);
-    const agent = await createAgent({ env: this.environment(), ...(chatModel && { chatModel }), ...options });
+    const agent = await createAgent({ config: this.environment(), ...(chatModel && { chatModel }), ...options });
     this.agents.push(agent);
     return agent;
   }

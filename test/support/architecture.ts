@@ -75,6 +75,7 @@ function faultyFiles(): Record<string, string> {
         '@modelcontextprotocol/server',
         '@nestjs/event-emitter',
         'saxes',
+        'cross-spawn',
       ]),
     ].join('\n'),
     'src/mcp-server/protocol/handler.ts': 'export {};',

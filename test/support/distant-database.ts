@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EntitySchema, ObjectLiteral } from 'typeorm';
+import type { EntitySchemaOptions, ObjectLiteral } from 'typeorm';
 import {
   Database,
   type CommitOptions,
@@ -26,7 +26,7 @@ export class DistantDatabase extends Database {
     await turns(this.delay());
     return rows;
   }
-  override table<T extends ObjectLiteral>(schema: EntitySchema<T>): Table<T> {
+  override table<T extends ObjectLiteral>(schema: EntitySchemaOptions<T>): Table<T> {
     return this.near.table(schema);
   }
   protected override run<Result>(statement: () => Promise<Result>): Promise<Result> {

@@ -1,5 +1,5 @@
 const SUFFIXES =
-  'module controller service registry explorer accessor executor engine protocol processor node parser loader factory builder decorator guard interceptor pipe filter indicator policy wrapper mapper handler store client model tool entity migration dto schema types error config'.split(
+  'module controller service data registry explorer accessor executor engine protocol processor node parser loader factory builder decorator guard interceptor pipe filter indicator policy wrapper mapper handler store client model tool entity migration dto schema types error config'.split(
     ' ',
   );
 const VAGUE = ['util', 'utils', 'helper', 'helpers', 'misc', 'common'];

@@ -48,7 +48,7 @@ async function relayTo(url) {
 const relay = which === 'lost' ? await relayTo(env.REDIS_URL) : undefined;
 if (relay) env.REDIS_URL = relay.url;
 try {
-  const agent = await createAgent({ env, logger: false, ...cases[which] });
+  const agent = await createAgent({ config: env, logger: false, ...cases[which] });
   if (relay) await agent.chat('6*7');
   relay?.disconnect();
   await agent.close();

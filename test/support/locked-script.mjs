@@ -1,12 +1,14 @@
-// Creates an agent that cannot start: on the database of another process, or with a wrong policy. `caught` and `policy` print
-// the message of the error; else Node reports it.
+// Fails on the database of another process (with `call` in a call), or with a wrong policy. `caught` and `policy` print the
+// message of the error; else Node reports it.
 import { createAgent } from '../../dist/index.js';
 
-const [, , dataDir, isCaught] = process.argv;
+const [, , dataDir, mode] = process.argv;
 const securityPolicy = { allow: true };
 const created = createAgent({
-  env: { DATA_DIR: dataDir, LLM_PROVIDER: 'offline' },
-  ...(isCaught === 'policy' && { securityPolicy }),
+  config: { DATA_DIR: dataDir, LLM_PROVIDER: 'offline' },
+  requireStore: mode !== 'call',
+  ...(mode === 'policy' && { securityPolicy }),
 });
-if (isCaught) await created.catch(({ message }) => process.stderr.write(`${message}\n`));
+if (mode === 'call') await (await created).chat('x');
+else if (mode) await created.catch(({ message }) => process.stderr.write(`${message}\n`));
 else await created;

@@ -1,4 +1,4 @@
-import type { EntitySchema, ObjectLiteral } from 'typeorm';
+import type { EntitySchemaOptions, ObjectLiteral } from 'typeorm';
 import {
   Database,
   type CommitOptions,
@@ -53,7 +53,7 @@ export class MortalDatabase extends Database {
   query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
     return this.isDead ? this.silence : this.real.query(sql, params);
   }
-  override table<T extends ObjectLiteral>(schema: EntitySchema<T>): Table<T> {
+  override table<T extends ObjectLiteral>(schema: EntitySchemaOptions<T>): Table<T> {
     return this.real.table(schema);
   }
   protected override run<Result>(statement: () => Promise<Result>): Promise<Result> {

@@ -21,31 +21,38 @@ const run = promisify(execFile);
 /** Packages for compilation that every consumer has. */
 const COMPILING = ['typescript', '@types/node'];
 
+/** Packs the package into a folder. @returns the path of the tarball */
+export async function packInto(folder: string): Promise<string> {
+  buildIfStale();
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
+  return join(folder, Object.values(JSON.parse(stdout) as Record<string, { filename: string }>)[0]!.filename);
+}
+
 /** A project in a folder of its own with the packed package and its declared dependencies only. */
 export class PackedConsumer {
   private constructor(
     readonly folder: string,
     /** The paths in the tarball. */
     readonly files: readonly string[],
+    readonly tarball: string,
   ) {}
 
   /** @param source folder of the project's files @param more further packages of the project */
   static async create(source: string, more: readonly string[] = []): Promise<PackedConsumer> {
-    buildIfStale();
     const folder = mkdtempSync(join(tmpdir(), 'jackdaw-consumer-'));
     cpSync(source, folder, { recursive: true });
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
-    const packed = Object.values(JSON.parse(stdout) as Record<string, { filename: string }>)[0]!.filename;
+    const tarball = await packInto(folder);
     const home = join(folder, 'node_modules', 'jackdaw');
     mkdirSync(home, { recursive: true });
-    await run('tar', ['-xzf', join(folder, packed), '-C', home, '--strip-components=1']);
-    const { stdout: listed } = await run('tar', ['-tzf', join(folder, packed)]);
+    await run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1']);
+    const { stdout: listed } = await run('tar', ['-tzf', tarball]);
     const consumer = new PackedConsumer(
       folder,
       listed
         .trim()
         .split('\n')
         .map((path) => path.replace('package/', '')),
+      tarball,
     );
     const { dependencies, peerDependencies, peerDependenciesMeta } = consumer.package();
     const required = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);

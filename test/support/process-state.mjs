@@ -19,7 +19,7 @@ const BUILT_INS = new Map([
 const EMITTERS = Object.entries({ process, stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
 
 /** Every value on which other code of the process may depend, by its name. */
-function snapshot() {
+function snapshot(nest = {}) {
   const all = membersOf(globalThis, 'globalThis');
   for (const [name, value] of BUILT_INS) {
     all.push(...membersOf(value, name));
@@ -31,6 +31,7 @@ function snapshot() {
     const events = emitter.eventNames().filter((event) => typeof event === 'string');
     for (const event of events) all.push([`${name}.on(${event})`, emitter.rawListeners(event)]);
   }
+  for (const [name, object] of Object.entries(nest)) all.push(...membersOf(object, name));
   return new Map([...all, ['process.cwd()', [process.cwd()]], ['process.exitCode', [process.exitCode]]]);
 }
 
@@ -51,24 +52,29 @@ await fetch('http://127.0.0.1:1').catch(() => undefined);
 const before = snapshot();
 const { createAgent } = await import('../../dist/index.js');
 const imported = snapshot();
+// All Nest applications of the process share its logger and its factory.
+const { Logger } = await import('@nestjs/common');
+const { NestFactory } = await import('@nestjs/core');
+const nest = { Logger, NestFactory };
+const hosted = snapshot(nest);
 const program = fileURLToPath(new URL('mcp/scripted-server.mjs', import.meta.url));
 const stdio = { command: process.execPath, args: [program] };
 const env = { LLM_PROVIDER: 'offline' };
 const agent = await createAgent({
-  env,
+  config: env,
   builtinTools: true,
-  logger: false,
   mcpServers: [{ name: 'local', enabled: true, type: 'stdio', stdio }],
   mcp: { enabled: true, name: 'local' },
 });
 await agent.chat('What is 6*7?');
-await createAgent({ env: { ...env, PORT: 'x' }, logger: false }).catch(() => undefined);
-const started = snapshot();
+await createAgent({ config: { ...env, PORT: 'x' }, logger: false }).catch(() => undefined);
+const started = snapshot(nest);
+new Logger('Host').log('A line of the host');
 await agent.close();
-const closed = snapshot();
+const closed = snapshot(nest);
 const result = {
   imported: differences(before, imported),
-  started: differences(imported, started),
-  closed: differences(imported, closed),
+  started: differences(hosted, started),
+  closed: differences(hosted, closed),
 };
-process.stdout.write(`${JSON.stringify(result)}\n`);
+process.stdout.write(`\n${JSON.stringify(result)}`);

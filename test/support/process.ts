@@ -45,7 +45,7 @@ export class ServerProcess extends JackdawClient {
   private constructor(private readonly child: ChildProcess) {
     super();
     running.add(this);
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => this.change(() => (this.stderr += text)));
     createInterface({ input: child.stdout! }).on('line', (line) => this.change(() => this.lines.push(line)));
     this.ended = new Promise((resolve) => {
       child.once('close', (code, signal) => {
@@ -56,12 +56,13 @@ export class ServerProcess extends JackdawClient {
     });
   }
 
-  /** Starts a script with these variables and no other of ours. */
-  static start(script: string, env: Env, args: readonly string[] = []): ServerProcess {
+  /** Starts a script with these variables and no other of ours. @param cwd its working directory, by default ours */
+  static start(script: string, env: Env, args: readonly string[] = [], cwd?: string): ServerProcess {
     const { PATH = '', HOME = '' } = process.env;
     return new ServerProcess(
       spawn(process.execPath, [script, ...args], {
         env: { PATH, HOME, NODE_COMPILE_CACHE: CODE_CACHE, LOG_LEVEL: 'silent', ...env },
+        ...(cwd !== undefined && { cwd }),
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
@@ -82,9 +83,21 @@ export class ServerProcess extends JackdawClient {
     return this.lines.find((line) => line.startsWith('ready '))!.slice('ready '.length);
   }
 
+  get output(): string {
+    return `${this.lines.join('\n')}\n${this.stderr}`;
+  }
+
   /** Waits for a line that starts so. Throws when the process ends without it. */
-  async waitForLine(start: string): Promise<void> {
-    const isThere = () => this.lines.some((line) => line.startsWith(start));
+  waitForLine(start: string): Promise<void> {
+    return this.waitUntil(() => this.lines.some((line) => line.startsWith(start)), start);
+  }
+
+  /** Waits for this text in either output. Throws as `waitForLine`. */
+  waitForOutput(text: RegExp): Promise<void> {
+    return this.waitUntil(() => text.test(this.output), String(text));
+  }
+
+  private async waitUntil(isThere: () => boolean, expected: string): Promise<void> {
     await new Promise<void>((resolve) => {
       const check = () => {
         if (!isThere() && !this.hasEnded) return;
@@ -94,7 +107,7 @@ export class ServerProcess extends JackdawClient {
       this.waiters.add(check);
       check();
     });
-    if (!isThere()) throw new Error(`The process ended without "${start}":\n${this.lines.join('\n')}\n${this.stderr}`);
+    if (!isThere()) throw new Error(`The process ended without "${expected}":\n${this.output}`);
   }
 
   /** Sends a signal, by default SIGKILL, and waits for the end. */

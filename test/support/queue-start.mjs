@@ -20,7 +20,11 @@ await once(relay, 'listening');
 const url = new URL(target);
 url.host = `127.0.0.1:${relay.address().port}`;
 const { config } = loadConfig({ env: { DATABASE_URL: url.href } });
-const queue = new BullRunQueue(config.run, config.database);
+const queue = new BullRunQueue(config.run, config.database, {
+  schema: 'public',
+  key: 'public',
+  connection: { connectionString: url.href, options: '' },
+});
 const start = () =>
   queue
     .start(['queue-start'], [], async () => 'done')

@@ -76,6 +76,20 @@ const cases = {
       await after(turns, app);
     }
   },
+  /** Closes an application that was never initialised, and one while it starts. */
+  async created() {
+    for (const isStarted of [false, true]) {
+      const app = await NestFactory.create(moduleOf({}), new FastifyAdapter(), {
+        logger: ['error'],
+        abortOnError: false,
+      });
+      app.enableShutdownHooks(['SIGTERM']);
+      // Fastify refuses a start after its close, or never ends it.
+      if (isStarted) app.init().catch(() => undefined);
+      await Promise.all([app.close(), app.close()]);
+      await app.close();
+    }
+  },
   async chat() {
     for (const turns of MOMENTS) {
       const app = await open();
@@ -101,10 +115,10 @@ const cases = {
     await app.close();
   },
   async agent() {
-    for (const turns of MOMENTS) await after(turns, await createAgent({ env }));
+    for (const turns of MOMENTS) await after(turns, await createAgent({ config: env }));
   },
   async two() {
-    const [a, b] = await Promise.all([createAgent({ env }), createAgent({ env, builtinTools: true })]);
+    const [a, b] = await Promise.all([createAgent({ config: env }), createAgent({ config: env, builtinTools: true })]);
     const asked = b.chat('What is 6*7?').catch((error) => error);
     await a.close();
     const { content } = await asked;
@@ -112,7 +126,7 @@ const cases = {
     await b.close();
   },
   async mcp() {
-    for (const turns of MOMENTS) await after(turns, await createAgent({ env, mcpServers: [silent] }));
+    for (const turns of MOMENTS) await after(turns, await createAgent({ config: env, mcpServers: [silent] }));
     const app = await open({ mcpServers: [silent] });
     await new Promise((resolve) => setTimeout(resolve, 80));
     await app.close();

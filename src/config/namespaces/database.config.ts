@@ -1,6 +1,6 @@
-import { pattern } from '../env-value.schema.js';
+import { integer, pattern } from '../env-value.schema.js';
 import { compact, type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
-import { databaseKind, databaseUrl, redisUrl, sessionStoreChoice } from '../store-url.schema.js';
+import { databaseKind, databaseSchema, databaseUrl, redisUrl, sessionStoreChoice } from '../store-url.schema.js';
 
 /** Variables that affect data in the database: applications that share it must have the same values. */
 const SHARED_VARIABLES = [
@@ -15,6 +15,9 @@ const SHARED_VARIABLES = [
   'ACCESS_LOG_RETENTION_DAYS',
 ];
 
+/** Time of a process between the end of its runs and its own end, in ms. */
+const AFTER_SHUTDOWN_MS = 2_000;
+
 /** The journal's database. Without `url` it is the SQLite file `jackdaw.db` in `dataDir`. */
 export const databaseConfig = namespace(
   'jackdaw.database',
@@ -26,26 +29,46 @@ export const databaseConfig = namespace(
     DATABASE_URL: databaseUrl().optional().meta({
       isSecret: true,
       description:
-        'Database: `sqlite:./file`, `postgres://user:password@host/database` or `mariadb://…` (`sslmode` and `sslrootcert` as parameters); without it the file `jackdaw.db` in `DATA_DIR`',
+        'Database: `sqlite:./file`, `postgres://user:password@host/database` or `mariadb://…` (`sslmode` and `sslrootcert` as parameters, for PostgreSQL also `schema`); without it the file `jackdaw.db` in `DATA_DIR`',
     }),
+    DATABASE_SCHEMA: databaseSchema()
+      .optional()
+      .describe(
+        'Schema of the tables in a PostgreSQL database, created if it is missing. By default the first of the search path, `public`; in a host application `jackdaw`',
+      ),
+    DATABASE_POOL_SIZE: integer(2, 1000)
+      .default(10)
+      .describe(
+        'Maximum connections of this process to PostgreSQL or MariaDB for statements, opened when they are needed; further connections in docs/platforms.md',
+      ),
     REDIS_URL: redisUrl().optional().meta({
       isSecret: true,
       description:
         '`redis://` or `rediss://` URL; moves the run queue and the bus between processes to Redis. Required for several processes on one MariaDB, optional on PostgreSQL',
     }),
   },
-  (env, { values, nameOf }) => ({
+  (env, { values, nameOf, isHost, whenLocked, keepAlive }) => ({
     dataDir: env.DATA_DIR,
     kind: databaseKind(env.DATABASE_URL),
     /** Whether several processes share the database as a cluster. */
     isShared: isCluster(env),
-    ...compact({ url: env.DATABASE_URL, redisUrl: env.REDIS_URL }),
+    /** Whether new tables in PostgreSQL get a schema of their own, as the others are a host application's. */
+    hasOwnSchema: isHost,
+    ...compact({ url: env.DATABASE_URL, schema: env.DATABASE_SCHEMA, redisUrl: env.REDIS_URL }),
+    poolSize: env.DATABASE_POOL_SIZE,
+    /** Whether an idle application keeps the process alive; in a cluster it then takes runs of other processes. */
+    keepsProcess: keepAlive ?? isCluster(env),
+    /** Behaviour if another process owns the database. */
+    whenLocked,
+    /** Time in which an owner that stops has released the database, in ms. */
+    lockWaitMs: Number(values['SHUTDOWN_TIMEOUT_MS']) + AFTER_SHUTDOWN_MS,
     /** By variable. Applications of one process share a database only if these values are equal. */
     sharedSettings: effectiveSettings(values),
     /** The names of the variables, for errors. */
     variableNames: {
       DATA_DIR: nameOf('DATA_DIR'),
       DATABASE_URL: nameOf('DATABASE_URL'),
+      DATABASE_SCHEMA: nameOf('DATABASE_SCHEMA'),
       REDIS_URL: nameOf('REDIS_URL'),
     },
   }),

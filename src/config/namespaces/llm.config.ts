@@ -17,8 +17,6 @@ import { proxyOf, securityConfig } from './security.config.js';
 import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';
 
 const HOUR_MS = 3_600_000;
-/** Upper limit for a provider's `Retry-After`. */
-const MAX_RETRY_DELAY_MS = 60_000;
 
 const MODEL_VARIABLES = {
   ...PROVIDER_VARIABLES,
@@ -45,14 +43,21 @@ const MODEL_VARIABLES = {
   LLM_RETRY_DELAY_MS: integer(0, 60_000, 'ms')
     .default(500)
     .describe(
-      'Maximum delay before the second attempt, in ms; it doubles with each further one, with random jitter. A provider’s `Retry-After` takes precedence; 60 s at most',
+      'Maximum delay before the second attempt, in ms; it doubles with each further one, with random jitter. A provider’s `Retry-After` takes precedence, with up to 25 % more',
     ),
+  LLM_RETRY_MAX_WAIT_MS: integer(0, HOUR_MS, 'ms')
+    .default(10_000)
+    .describe('Longest wait for the next attempt, in ms: a call whose provider asks for more fails at once'),
   LLM_BREAKER_FAILURES: integer(0, 1000)
     .default(5)
-    .describe('Consecutive failures that open the circuit breaker of a model; 0 disables it'),
+    .describe(
+      'Consecutive time-outs, refused connections or replies 502 to 504 that open the circuit breaker of a model with a fallback; 0 disables circuit breakers. Without a fallback it opens when 60 % of at least 20 requests within 10 s failed',
+    ),
   LLM_BREAKER_RESET_MS: integer(1, HOUR_MS, 'ms')
-    .default(30_000)
-    .describe('Time after which an open circuit breaker permits one trial call, in ms'),
+    .default(15_000)
+    .describe(
+      'Longest pause of an open circuit breaker, in ms. The first pause is 0.5 s, and doubles; without a fallback one request a second is permitted meanwhile',
+    ),
   LLM_CONCURRENCY: integer(0, 100_000)
     .default(0)
     .describe('Maximum concurrent calls of a process to one provider; 0 means no limit'),
@@ -191,8 +196,12 @@ function resilienceOf(env: ModelValues) {
     connectTimeoutMs: env.LLM_CONNECT_TIMEOUT_MS,
     concurrency: env.LLM_CONCURRENCY,
     queueLimit: env.LLM_QUEUE_LIMIT,
-    breaker: { failures: env.LLM_BREAKER_FAILURES, resetMs: env.LLM_BREAKER_RESET_MS },
-    retry: { maxAttempts: env.LLM_MAX_ATTEMPTS, baseDelayMs: env.LLM_RETRY_DELAY_MS, maxDelayMs: MAX_RETRY_DELAY_MS },
+    breaker: { failures: env.LLM_BREAKER_FAILURES, maxPauseMs: env.LLM_BREAKER_RESET_MS },
+    retry: {
+      maxAttempts: env.LLM_MAX_ATTEMPTS,
+      baseDelayMs: env.LLM_RETRY_DELAY_MS,
+      maxDelayMs: env.LLM_RETRY_MAX_WAIT_MS,
+    },
     fallback: env.LLM_FALLBACK ?? [],
   };
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { MOST_STATE_BYTES } from '../../kernel/index.js';
 import { choice, flag, integer, pattern } from '../env-value.schema.js';
 import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { databaseKind, redisUrl } from '../store-url.schema.js';
@@ -7,9 +8,6 @@ import { databaseConfig, isCluster } from './database.config.js';
 
 /** Maximum delay of a timer, in ms. */
 const MAX_MS = 2 ** 31 - 1;
-
-/** Maximum bytes (UTF-8) of a state as JSON; the same limit as for a call's result, with which it is journaled. */
-export const MOST_STATE_BYTES = 4 * 1024 * 1024;
 
 /** The supported formats; `pickle` is refused with the reason. */
 function stateFormat() {

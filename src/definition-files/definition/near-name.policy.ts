@@ -1,4 +1,4 @@
-import { nearNames } from '../../tool/index.js';
+import { nearNames } from '../../kernel/index.js';
 
 /** Suggests similar names, as `; did you mean x?`, or lists all names. */
 export function nearName(name: string, known: readonly string[]): string {

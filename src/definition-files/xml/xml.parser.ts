@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { SaxesParser } from 'saxes';
 import { XmlError } from './xml.error.js';
 import type { XmlElement } from './xml-element.types.js';
 
@@ -23,9 +23,7 @@ export function parseXml(text: string): XmlElement {
   return new DocumentReader(text).read();
 }
 
-/** Loads the parser on demand. */
 function createParser() {
-  const { SaxesParser } = createRequire(import.meta.url)('saxes') as typeof import('saxes');
   // Forces the rules of XML 1.0; otherwise the declared version would select those of 1.1.
   return new SaxesParser({ position: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
 }

@@ -1,6 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { OwnEventListener } from '../../agent/index.js';
-import { AppError, messageOf } from '../../errors/index.js';
+import { AppError, messageOf, Log } from '../../errors/index.js';
 import { fieldMistake } from '../../kernel/index.js';
 import { eventTypesOf, RunListenerRegistry, type RunNoticeListener } from '../../run/index.js';
 
@@ -14,7 +14,7 @@ const NAME = /^[\p{L}\p{N}_.:-]{1,128}$/u;
 /** Listeners of run events and of events that the application dispatches itself, in this process. */
 @Injectable()
 export class OwnEventRegistry {
-  private readonly logger = new Logger('OwnEvent');
+  private readonly logger = new Log('OwnEvent');
   private readonly listening = new Map<string, readonly OwnEventListener[]>();
   private readonly relays: Relay[] = [];
 

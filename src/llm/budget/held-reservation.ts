@@ -1,4 +1,4 @@
-import type { Logger } from '@nestjs/common';
+import type { Log } from '../../errors/index.js';
 import type { Usage } from '../chat.types.js';
 import { toUnits } from '../wrappers/cost.policy.js';
 import { replyUsedUp } from './budget.error.js';
@@ -25,7 +25,7 @@ interface Held {
 
 interface Tools {
   readonly store: BudgetStore;
-  readonly logger: Logger;
+  readonly logger: Log;
   /** Releases the reservations of crashed processes. @returns their number */
   readonly expire: () => Promise<number>;
 }

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { insertAll, type Database, type Statement } from '../../persistence/index.js';
 import { BudgetLedger, type BookedEntry, type BookedSum } from './budget-ledger.builder.js';
 import { runIdOf, toTotalRow } from './budget-row.mapper.js';
@@ -21,7 +20,7 @@ const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.toke
  * adds it to the totals; usage without a journal is written separately. Reservations do not survive a crash.
  */
 export class OwnBudgetStore extends BudgetStore {
-  private readonly logger = new Logger(OwnBudgetStore.name);
+  private readonly logger = new Log(OwnBudgetStore.name);
   private readonly ledger = new BudgetLedger(HELD);
   private readonly loader: BudgetSumLoader;
   private changedAt = 0;

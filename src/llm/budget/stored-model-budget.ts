@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { newId } from '../../kernel/index.js';
 import type { LlmConfig } from '../../config/index.js';
 import type { CallAccount } from '../chat.types.js';
@@ -27,7 +26,7 @@ const PRUNE_EVERY = 500;
 
 /** Budgets with totals in a store; exact with any number of processes. */
 export class StoredModelBudget extends ModelBudget {
-  private readonly logger = new Logger(StoredModelBudget.name);
+  private readonly logger = new Log(StoredModelBudget.name);
   /** Prefix of the holders of this process; unique. */
   private readonly id = newId();
   private reservations = 0;

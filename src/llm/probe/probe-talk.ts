@@ -1,3 +1,4 @@
+import { steadyNow } from '../../kernel/index.js';
 import type { LlmConfig } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import type { ChatModel } from '../chat-model.js';
@@ -57,7 +58,7 @@ export class ProbeTalk {
     const timer = setTimeout(() => deadline.abort(tooLate(timeoutMs)), timeoutMs);
     const options: CallOptions = {
       signal: AbortSignal.any([this.signal, deadline.signal]),
-      deadlineAt: Date.now() + timeoutMs,
+      deadlineAt: steadyNow() + timeoutMs,
     };
     try {
       const result = isStreamed ? await this.read(model, request, options) : await model.generate(request, options);

@@ -1,5 +1,5 @@
 import { brotliDecompressSync } from 'node:zlib';
-import { PIECES, ROW_COSTS } from './piece-table.mapper.js';
+import { PIECES, ROW_COSTS } from './piece-table.data.js';
 
 const NO_TEXT = 0x811c_9dc5 | 0;
 /** 2^32 divided by the golden ratio: the high bits of a product depend on all bits of the factor. */

@@ -1,4 +1,5 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { llmConfig, type LlmConfig } from '../../config/index.js';
 import { EstimatedTokenCounter } from './estimated-token-counter.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
@@ -13,7 +14,7 @@ const LOAD_AFTER_MS = 1000;
 /** The token counters by model. The first use of a model loads its vocabulary once for the process. */
 @Injectable()
 export class TokenCounterRegistry implements OnApplicationShutdown {
-  private readonly logger = new Logger(TokenCounterRegistry.name);
+  private readonly logger = new Log(TokenCounterRegistry.name);
   private readonly estimate = new EstimatedTokenCounter();
   private readonly exact = new Map<VocabularyName, Promise<TokenCounter>>();
   private readonly loaded = new Map<VocabularyName, TokenCounter>();

@@ -1,4 +1,4 @@
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import type { ParameterName } from '../chat.types.js';
 import { REASONING_OFF, type FieldChange, type FieldChanges } from './adapted-request.builder.js';
 import type { FittedTools } from './fitted-request.factory.js';
@@ -29,7 +29,7 @@ const VERSION_ADDED = '/v1 is added to the base URL';
 
 /** The changes of requests that providers required in this process. */
 export class AdaptationRegistry {
-  private readonly logger = new Logger(AdaptationRegistry.name);
+  private readonly logger = new Log(AdaptationRegistry.name);
   private readonly known = new Map<string, Adaptation>();
   private readonly versions = new Map<string, { readonly provider: string; readonly isNeeded: boolean }>();
   private readonly omissions = new Map<string, ModelOmission>();

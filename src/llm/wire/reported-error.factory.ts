@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import type { AppError } from '../../errors/index.js';
+import { type AppError, Log } from '../../errors/index.js';
 import { toModelError } from './error.mapper.js';
 import type { WireAccess } from './wire-access.types.js';
 import { ProviderDetails } from './wire-failure.error.js';
@@ -9,7 +8,7 @@ export function toReportedError(thrown: unknown, access: WireAccess): AppError {
   const error = toModelError(thrown, access);
   if (error.cause instanceof ProviderDetails) {
     const { provider, model } = access;
-    const logger = new Logger('ModelProvider');
+    const logger = new Log('ModelProvider');
     logger.warn(`The provider ${provider} (model ${model}) sent details with its error: ${error.cause.message}`);
   }
   return error;

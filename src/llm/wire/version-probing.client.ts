@@ -1,3 +1,4 @@
+import { steadyNow } from '../../kernel/index.js';
 import type { CallOptions } from '../chat.types.js';
 import type { AdaptationRegistry } from './adaptation.registry.js';
 import type { WireResponse } from './fetch.client.js';
@@ -33,7 +34,7 @@ export class VersionProbingClient implements ModelClient {
   async send(body: Record<string, unknown>, options: CallOptions, spentMs = 0): Promise<WireResponse> {
     const known = this.adaptations.needsVersion(this.access);
     const needsVersion = known ?? false;
-    const start = Date.now();
+    const start = steadyNow();
     try {
       const response = await found(await this.clientAt(needsVersion).send(body, options, spentMs));
       this.adaptations.learnVersion(this.access, needsVersion);
@@ -41,7 +42,7 @@ export class VersionProbingClient implements ModelClient {
     } catch (failure) {
       if (!isUnknownPath(failure) || this.isAboutModel(failure)) throw failure;
       this.adaptations.forgetVersion(this.access, needsVersion);
-      return await this.sendOther(failure, !needsVersion, [body, options, spentMs + Date.now() - start]);
+      return await this.sendOther(failure, !needsVersion, [body, options, spentMs + steadyNow() - start]);
     }
   }
 

@@ -1,3 +1,4 @@
+import { steadyNow } from '../../kernel/index.js';
 import { ChatModel } from '../chat-model.js';
 import type {
   CallOptions,
@@ -88,15 +89,15 @@ export class WireChatModel extends ChatModel {
   private async send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
     const { settings } = this;
     const { adaptations } = settings;
-    const start = Date.now();
+    const start = steadyNow();
     const adapted = new AdaptedRequest(this.writer(request, stream), adaptations.of(settings));
     for (;;) {
       try {
-        const response = await this.client.send(adapted.body, options, Date.now() - start);
+        const response = await this.client.send(adapted.body, options, steadyNow() - start);
         if (adapted.found.size > 0) adaptations.learn(settings, adapted.found);
         return response;
       } catch (failure) {
-        const isLate = options.deadlineAt !== undefined && Date.now() >= options.deadlineAt;
+        const isLate = options.deadlineAt !== undefined && steadyNow() >= options.deadlineAt;
         if (!(failure instanceof StatusError) || isLate || !adapted.adapt(failure)) throw failure;
       }
     }

@@ -3,7 +3,7 @@ import type { ChatModel } from '../chat-model.js';
 import type { CircuitBreaker } from './circuit-breaker.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** Rejects calls while the model's circuit is open. */
+/** Rejects requests while the model's circuit is open. Retries are inside: those under way are not cut. */
 export class BreakingModel extends ModelWrapper {
   constructor(
     inner: ChatModel,
@@ -19,20 +19,18 @@ export class BreakingModel extends ModelWrapper {
 
   async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
     const isProbe = this.breaker.enter();
-    let failure: unknown = null;
-    let isWhole = false;
+    // A reader that leaves early counts neither as success nor as failure.
+    let outcome: unknown = null;
     try {
       for await (const part of this.inner.stream(request, options)) {
-        isWhole ||= part.type === 'finish';
-        if (isWhole) this.breaker.succeeded();
+        if (part.type === 'finish') outcome = undefined;
         yield part;
       }
     } catch (error) {
-      failure = error;
+      outcome = error;
       throw error;
     } finally {
-      // A reader that leaves early counts neither as success nor as failure.
-      if (!isWhole) this.breaker.ended(failure, isProbe);
+      this.breaker.ended(isProbe, outcome);
     }
   }
 }

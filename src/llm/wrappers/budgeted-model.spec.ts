@@ -16,6 +16,7 @@ import { ModelBudget, Reservation, type CallEnd } from '../budget/model-budget.j
 import type { CallAccount } from '../chat.types.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { CachingModel } from './caching-model.wrapper.js';
+import { RetryBudget } from './retry-budget.policy.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 
 const account = { tenant: 't', runId: 'r', sessionId: null, step: 'model:1' };
@@ -50,7 +51,12 @@ function budgeted(script: readonly Scripted[]) {
 
 it('reserves before each attempt and settles its outcome', async () => {
   const { budget, model } = budgeted([down(), says('fine')]);
-  const retrying = new RetryingModel(model, { maxAttempts: 2, baseDelayMs: 0, maxDelayMs: 0 });
+  const retrying = new RetryingModel(model, {
+    maxAttempts: 2,
+    baseDelayMs: 0,
+    maxDelayMs: 0,
+    budget: new RetryBudget(),
+  });
   await retrying.generate(REQUEST, { account });
   expect(budget.noted).toEqual(['r:model:1', REFUSED, 'r:model:1', 'fine']);
 });

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
+import { steadyNow } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type {
   CallOptions,
@@ -71,7 +72,7 @@ export class FallbackModel extends ModelWrapper {
   /** @throws the error itself if there is no fallback */
   private switchFrom(at: number, error: unknown, { signal, deadlineAt }: CallOptions): ModelSwitch {
     const [model, next] = [this.models[at]!, this.models[at + 1]];
-    const isLate = deadlineAt !== undefined && Date.now() >= deadlineAt;
+    const isLate = deadlineAt !== undefined && steadyNow() >= deadlineAt;
     if (!next || signal?.aborted || isLate || !(error instanceof AppError) || !SWITCHES.includes(error.code))
       throw error;
     return { from: nameOf(model), to: nameOf(next), code: error.code };

@@ -1,3 +1,4 @@
+import { steadyNow } from '../../kernel/index.js';
 import type { CallOptions } from '../chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 
@@ -29,7 +30,7 @@ export class GuardedEmbeddingModel extends EmbeddingModel {
   }
 
   embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
-    const latest = Date.now() + this.waitMs;
+    const latest = steadyNow() + this.waitMs;
     const limited = { ...options, deadlineAt: Math.min(options.deadlineAt ?? latest, latest) };
     const guarded = this.guards.reduce<() => Promise<EmbeddingResult>>(
       (call, guard) => () => guard(call, limited),

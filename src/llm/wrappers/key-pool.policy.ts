@@ -1,3 +1,5 @@
+import { steadyNow } from '../../kernel/index.js';
+
 /** Counts of keys by state, for operators; never contains a key. */
 export interface KeyPoolState {
   readonly total: number;
@@ -9,9 +11,9 @@ export interface KeyPoolState {
 
 interface PooledKey {
   readonly key: string;
-  /** Time of the last rate limit, epoch ms; 0 is never. */
+  /** Time of the last rate limit, by the steady clock; 0 is never. */
   limitedAt: number;
-  /** End of the cooldown, epoch ms. */
+  /** End of the cooldown, by the steady clock. */
   coolUntil: number;
   isRetired: boolean;
 }
@@ -35,7 +37,7 @@ export class KeyPool {
   }
 
   /** The usable keys, least recently rate-limited first. */
-  usable(now = Date.now()): string[] {
+  usable(now = steadyNow()): string[] {
     const free: string[] = [];
     for (const { key, isRetired, coolUntil } of this.keys) if (!isRetired && coolUntil <= now) free.push(key);
     return free;
@@ -46,14 +48,14 @@ export class KeyPool {
     return this.keys[0]?.key;
   }
 
-  /** Time at which the next key becomes usable, epoch ms; `null` if all keys are retired. */
+  /** Time at which the next key becomes usable, by the steady clock; `null` if all keys are retired. */
   nextAt(): number | null {
     const alive = this.keys.filter(({ isRetired }) => !isRetired);
     return alive.length === 0 ? null : Math.min(...alive.map(({ coolUntil }) => coolUntil));
   }
 
   /** Sets a rate-limited key aside for `ms`. */
-  cool(key: string, ms: number, now = Date.now()): void {
+  cool(key: string, ms: number, now = steadyNow()): void {
     const found = this.find(key);
     if (!found) return;
     found.limitedAt = now;
@@ -67,7 +69,7 @@ export class KeyPool {
     if (found) found.isRetired = true;
   }
 
-  state(now = Date.now()): KeyPoolState {
+  state(now = steadyNow()): KeyPoolState {
     return {
       total: this.keys.length,
       cooling: this.keys.filter(({ isRetired, coolUntil }) => !isRetired && coolUntil > now).length,

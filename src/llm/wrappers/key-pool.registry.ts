@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnModuleInit, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit, type OnModuleDestroy } from '@nestjs/common';
 import { unwatchFile, watchFile } from 'node:fs';
-import { messageOf } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import { keysIn, type ProviderAccess, llmConfig, type LlmConfig } from '../../config/index.js';
 import { KeyPool, type KeyPoolState } from './key-pool.policy.js';
 
@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 1000;
 /** The key pools of the providers with several keys or a key file. */
 @Injectable()
 export class KeyPoolRegistry implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger(KeyPoolRegistry.name);
+  private readonly logger = new Log(KeyPoolRegistry.name);
   private readonly pools = new Map<string, KeyPool>();
   private readonly files = new Map<string, string>();
 

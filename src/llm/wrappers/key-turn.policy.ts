@@ -1,4 +1,5 @@
 import { AppError } from '../../errors/index.js';
+import { steadyNow } from '../../kernel/index.js';
 import type { KeyPool } from './key-pool.policy.js';
 
 /** Cooldown of a rate-limited key without `Retry-After`, in ms. */
@@ -56,7 +57,7 @@ export class KeyTurns {
       const message = `Every API key of the provider ${provider} was refused; give others.`;
       return new AppError('MODEL_AUTHENTICATION', message, { cause, details: { provider, model } });
     }
-    const retryMs = Math.max(next - Date.now(), 1);
+    const retryMs = Math.max(next - steadyNow(), 1);
     const message = `Every API key of the provider ${provider} is rate limited; try again in ${Math.ceil(retryMs / 1000)} s.`;
     return new AppError('MODEL_RATE_LIMITED', message, {
       isRetryable: true,

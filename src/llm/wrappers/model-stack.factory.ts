@@ -13,7 +13,7 @@ import { BreakingModel } from './breaking-model.wrapper.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
 import { CachingModel } from './caching-model.wrapper.js';
-import { CircuitBreaker } from './circuit-breaker.policy.js';
+import { CircuitBreaker, type CircuitState } from './circuit-breaker.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
@@ -21,7 +21,9 @@ import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 import { assertPriced, isCosted, priceOf } from './price.policy.js';
 import { PricedModel } from './priced-model.wrapper.js';
-import { retried } from './retry.policy.js';
+import { RetryBudget } from './retry-budget.policy.js';
+import type { RetryRules } from './retry-delay.policy.js';
+import { retried, type Retries } from './retry.policy.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 
 /** Rules of an agent that override the configuration. */
@@ -33,9 +35,19 @@ export interface OwnRules {
 const MAX_CIRCUITS = 1000;
 
 type Layer = (model: ChatModel) => ChatModel;
+type Named = Pick<ChatModel, 'provider' | 'name'>;
+
+interface NamedBreaker {
+  /** `provider:model` */
+  readonly name: string;
+  readonly breaker: CircuitBreaker;
+}
+
+/** The states of a circuit, in the order of the requests that they admit. */
+const ADMITTING: Readonly<Record<CircuitState, number>> = { open: 0, half_open: 1, closed: 2 };
 
 /**
- * Creates models with all configured wrappers: cache, fallback, retry, circuit breaker, concurrency limit, budget and
+ * Creates models with all configured wrappers: cache, fallback, circuit breaker, retry, concurrency limit, budget and
  * price.
  */
 @Injectable()
@@ -43,7 +55,8 @@ export class ModelStackFactory {
   private readonly rules: LlmConfig['resilience'];
   private readonly prices: LlmConfig['prices'];
   private readonly isCosted: boolean;
-  private readonly breakers = new Map<string, CircuitBreaker>();
+  private readonly breakers = new Map<string, NamedBreaker>();
+  private readonly budgets = new Map<string, RetryBudget>();
   private readonly bulkheads = new Map<string, Bulkhead>();
 
   constructor(
@@ -65,8 +78,10 @@ export class ModelStackFactory {
    * @throws AppError `CONFIG_INVALID`, as the registry
    */
   create(settings: ModelSettings, others: readonly ModelSettings[] = [], own: OwnRules = {}): ChatModel {
-    const first = this.dependable(settings, own);
-    const rest = others.map((one) => this.dependable(one, own));
+    const [first, ...rest] = [settings, ...others].map((one, at) => {
+      const hasFallback = at < others.length;
+      return this.dependable(one, { ...own, hasFallback });
+    }) as [ChatModel, ...ChatModel[]];
     const model = rest.length === 0 ? first : new FallbackModel(first, rest);
     return this.cache ? new CachingModel(model, this.cache) : model;
   }
@@ -81,9 +96,11 @@ export class ModelStackFactory {
     const model = this.accountedEmbedding(this.keyedEmbedding(settings));
     const { concurrency, breaker, retry } = this.rules;
     const guards: CallGuard[] = [];
+    const circuit = breaker.failures > 0 ? this.breaker(model, settings, false) : undefined;
+    const retries = this.retries(retry, model, circuit);
     if (concurrency > 0) guards.push((call, { signal }) => this.bulkhead(model).run(call, signal));
-    if (breaker.failures > 0) guards.push((call) => this.breaker(model).run(call));
-    if (retry.maxAttempts > 1) guards.push((call, options) => retried(call, retry, options));
+    if (retry.maxAttempts > 1) guards.push((call, options) => retried(call, retries, options));
+    if (circuit) guards.push((call) => circuit.run(call));
     return new GuardedEmbeddingModel(model, guards, waitMs);
   }
 
@@ -92,9 +109,14 @@ export class ModelStackFactory {
     return this.registry.names();
   }
 
-  /** States of all circuits, by `provider:model`. */
-  circuits(): ReadonlyMap<string, CircuitBreaker['state']> {
-    return new Map([...this.breakers].map(([name, breaker]) => [name, breaker.state]));
+  /** States of all circuits, by `provider:model`; of several with one name the one that admits least. */
+  circuits(): ReadonlyMap<string, CircuitState> {
+    const states = new Map<string, CircuitState>();
+    for (const { name, breaker } of this.breakers.values()) {
+      const { state } = breaker;
+      if (ADMITTING[state] <= ADMITTING[states.get(name) ?? 'closed']) states.set(name, state);
+    }
+    return states;
   }
 
   /** Changes of requests that providers required, by `provider:model`. */
@@ -107,8 +129,9 @@ export class ModelStackFactory {
     return this.registry.omittedTools();
   }
 
-  private dependable(settings: ModelSettings, own: OwnRules): ChatModel {
-    return this.layers(own).reduce((model, wrap) => wrap(model), this.accounted(this.keyed(settings)));
+  private dependable(settings: ModelSettings, own: OwnRules & { readonly hasFallback: boolean }): ChatModel {
+    const model = this.accounted(this.keyed(settings));
+    return this.layers(model, settings, own).reduce((inner, wrap) => wrap(inner), model);
   }
 
   /** Wraps a model with its price, if it has one, and with the budgets. */
@@ -128,14 +151,23 @@ export class ModelStackFactory {
   }
 
   /** Innermost first; without the disabled ones. */
-  private layers({ maxAttempts = this.rules.retry.maxAttempts }: OwnRules): readonly Layer[] {
-    const { concurrency, breaker } = this.rules;
-    const retry = { ...this.rules.retry, maxAttempts };
+  private layers(
+    model: ChatModel,
+    settings: ModelSettings,
+    { hasFallback, maxAttempts = this.rules.retry.maxAttempts }: OwnRules & { readonly hasFallback: boolean },
+  ): readonly Layer[] {
+    const circuit = this.rules.breaker.failures > 0 ? this.breaker(model, settings, hasFallback) : undefined;
+    const retries = this.retries({ ...this.rules.retry, maxAttempts }, model, circuit);
     return [
-      ...(concurrency > 0 ? [(model: ChatModel) => new BoundedModel(model, this.bulkhead(model))] : []),
-      ...(breaker.failures > 0 ? [(model: ChatModel) => new BreakingModel(model, this.breaker(model))] : []),
-      ...(retry.maxAttempts > 1 ? [(model: ChatModel) => new RetryingModel(model, retry)] : []),
+      ...(this.rules.concurrency > 0 ? [(inner: ChatModel) => new BoundedModel(inner, this.bulkhead(inner))] : []),
+      ...(maxAttempts > 1 ? [(inner: ChatModel) => new RetryingModel(inner, retries)] : []),
+      ...(circuit ? [(inner: ChatModel) => new BreakingModel(inner, circuit)] : []),
     ];
+  }
+
+  private retries(rules: RetryRules, { provider }: Named, circuit?: CircuitBreaker): Retries {
+    const budget = obtain(this.budgets, provider, () => new RetryBudget());
+    return { ...rules, budget, ...(circuit && { onRetry: (error) => circuit.attemptFailed(error) }) };
   }
 
   private keyed(settings: ModelSettings): ChatModel {
@@ -153,20 +185,25 @@ export class ModelStackFactory {
     return new PooledEmbeddingModel(pool, make, make(pool.first ?? ''));
   }
 
-  private breaker({ provider, name }: Pick<ChatModel, 'provider' | 'name'>): CircuitBreaker {
+  /** One circuit per provider, address and model, and apart from it one for the users that have a fallback. */
+  private breaker({ provider, name: model }: Named, { baseUrl }: ModelSettings, hasFallback: boolean): CircuitBreaker {
     // The number of models is unbounded, since requests name them.
     if (this.breakers.size >= MAX_CIRCUITS) dropClosed(this.breakers);
-    const key = `${provider}:${name}`;
-    return obtain(this.breakers, key, () => new CircuitBreaker(this.rules.breaker, `The model ${name} of ${provider}`));
+    const name = `${provider}:${model}`;
+    const key = JSON.stringify([name, baseUrl, hasFallback]);
+    const what = `the model ${model} of ${provider}`;
+    const { failures, maxPauseMs } = this.rules.breaker;
+    const create = () => ({ name, breaker: new CircuitBreaker({ failures, maxPauseMs }, what, hasFallback) });
+    return obtain(this.breakers, key, create).breaker;
   }
 
-  private bulkhead({ provider }: Pick<ChatModel, 'provider'>): Bulkhead {
+  private bulkhead({ provider }: Named): Bulkhead {
     return obtain(this.bulkheads, provider, () => new Bulkhead(this.rules, `The provider ${provider}`));
   }
 }
 
-function dropClosed(breakers: Map<string, CircuitBreaker>): void {
-  for (const [name, { state }] of breakers) if (state === 'closed') breakers.delete(name);
+function dropClosed(breakers: Map<string, NamedBreaker>): void {
+  for (const [key, { breaker }] of breakers) if (breaker.state === 'closed') breakers.delete(key);
 }
 
 function obtain<T>(all: Map<string, T>, key: string, make: () => T): T {

@@ -5,20 +5,25 @@ export interface RetryRules {
   readonly maxAttempts: number;
   /** Maximum delay before the second attempt, in ms; doubles with each further attempt. */
   readonly baseDelayMs: number;
-  /** Maximum delay, in ms; also limits the provider's `Retry-After`. */
+  /** Maximum delay, in ms. A longer `Retry-After` is not awaited. */
   readonly maxDelayMs: number;
 }
 
+/** Callers that a provider limits together must not return together: a random part of this share is added. */
+const JITTER = 0.25;
+
 /**
- * Delay before the next attempt, in ms: the provider's `Retry-After`, else exponential backoff with full jitter, a
- * random time between 0 and the doubled delay (AWS Architecture Blog, "Exponential Backoff And Jitter").
+ * Delay before the next attempt, in ms: the provider's `Retry-After` with up to 25 % more, else exponential backoff with full
+ * jitter, a random time between 0 and the doubled delay (AWS Architecture Blog, "Exponential Backoff And Jitter"). `null` if
+ * the provider asks for more than `maxDelayMs`.
  * @param attempt number of the failed attempt, counted from 1
  * @param random in [0, 1)
  */
-export function retryDelay(error: AppError, attempt: number, rules: RetryRules, random: number): number {
+export function retryDelay(error: AppError, attempt: number, rules: RetryRules, random: number): number | null {
   const retryAfterMs = error.details?.['retry_after_ms'];
-  if (typeof retryAfterMs === 'number') return Math.min(retryAfterMs, rules.maxDelayMs);
-  return Math.floor(random * Math.min(rules.baseDelayMs * 2 ** (attempt - 1), rules.maxDelayMs));
+  if (typeof retryAfterMs !== 'number')
+    return Math.floor(random * Math.min(rules.baseDelayMs * 2 ** (attempt - 1), rules.maxDelayMs));
+  return retryAfterMs > rules.maxDelayMs ? null : Math.ceil(retryAfterMs * (1 + random * JITTER));
 }
 
 /** Whether a retry may succeed. Rejected requests and open circuits are not retried. */

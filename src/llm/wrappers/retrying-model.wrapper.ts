@@ -1,23 +1,23 @@
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { ChatModel } from '../chat-model.js';
 import { ModelWrapper } from './model.wrapper.js';
-import { beforeNext, retried } from './retry.policy.js';
-import type { RetryRules } from './retry-delay.policy.js';
+import { beforeNext, retried, type Retries } from './retry.policy.js';
 
 /** Retries failed calls; a stream with emitted parts restarts. */
 export class RetryingModel extends ModelWrapper {
   constructor(
     inner: ChatModel,
-    private readonly rules: RetryRules,
+    private readonly retries: Retries,
   ) {
     super(inner);
   }
 
   generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
-    return retried(() => this.inner.generate(request, options), this.rules, options);
+    return retried(() => this.inner.generate(request, options), this.retries, options);
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    this.retries.budget.request();
     for (let attempt = 1; ; attempt++) {
       let hasShown = false;
       try {
@@ -25,9 +25,10 @@ export class RetryingModel extends ModelWrapper {
           hasShown ||= part.type !== 'finish';
           yield part;
         }
+        this.retries.budget.success();
         return;
       } catch (error) {
-        await beforeNext(error, attempt, this.rules, options);
+        await beforeNext(error, attempt, this.retries, options);
         if (hasShown) yield { type: 'restart' };
       }
     }

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { messageOf, toAppError, type ErrorCode } from '../../errors/index.js';
+import { type ErrorCode, Log, messageOf, toAppError } from '../../errors/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
@@ -22,7 +21,7 @@ export type ModelTrace = (call: TracedCall) => void;
 
 /** Reports every call to a listener. Errors of the listener are logged. */
 export class TracedModel extends ModelWrapper {
-  private readonly logger = new Logger('ModelTrace');
+  private readonly logger = new Log('ModelTrace');
 
   constructor(
     inner: ChatModel,

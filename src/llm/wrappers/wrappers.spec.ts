@@ -12,15 +12,16 @@ import {
 } from '../../../test/support/faulty-models.js';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
+import { steadyNow } from '../../kernel/index.js';
 import type { ChatResult } from '../chat.types.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
-import { BreakingModel } from './breaking-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
-import { CircuitBreaker } from './circuit-breaker.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
+import { RetryBudget } from './retry-budget.policy.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 
-const RULES = { maxAttempts: 3, baseDelayMs: 1000, maxDelayMs: 60_000 };
+const RULES = { maxAttempts: 3, baseDelayMs: 1000, maxDelayMs: 10_000 };
+const retries = () => ({ ...RULES, budget: new RetryBudget() });
 const START = 1_800_000_000_000;
 
 beforeEach(() => void jest.useFakeTimers({ now: START, doNotFake: ['nextTick', 'setImmediate'] }));
@@ -43,7 +44,7 @@ async function timed(work: Promise<ChatResult | unknown[]>): Promise<[unknown, n
 describe('retries', () => {
   const retrying = (script: readonly Scripted[]) => {
     const inner = new ScriptedChatModel(script);
-    return { inner, model: new RetryingModel(inner, RULES) };
+    return { inner, model: new RetryingModel(inner, retries()) };
   };
 
   it('wait a random part of an exponentially growing delay', async () => {
@@ -56,14 +57,31 @@ describe('retries', () => {
     expect(inner.requests).toHaveLength(3);
   });
 
-  it('wait for the provider’s retry delay, at most a minute', async () => {
+  it('wait for the provider’s retry delay and up to a quarter more, and not at all if it exceeds the limit', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.8);
     const delayed = retrying([busy(700), says('fine')]);
-    expect((await timed(delayed.model.generate(REQUEST)))[1]).toBeLessThanOrEqual(710);
-    const long = retrying([busy(3_600_000), says('fine')]);
-    const from = Date.now();
-    await timed(long.model.generate(REQUEST));
-    expect(Date.now() - from).toBeGreaterThanOrEqual(60_000);
-    expect(Date.now() - from).toBeLessThan(60_020);
+    const [answer, ms] = await timed(delayed.model.generate(REQUEST));
+    expect([answer, Math.round(ms / 10)]).toEqual(['fine', 84]);
+    const long = retrying([busy(10_001), says('late')]);
+    const from = steadyNow();
+    await expect(long.model.generate(REQUEST)).rejects.toMatchObject({ details: { retry_after_ms: 10_001 } });
+    expect(steadyNow() - from).toBe(0);
+  });
+
+  it('spend at most a fifth of the requests and a reserve of 50, and earn more by successes', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const attempts = async (script: readonly Scripted[], requests: number, budget: RetryBudget) => {
+      const inner = new ScriptedChatModel(script);
+      const model = new RetryingModel(inner, { ...RULES, budget });
+      for (let request = 0; request < requests; request++) await timed(model.generate(REQUEST));
+      return inner.requests.length;
+    };
+    const budget = new RetryBudget();
+    const outage = await attempts(Array.from({ length: 600 }, down), 200, budget);
+    expect(outage).toBeGreaterThan(200 + 50 + 35);
+    expect(outage).toBeLessThanOrEqual(200 + 50 + 40);
+    const half = Array.from({ length: 200 }, (_, at) => (at % 2 ? says('up') : down()));
+    expect(await attempts(half, 100, budget)).toBeGreaterThan(180);
   });
 
   it('end with the last error, and never repeat a rejected request', async () => {
@@ -79,7 +97,7 @@ describe('retries', () => {
 
   it('do not exceed the deadline, and stop immediately on abort', async () => {
     const late = retrying([busy(5000), says('late')]);
-    const [code, ms] = await timed(late.model.generate(REQUEST, { deadlineAt: Date.now() + 4999 }));
+    const [code, ms] = await timed(late.model.generate(REQUEST, { deadlineAt: steadyNow() + 4999 }));
     expect([code, ms]).toEqual(['MODEL_RATE_LIMITED', 0]);
     const given = retrying([busy(5000), says('late')]);
     const controller = new AbortController();
@@ -92,98 +110,10 @@ describe('retries', () => {
 
   it('restart a stream with emitted parts', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
-    const shown = new RetryingModel(new BreakingOffModel([breaksOff('wro'), down(), says('right')]), RULES);
+    const shown = new RetryingModel(new BreakingOffModel([breaksOff('wro'), down(), says('right')]), retries());
     expect((await timed(parts(shown)))[0]).toEqual(['wro', 'restart', 'right', 'right']);
-    const unseen = new RetryingModel(new BreakingOffModel([down(), says('right')]), RULES);
+    const unseen = new RetryingModel(new BreakingOffModel([down(), says('right')]), retries());
     expect((await timed(parts(unseen)))[0]).toEqual(['right', 'right']);
-  });
-});
-
-describe('a circuit breaker', () => {
-  const rules = { failures: 5, resetMs: 30_000 };
-  const breaking = (script: readonly Scripted[]) => {
-    const inner = new ScriptedChatModel(script);
-    const breaker = new CircuitBreaker(rules, 'The model "m"');
-    return { inner, breaker, model: new BreakingModel(inner, breaker) };
-  };
-  const five = () => Array.from({ length: 5 }, down);
-
-  it('opens after five consecutive failures, rejects immediately, and closes when the probe succeeds', async () => {
-    const { model, inner, breaker } = breaking([...five(), says('up')]);
-    for (let call = 0; call < 5; call++) expect(await outcome(model.generate(REQUEST))).toBe('MODEL_UNAVAILABLE');
-    expect(breaker.state).toBe('open');
-    await jest.advanceTimersByTimeAsync(29_000);
-    await expect(model.generate(REQUEST)).rejects.toMatchObject({
-      code: 'MODEL_CIRCUIT_OPEN',
-      details: { retry_after_ms: 1000 },
-    });
-    expect(inner.requests).toHaveLength(5);
-    await jest.advanceTimersByTimeAsync(1000);
-    expect(breaker.state).toBe('half_open');
-    expect(await outcome(model.generate(REQUEST))).toBe('up');
-    expect(breaker.state).toBe('closed');
-  });
-
-  it('admits one probe, and stays open if the probe fails', async () => {
-    let answer!: (result: ChatResult) => void;
-    const slow = () => new Promise<ChatResult>((resolve) => (answer = resolve));
-    const { model, inner, breaker } = breaking([...five(), down(), slow, says('more')]);
-    for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));
-    await jest.advanceTimersByTimeAsync(30_000);
-    expect(await outcome(model.generate(REQUEST))).toBe('MODEL_UNAVAILABLE');
-    expect(breaker.state).toBe('open');
-    await jest.advanceTimersByTimeAsync(30_000);
-    const probe = outcome(model.generate(REQUEST));
-    expect(await outcome(model.generate(REQUEST))).toBe('MODEL_CIRCUIT_OPEN');
-    answer(says('up'));
-    expect(await probe).toBe('up');
-    expect(await outcome(model.generate(REQUEST))).toBe('more');
-    expect(inner.requests).toHaveLength(8);
-  });
-
-  it('ignores rejections, rate limits and aborted calls, and a success resets the count', async () => {
-    const given = () => Promise.reject(new Error('away'));
-    const others = [refused(), busy(), deadKey(), given, given];
-    const { model, breaker } = breaking([...five().slice(1), ...others, says('up'), ...five().slice(1), given]);
-    for (let call = 0; call < 15; call++) await outcome(model.generate(REQUEST));
-    expect(breaker.state).toBe('closed');
-  });
-
-  it('observes streams: complete, broken, and not read to the end', async () => {
-    const script = [
-      ...Array.from({ length: 4 }, () => breaksOff('x')),
-      says('whole'),
-      ...Array.from({ length: 5 }, () => breaksOff('x')),
-    ];
-    const breaker = new CircuitBreaker(rules, 'The model "m"');
-    const model = new BreakingModel(new BreakingOffModel(script), breaker);
-    for (let call = 0; call < 4; call++) await outcome(parts(model));
-    for await (const _ of model.stream(REQUEST)) break;
-    expect(breaker.state).toBe('closed');
-    for (let call = 0; call < 1; call++) await outcome(parts(model));
-    expect(breaker.state).toBe('open');
-  });
-
-  it('admits no second probe after a call from before it opened', async () => {
-    let fail!: (error: Error) => void;
-    const early = () => new Promise<ChatResult>((_resolve, reject) => (fail = reject));
-    const slow = () => new Promise<ChatResult>(() => undefined);
-    const { model } = breaking([early, ...five(), slow, says('second')]);
-    const first = outcome(model.generate(REQUEST));
-    for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));
-    await jest.advanceTimersByTimeAsync(30_000);
-    void model.generate(REQUEST);
-    fail(refused());
-    await first;
-    expect(await outcome(model.generate(REQUEST))).toBe('MODEL_CIRCUIT_OPEN');
-  });
-
-  it('admits another probe after an aborted one', async () => {
-    const { model } = breaking([...five(), () => Promise.reject(new Error('away')), says('up')]);
-    for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));
-    await jest.advanceTimersByTimeAsync(30_000);
-    await outcome(model.generate(REQUEST));
-    expect(await outcome(model.generate(REQUEST))).toBe('up');
   });
 });
 

@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../kernel/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
-import { acceptedForm, acceptingBoth, inForm } from './accepted-form.mapper.js';
+import { acceptedForm, acceptingBoth, inForm, isListening } from '../accepted-form.mapper.js';
 import { createConnection, type Connection } from './connection.factory.js';
 import { publishChange } from './connection-change.mapper.js';
 import { errorResponse } from './http-answer.factory.js';
@@ -110,11 +110,6 @@ function withStart({ body, status, headers }: Response): Response {
 
 function principalOf({ http }: ServerContext): Principal {
   return http?.authInfo?.extra?.['principal'] as Principal;
-}
-
-/** Whether the response is a stream that only the client ends: as JSON it would never be complete. */
-function isListening(body: unknown): boolean {
-  return (body as { method?: unknown } | null | undefined)?.method === 'subscriptions/listen';
 }
 
 function subscribedUris(body: unknown): string[] {

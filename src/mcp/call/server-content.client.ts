@@ -1,6 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../../errors/index.js';
+import { AppError, Log, messageOf } from '../../errors/index.js';
 import { fieldMistake, isJsonObject } from '../../kernel/index.js';
 import { McpError } from '../mcp.error.js';
 import { RAW_RESULT, type RawResult } from '../process/raw-result.mapper.js';
@@ -48,7 +47,7 @@ const CONTENTS: Entries = {
 };
 const MESSAGES: Entries = { required: [], optional: { role: 'text' } };
 
-const logger = new Logger('McpContent');
+const logger = new Log('McpContent');
 
 /** Reads one page: without a cursor, the SDK's own lists read all pages. */
 export async function listResources(

@@ -1,8 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AppError } from '../../errors/index.js';
-import { untilAborted } from '../../kernel/index.js';
+import { AppError, Log } from '../../errors/index.js';
+import { holdProcess, untilAborted } from '../../kernel/index.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer, McpServerStatus, TransportKind } from '../mcp-server.types.js';
 import { isConnectionLost, isNotProcessed, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
@@ -31,7 +30,7 @@ export interface McpConnectionState {
 
 /** One connection to a server, made in the background and again after a loss. */
 export class McpConnection {
-  private readonly logger = new Logger('McpConnection');
+  private readonly logger = new Log('McpConnection');
   private readonly closing = new AbortController();
   private opened: OpenedClient | null = null;
   private turn = Promise.withResolvers<void>();
@@ -91,10 +90,14 @@ export class McpConnection {
   }
 
   /**
-   * Uses the connection; waits for a pending attempt.
+   * Uses the connection; waits for a pending attempt. An idle connection to a program does not keep the process alive.
    * @throws McpError; the signal's reason if it aborts
    */
-  async use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> {
+  use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> {
+    return holdProcess(this.useOpened(work, signal));
+  }
+
+  private async useOpened<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> {
     const opened = await this.reach(signal);
     try {
       return await work(opened.client);
@@ -139,8 +142,10 @@ export class McpConnection {
     throw this.unreachable();
   }
 
-  private unreachable(): McpError {
+  private unreachable(): AppError {
     const { name } = this.server;
+    const reason = this.failure?.cause;
+    if (reason instanceof AppError && reason.code === 'DATABASE_LOCKED') return reason;
     if (this.current.status === 'closed') return new McpError('NETWORK_ERROR', `MCP server "${name}" was closed.`);
     const { error = 'it does not answer', retryAt } = this.current;
     const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
@@ -178,8 +183,8 @@ export class McpConnection {
     this.failure = null;
     this.readySince = null;
     try {
-      opened = await this.open(signal);
-      await Promise.race([this.listeners.connected(opened, signal), failing(opened)]);
+      opened = await holdProcess(this.open(signal));
+      await holdProcess(Promise.race([this.listeners.connected(opened, signal), failing(opened)]));
       this.opened = opened;
       this.readySince = performance.now();
       this.set({ status: 'ready', connects: this.current.connects + 1 });

@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 
 /** A server that was added over REST. */
 export interface StoredMcpServer {
@@ -11,7 +11,7 @@ export interface StoredMcpServer {
   readonly createdAt: number;
 }
 
-export const McpServerEntity = new EntitySchema<StoredMcpServer>({
+export const McpServerEntity: EntitySchemaOptions<StoredMcpServer> = {
   name: 'mcp_server',
   withoutRowid: true,
   columns: {
@@ -20,4 +20,4 @@ export const McpServerEntity = new EntitySchema<StoredMcpServer>({
     createdBy: { type: 'varchar', name: 'created_by', length: 128 },
     createdAt: { type: 'bigint', name: 'created_at' },
   },
-});
+};

@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 import type { HoldReason } from '../stores/tool-pin-store.js';
 
 /** The definition of a server's tool in use, and the listed one if it differs. */
@@ -26,7 +26,7 @@ export interface StoredToolPin {
   readonly changedAt: number;
 }
 
-export const McpToolPinEntity = new EntitySchema<StoredToolPin>({
+export const McpToolPinEntity: EntitySchemaOptions<StoredToolPin> = {
   name: 'mcp_tool_pin',
   withoutRowid: true,
   columns: {
@@ -43,4 +43,4 @@ export const McpToolPinEntity = new EntitySchema<StoredToolPin>({
     decidedBy: { type: 'varchar', name: 'decided_by', length: 128, nullable: true },
     changedAt: { type: 'bigint', name: 'changed_at' },
   },
-});
+};

@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { killGroup, killMarked, killMarkedSync, processPlace, startOf } from './process-table.accessor.js';
+import {
+  isRunning,
+  killMarked,
+  killMarkedSync,
+  processPlace,
+  startOf,
+} from '../../kernel/platform/process-table.accessor.js';
+import { endTree } from '../../kernel/platform/process-tree.js';
 
 interface Entry {
   readonly place: string;
   readonly owner: number;
-  /** Distinguishes a process from a later one with the same pid. */
+  /** Distinguishes a process from a later one with the same pid; empty without /proc. */
   readonly ownerStartedAt: string;
   /** Set once the program runs. */
   readonly pid?: number;
@@ -19,17 +26,23 @@ const MARK = 'JACKDAW_MCP_CHILD';
 /** Maximum age of entries of other machines or containers, in ms. */
 const STALE_MS = 30 * 24 * 3_600_000;
 
+/** Leaders of the running process groups of all applications: Node warns of more than ten listeners. */
+const LEADERS = new Set<number>();
+
+/** Runs at exit, where nothing can be awaited; the next start ends remaining processes. */
+function endAll(): void {
+  for (const pid of LEADERS) endTree(pid, 'SIGKILL');
+}
+
 /**
  * Records the started programs in files. If this process is killed, the next start ends its programs and their
- * descendants. An entry is written before the program starts, because an unrecorded program would run forever. Requires
- * /proc; on other systems only this process ends its programs.
+ * descendants. An entry is written before the program starts, because an unrecorded program would run forever. Without
+ * /proc the next start only removes the entries, since a process id alone may belong to another program by then.
  */
 export class ChildLedger {
   private readonly folder: string;
   private readonly homes: string;
   private readonly entry: Entry;
-  /** Leaders of the running process groups. */
-  private readonly running = new Set<number>();
   private ended = new Set<string>();
   private sweep: Promise<void> = Promise.resolve();
   private nextSweep: Promise<void> | null = null;
@@ -44,7 +57,7 @@ export class ChildLedger {
   /** Call before a program starts. @returns its ledger id, and variables for its environment */
   open(): { readonly id: string; readonly env: Readonly<Record<string, string>> } {
     const id = randomUUID();
-    mkdirSync(this.folder, { recursive: true });
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     writeFileSync(this.pathOf(id), JSON.stringify(this.entry));
     return { id, env: { [MARK]: id } };
   }
@@ -57,8 +70,8 @@ export class ChildLedger {
 
   /** @param pid process id of the program, which leads its own process group */
   started(id: string, pid: number): void {
-    if (this.running.size === 0) process.on('exit', this.endAll);
-    this.running.add(pid);
+    if (LEADERS.size === 0) process.on('exit', endAll);
+    LEADERS.add(pid);
     const startedAt = startOf(pid);
     if (startedAt !== undefined) writeFileSync(this.pathOf(id), JSON.stringify({ ...this.entry, pid, startedAt }));
   }
@@ -66,7 +79,7 @@ export class ChildLedger {
   /** Call after the program has ended or failed to start; ends its descendants. */
   async close(id: string, pid: number | undefined): Promise<void> {
     if (pid !== undefined) {
-      if (this.running.delete(pid) && this.running.size === 0) process.off('exit', this.endAll);
+      if (LEADERS.delete(pid) && LEADERS.size === 0) process.off('exit', endAll);
       await this.sweepUp(id);
     }
     await rm(this.homeOf(id), { recursive: true, force: true });
@@ -88,15 +101,12 @@ export class ChildLedger {
     return ended;
   }
 
-  /** Runs at exit, where nothing can be awaited; the next start ends remaining processes. */
-  private readonly endAll = (): void => {
-    for (const pid of this.running) killGroup(pid, 'SIGKILL');
-  };
-
   /** Whether the owner may still run. For another machine or container only the entry's age is known. */
   private isOwned({ place, owner, ownerStartedAt }: Entry, path: string): boolean {
     if (place !== this.entry.place) return ageOf(path) < STALE_MS;
-    return startOf(owner) === ownerStartedAt;
+    const startedAt = startOf(owner);
+    if (startedAt === undefined || ownerStartedAt === '') return isRunning(owner);
+    return startedAt === ownerStartedAt;
   }
 
   /** Batches the search for programs that end at the same time. */
@@ -129,7 +139,7 @@ function endLeft(left: ReadonlyMap<string, Entry>): number {
   const marked = killMarkedSync(MARK, new Set(left.keys()));
   let groups = 0;
   for (const { pid, startedAt } of left.values()) {
-    if (pid !== undefined && startOf(pid) === startedAt && killGroup(pid, 'SIGKILL')) groups++;
+    if (pid !== undefined && startedAt !== undefined && startOf(pid) === startedAt && endTree(pid, 'SIGKILL')) groups++;
   }
   return Math.max(marked, groups);
 }

@@ -37,7 +37,7 @@ describe('the transport to a program', () => {
         ),
     );
     for (const transport of transports) await transport.start();
-    expect(process.listenerCount('exit')).toBe(before[0]! + 2);
+    expect(process.listenerCount('exit')).toBe(before[0]! + 1);
     for (const transport of transports) await transport.close();
     expect([process.listenerCount('exit'), process.getMaxListeners()]).toEqual(before);
   });

@@ -1,17 +1,14 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { isDoneWithin, wellFormed } from '../../kernel/index.js';
+import { endGroup, endTree } from '../../kernel/platform/process-tree.js';
+import { type Program as Child, spawnProgram } from '../../kernel/platform/program.js';
 import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
 import { toLine } from './line.mapper.js';
 import { parseMessage } from './message.parser.js';
 import { discard, readLines } from './paced-lines.parser.js';
-import { killGroup } from './process-table.accessor.js';
 import { withRawResult } from './raw-result.mapper.js';
-
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface ChildProcessOptions {
   readonly ledger: ChildLedger;
@@ -102,6 +99,8 @@ export class ChildProcessTransport implements Transport {
       child.once('error', reject);
     });
     this.listen(child, id);
+    // The use of a connection holds the process, not the program.
+    for (const handle of [child, child.stdin, child.stdout, child.stderr]) (handle as Pick<Child, 'unref'>).unref();
     if (child.pid !== undefined) ledger.started(id, child.pid);
     try {
       await spawned;
@@ -133,7 +132,7 @@ export class ChildProcessTransport implements Transport {
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await isDoneWithin(GRACE_MS, this.exited.promise)) return;
-      killGroup(child.pid, signal);
+      endTree(child.pid, signal);
     }
     if (await isDoneWithin(KILL_MS, this.exited.promise)) return;
     this.fault ??= 'it cannot be killed';
@@ -144,12 +143,8 @@ export class ChildProcessTransport implements Transport {
     const { command, args, env, cwd, hasOwnHome } = this.program;
     const { ledger, baseEnv } = this.options;
     const home = hasOwnHome ? homeEnv(ledger.makeHome(id), baseEnv['HOME'] ?? baseEnv['USERPROFILE']) : {};
-    return spawn(command, args, {
+    return spawnProgram(command, args, {
       env: { ...baseEnv, ...home, ...env, ...mark },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      shell: false,
-      detached: true,
-      windowsHide: true,
       ...(cwd !== undefined && { cwd }),
     });
   }
@@ -169,7 +164,7 @@ export class ChildProcessTransport implements Transport {
     this.expectEnd(child);
     child.once('exit', (code, signal) => {
       this.fault ??= signal ? `it was terminated by ${signal}` : `it exited with ${code}`;
-      if (child.pid !== undefined) killGroup(child.pid, 'SIGKILL');
+      if (child.pid !== undefined) endGroup(child.pid);
       // Reads its last output, although another process may keep its pipes open.
       after(GRACE_MS, child, () => destroyStreams(child));
     });
@@ -226,7 +221,7 @@ export class ChildProcessTransport implements Transport {
     if (child?.pid === undefined) return;
     this.fault ??= fault;
     this.onerror?.(new Error(fault));
-    killGroup(child.pid, 'SIGKILL');
+    endTree(child.pid, 'SIGKILL');
     destroyStreams(child);
   }
 }

@@ -27,10 +27,15 @@ export class McpServerStore {
   private readonly servers: Table<StoredMcpServer>;
 
   constructor(
-    database: Database,
+    private readonly database: Database,
     private readonly cipher: Cipher,
   ) {
     this.servers = database.table(McpServerEntity);
+  }
+
+  /** As `Database.onceOpen`. */
+  onceOpen(work: () => Promise<void>): Promise<void> {
+    return this.database.onceOpen(work);
   }
 
   async list(): Promise<readonly AddedServer[]> {

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../../errors/index.js';
+import { AppError, Log, messageOf } from '../../errors/index.js';
 import { canonicalJson } from '../../kernel/index.js';
 import { anyPattern, type Tool, type ToolAnnouncement, type ToolContext, type ToolRegistry } from '../../tool/index.js';
 import type { McpServer } from '../mcp-server.types.js';
@@ -49,7 +48,7 @@ export interface ToolListing {
 
 /** The tools of one server in the registry of all tools. */
 export class ServerTools {
-  private readonly logger = new Logger('McpTools');
+  private readonly logger = new Log('McpTools');
   /** Registered tools: name in Jackdaw, and definition as JSON. */
   private readonly registered = new Map<string, string>();
   private refusals = new Map<string, string>();

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { messageOf } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import type { HoldReason, Pinned, ToolPin } from '../stores/tool-pin-store.js';
 import { type DefinitionDifference, differencesOf } from './definition-difference.mapper.js';
 import type { ScanFinding } from './description-scan.policy.js';
@@ -40,7 +39,7 @@ type Listener = (change: McpToolsChanged) => unknown;
 
 /** Writes a log line of changed, held and suspicious definitions, and notifies listeners of changes. */
 export class DefinitionChanges {
-  private readonly logger = new Logger('McpTrust');
+  private readonly logger = new Log('McpTrust');
   private readonly listeners = new Set<Listener>();
   /** The last warning of each server: each read of an unchanged list would repeat it. */
   private readonly warned = new Map<string, string>();

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
 import type { ChatResult } from '../../llm/index.js';
 import { addUsage, isTainted, toRunUsage } from '../../run/index.js';
@@ -24,7 +23,7 @@ const MAX_RETRIES = 1;
  */
 export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
-  private readonly logger = new Logger(TeeStreamProcessor.name);
+  private readonly logger = new Log(TeeStreamProcessor.name);
 
   constructor(private readonly policies: SecurityPolicies) {
     super();

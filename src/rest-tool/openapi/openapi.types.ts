@@ -8,7 +8,10 @@ export type OpenApiSecret = string | RestLogin;
  * `operationId`, `tag` and `path` selects them; `*` in it matches any characters.
  */
 export interface OpenApiOperation extends Partial<
-  Omit<RestToolDeclaration, 'method' | 'url' | 'parameters' | 'query' | 'headers' | 'body' | 'bodyType' | 'auth'>
+  Omit<
+    RestToolDeclaration,
+    'name' | 'method' | 'url' | 'parameters' | 'query' | 'headers' | 'body' | 'bodyType' | 'auth'
+  >
 > {
   readonly operationId?: string;
   readonly tag?: string;

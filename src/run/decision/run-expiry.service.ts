@@ -1,11 +1,10 @@
 import {
   Injectable,
-  Logger,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { ChildAnswerService } from '../tree/child-answer.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
@@ -24,7 +23,7 @@ const POLL_MS = 10_000;
  */
 @Injectable()
 export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly logger = new Logger(RunExpiryService.name);
+  private readonly logger = new Log(RunExpiryService.name);
   private timer: NodeJS.Timeout | undefined;
   private isClosing = false;
   /** The check in progress. */
@@ -41,8 +40,8 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   ) {}
 
   /** Delays the first check: it resumes runs, which must not start before the application listens. */
-  onApplicationBootstrap(): void {
-    this.schedule(POLL_MS);
+  async onApplicationBootstrap(): Promise<void> {
+    await this.journal.database.onceOpen(() => this.schedule(POLL_MS));
     // A run that changes to waiting sends a wake-up.
     this.bus.onWake((_runId, isOwn) => isOwn && this.checkSoon());
   }

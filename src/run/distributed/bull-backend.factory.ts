@@ -1,14 +1,20 @@
 import type { DelayedError, Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
-import { loadPackage } from '../../errors/index.js';
-import { loadPostgresClient } from '../../persistence/index.js';
+import { exportsOf, loadPackage, Log } from '../../errors/index.js';
+import { loadPostgresClient, type Database } from '../../persistence/index.js';
 import { applicationName } from '../application-name.mapper.js';
 
-/** The schema of BullMQ's own tables in the journal's PostgreSQL. */
-const SCHEMA = 'jackdaw_queue';
+/** The schema of BullMQ's own tables in the journal's PostgreSQL; the schema of the journal follows. */
+const SCHEMA = 'jackdaw_queue_';
 /** Connections to PostgreSQL of a queue, and of a worker, which has another one that listens. */
 const QUEUE_CONNECTIONS = 1;
 const WORKER_CONNECTIONS = 2;
+/** A smaller pool for statements shows that connections are scarce: each worker then has one. */
+const AMPLE_POOL = 10;
+
+/** PostgreSQL's code of a missing right. */
+const NO_RIGHT = '42501';
+const logger = new Log('RunQueue');
 
 /** Creates queues and workers on one BullMQ backend. */
 export interface BullBackend {
@@ -19,19 +25,30 @@ export interface BullBackend {
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<Worker>;
 }
 
+/** Fails with `CONFIG_INVALID` if BullMQ is not installed. */
+export async function requireBull(): Promise<void> {
+  await loadBull();
+}
+
 function loadBull() {
-  return loadPackage('bullmq', 'A cluster', () => import('bullmq'));
+  return loadPackage('bullmq', 'A cluster', () => import('bullmq').then(exportsOf));
 }
 
 /** Redis if configured, else the journal's PostgreSQL. BullMQ is imported only here. */
-export async function openBackend(config: DatabaseConfig, { leaseMs }: RunConfig['cluster']): Promise<BullBackend> {
+export async function openBackend(
+  config: DatabaseConfig,
+  place: Database['place'],
+  { leaseMs }: RunConfig['cluster'],
+): Promise<BullBackend> {
   const { redisUrl } = config;
-  return redisUrl === undefined ? openPostgres(config, leaseMs) : openRedis(config, redisUrl);
+  return redisUrl === undefined
+    ? openPostgres(place!, leaseMs, config.poolSize)
+    : openRedis(applicationName(config, place), redisUrl);
 }
 
-async function openRedis(config: DatabaseConfig, url: string): Promise<BullBackend> {
+async function openRedis(application: string, url: string): Promise<BullBackend> {
   const bull = await loadBull();
-  const prefix = `jackdaw-${applicationName(config)}`;
+  const prefix = `jackdaw-${application}`;
   return {
     DelayedError: bull.DelayedError,
     // Fail fast: a job that cannot be added is added again from the journal.
@@ -41,12 +58,16 @@ async function openRedis(config: DatabaseConfig, url: string): Promise<BullBacke
   };
 }
 
-async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<BullBackend> {
+async function openPostgres(
+  place: NonNullable<Database['place']>,
+  leaseMs: number,
+  poolSize: number,
+): Promise<BullBackend> {
   const [bull, Client] = await Promise.all([loadBull(), loadPostgresClient()]);
   const { Queue, Worker } = bull.withBackend(bull.createPostgresBackend);
   const connection = {
-    connectionString: config.url!,
-    schema: SCHEMA,
+    ...place.connection,
+    schema: `${SCHEMA}${place.key}`,
     max: QUEUE_CONNECTIONS,
     // BullMQ's transactions take several round trips: a process frozen in one holds its locks for one lease at most.
     idle_in_transaction_session_timeout: leaseMs,
@@ -57,6 +78,12 @@ async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<Bu
   setup.on('error', () => undefined);
   try {
     await setup.waitUntilReady();
+  } catch (error) {
+    // Without the right to create schemas, an existing one works.
+    if ((error as { code?: unknown }).code !== NO_RIGHT) throw error;
+    logger.warn(
+      `The user of the database may not create the schema ${connection.schema} of the run queue, or update its tables: grant CREATE on the database`,
+    );
   } finally {
     await setup.close();
   }
@@ -70,7 +97,7 @@ async function openPostgres(config: DatabaseConfig, leaseMs: number): Promise<Bu
     worker: async (name, processor, options) => {
       const worker = new Worker(name, processor, {
         ...options,
-        connection: { ...connection, max: WORKER_CONNECTIONS },
+        connection: { ...connection, max: poolSize < AMPLE_POOL ? 1 : WORKER_CONNECTIONS },
         autorun: false,
       }) as unknown as Worker;
       await connected(worker as Connectable);

@@ -7,11 +7,13 @@ import { RunExecutor } from '../run.executor.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
+import { requireBull } from './bull-backend.factory.js';
 import { BullRunDispatcher } from './bull-run-dispatcher.js';
 import { BullRunQueue } from './bull-run-queue.js';
 import { ClusterService } from './cluster.service.js';
 import { NodeRegistry } from './node.registry.js';
 import { OpenRunStore } from './open-run.store.js';
+import { OwnRunQueue } from './own-run-queue.js';
 import { RunSweepService } from './run-sweep.service.js';
 import { RunTakeService } from './run-take.service.js';
 
@@ -29,10 +31,12 @@ export interface ClusterParts {
   readonly capacity: RunCapacityRegistry;
 }
 
-export function createBullRunDispatcher(parts: ClusterParts): BullRunDispatcher {
+export async function createBullRunDispatcher(parts: ClusterParts): Promise<BullRunDispatcher> {
+  // A missing package stops the start: connecting to the queue is retried for ever.
+  await requireBull();
   const { config, place, database, journal, executor, bus, nodes, handlers, admission, capacity } = parts;
   const open = new OpenRunStore(database);
-  const queue = new BullRunQueue(config, place);
+  const queue = place.keepsProcess ? new BullRunQueue(config, place, database.place) : new OwnRunQueue();
   const awaited = new AwaitedRunRegistry(bus);
   const sweep = new RunSweepService(open, nodes, queue, handlers, config);
   const cluster = new ClusterService(nodes, queue, sweep, handlers, config);

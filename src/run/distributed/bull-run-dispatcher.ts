@@ -1,5 +1,5 @@
-import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { type BeforeApplicationShutdown } from '@nestjs/common';
+import { AppError, Log } from '../../errors/index.js';
 import { RunBus } from '../run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { isOpen, RunJournal } from '../run-journal.js';
@@ -21,7 +21,7 @@ const OTHERS_FIRST_MS = 150;
  * a claim raises the epoch.
  */
 export class BullRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(BullRunDispatcher.name);
+  private readonly logger = new Log(BullRunDispatcher.name);
   /** Pending background work; a shutdown waits for it. */
   private readonly background = new Set<Promise<void>>();
   /** Runs that this process owned in the last sweep without executing them. */

@@ -1,10 +1,11 @@
-import { Logger } from '@nestjs/common';
 import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
 import { MAX_PRIORITY } from '../admission/priority.policy.js';
-import { messageOf } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import type { Database } from '../../persistence/index.js';
 import { openBackend, type BullBackend } from './bull-backend.factory.js';
+import { RunQueue, type TakeRun } from './run-queue.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 
 /** No limit for stalled jobs: the journal limits the retries of a run. */
@@ -15,15 +16,12 @@ const ANSWER_MS = 1000;
 /** Delay before a node tries a run again for which there was no capacity, in ms. */
 const FULL_RETRY_MS = 250;
 
-/** Executes a run to its end; `full` if there is no capacity now. */
-export type TakeRun = (runId: string) => Promise<'done' | 'full'>;
-
 /**
  * BullMQ, on the journal's PostgreSQL or on Redis: passes the ids of runs to start to nodes with free capacity. The
  * journal has the data of lost jobs.
  */
-export class BullRunQueue {
-  private readonly logger = new Logger(BullRunQueue.name);
+export class BullRunQueue extends RunQueue {
+  private readonly logger = new Log(BullRunQueue.name);
   private readonly queues = new Map<string, Promise<Queue>>();
   /** By queue name. */
   private readonly workers = new Map<string, Promise<Worker>>();
@@ -35,30 +33,27 @@ export class BullRunQueue {
   constructor(
     private readonly config: RunConfig,
     private readonly place: DatabaseConfig,
-  ) {}
+    private readonly postgres: Database['place'],
+  ) {
+    super();
+  }
 
-  /**
-   * Starts to take jobs of these queues. If it throws, it has started no run and may be retried.
-   * @param earlier queues of earlier loop versions, which seldom have jobs, while each worker holds connections: this
-   *   process takes their jobs after `startEarlier`, or when it enqueues one
-   * @param take resolves when the run has ended or another process owns it
-   */
-  async start(names: readonly string[], earlier: readonly string[], take: TakeRun): Promise<void> {
+  /** Earlier loop versions seldom have jobs, while each worker holds connections. */
+  override async start(names: readonly string[], earlier: readonly string[], take: TakeRun): Promise<void> {
     this.take = take;
     for (const name of earlier) this.earlier.add(name);
-    await Promise.all(names.map((name) => this.queue(name)));
+    // One queue shows at the end whether the backend answers; the others connect with their first run.
+    await Promise.all(names.slice(0, 1).map((name) => this.queue(name)));
     // A retry skips the workers that were created before the failure.
     for (const name of names) await this.worker(name, take);
   }
 
-  /** Takes jobs of earlier loop versions too; nothing before `start`. */
-  async startEarlier(): Promise<void> {
+  override async startEarlier(): Promise<void> {
     const { take } = this;
     if (take) await Promise.all([...this.earlier].map((name) => this.worker(name, take)));
   }
 
-  /** Enqueues runs; a run already enqueued in its present epoch remains one job. */
-  async add(runs: readonly RunRef[]): Promise<void> {
+  override async add(runs: readonly RunRef[]): Promise<void> {
     for (const [name, refs] of Map.groupBy(runs, queueOf)) {
       const queue = await this.queue(name);
       if (this.take && this.earlier.has(name)) await this.worker(name, this.take);
@@ -73,13 +68,11 @@ export class BullRunQueue {
     }
   }
 
-  /** Stops taking jobs. */
-  async pause(): Promise<void> {
+  override async pause(): Promise<void> {
     await this.eachWorker((worker) => worker.pause(true));
   }
 
-  /** Waits for the taken jobs, then disconnects; does not wait for a backend that does not answer. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.isClosed = true;
     const isUnreachable = !(await this.answers());
     await this.eachWorker((worker) => worker.close(isUnreachable));
@@ -93,7 +86,7 @@ export class BullRunQueue {
   }
 
   private open(): Promise<BullBackend> {
-    this.backend ??= openBackend(this.place, this.config.cluster).catch((error: unknown) => {
+    this.backend ??= openBackend(this.place, this.postgres, this.config.cluster).catch((error: unknown) => {
       this.backend = undefined;
       throw error;
     });

@@ -20,7 +20,8 @@ export interface ClusterBusParts {
 /** The bus between processes: on Redis if configured, else on the database's notifications. */
 export async function createClusterRunBus(parts: ClusterBusParts): Promise<ClusterRunBus> {
   const { config, database, journal, lease } = parts;
-  const channel = config.redisUrl === undefined ? parts.channel! : await openRedisChannel(config, config.redisUrl);
+  const { redisUrl } = config;
+  const channel = redisUrl === undefined ? parts.channel! : await openRedisChannel(config, database.place, redisUrl);
   const bus = new ClusterRunBus(channel, lease, new RemoteFollowRegistry(), new RemoteRunClient(journal, database));
   await bus.start();
   return bus;

@@ -1,4 +1,5 @@
-import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { type OnApplicationShutdown } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { NotificationChannel } from '../../persistence/index.js';
 import { LocalRunBus } from '../local/local-run-bus.js';
 import { inPieces } from '../follow/text-pieces.mapper.js';
@@ -21,7 +22,7 @@ const REMIND_MS = 3_000;
  * client is connected to the executing node costs the others nothing.
  */
 export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
-  private readonly logger = new Logger(ClusterRunBus.name);
+  private readonly logger = new Log(ClusterRunBus.name);
   private readonly local = new LocalRunBus();
   private readonly wakeListeners: WakeListener[] = [];
   /** Runs that execute here. */

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
-import { BullRunQueue, type TakeRun } from './bull-run-queue.js';
+import { RunQueue, type TakeRun } from './run-queue.js';
 import { NodeRegistry } from './node.registry.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 import { RunSweepService } from './run-sweep.service.js';
@@ -13,14 +13,14 @@ const START_MS = 2_000;
 
 /** The membership of this process in the cluster: join, serve and leave, in this order. */
 export class ClusterService {
-  private readonly logger = new Logger(ClusterService.name);
+  private readonly logger = new Log(ClusterService.name);
   private joined: Promise<void> | undefined;
   private readonly leaving = new AbortController();
   private serving: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly nodes: NodeRegistry,
-    private readonly queue: BullRunQueue,
+    private readonly queue: RunQueue,
     private readonly sweep: RunSweepService,
     private readonly handlers: RunHandlerRegistry,
     private readonly config: RunConfig,

@@ -1,5 +1,5 @@
-import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { Log } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { Database } from '../../persistence/index.js';
 import { RunLease } from '../run-lease.js';
@@ -31,7 +31,7 @@ interface SeenNode {
 export class NodeRegistry extends RunLease {
   /** Sorts by age; contains only characters of a channel's name. */
   readonly node = Date.now().toString(36).padStart(9, '0') + randomBytes(8).toString('hex');
-  private readonly logger = new Logger(NodeRegistry.name);
+  private readonly logger = new Log(NodeRegistry.name);
   private readonly leaseMs: number;
   private nodes = new Map<string, SeenNode>();
   private queues: readonly string[] = [];

@@ -1,6 +1,5 @@
-import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
-import { messageOf } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import { closeRedisClient, NotificationChannel } from '../../persistence/index.js';
 
 interface Subscription {
@@ -10,7 +9,7 @@ interface Subscription {
 
 /** Redis pub/sub: one connection that listens, one that sends. */
 export class RedisNotificationChannel extends NotificationChannel {
-  private readonly logger = new Logger(RedisNotificationChannel.name);
+  private readonly logger = new Log(RedisNotificationChannel.name);
   private readonly subscriptions = new Map<string, Set<Subscription>>();
   private wasReady = false;
 

@@ -1,4 +1,4 @@
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { Database } from '../../persistence/index.js';
 import type { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
@@ -18,7 +18,7 @@ interface RemoteRun {
 
 /** Delivers the events of runs of other processes: in order and without gaps, however they arrive. */
 export class RemoteRunClient {
-  private readonly logger = new Logger(RemoteRunClient.name);
+  private readonly logger = new Log(RemoteRunClient.name);
   private readonly runs = new Map<string, RemoteRun>();
 
   constructor(

@@ -1,7 +1,7 @@
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
-import { BullRunQueue, type TakeRun } from './bull-run-queue.js';
+import { RunQueue, type TakeRun } from './run-queue.js';
 import { NodeRegistry } from './node.registry.js';
 import { OpenRunStore } from './open-run.store.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
@@ -14,7 +14,7 @@ const QUEUED_EVERY = 5;
  * has lost (a flushed Redis, a crash between commit and enqueue). The oldest live process does it for all.
  */
 export class RunSweepService {
-  private readonly logger = new Logger(RunSweepService.name);
+  private readonly logger = new Log(RunSweepService.name);
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private sweeping: Promise<void> = Promise.resolve();
@@ -23,7 +23,7 @@ export class RunSweepService {
   constructor(
     private readonly open: OpenRunStore,
     private readonly nodes: NodeRegistry,
-    private readonly queue: BullRunQueue,
+    private readonly queue: RunQueue,
     private readonly handlers: RunHandlerRegistry,
     private readonly config: RunConfig,
   ) {}

@@ -1,4 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type InList, type SqlValue } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
@@ -41,7 +42,7 @@ const RUNS_A_BATCH = 100;
 /** Erases runs completely, unlike retention: for users who request erasure. */
 @Injectable()
 export class RunEraseStore {
-  private readonly logger = new Logger(RunEraseStore.name);
+  private readonly logger = new Log(RunEraseStore.name);
 
   constructor(
     private readonly database: Database,

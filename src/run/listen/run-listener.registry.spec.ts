@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { RunListenerRegistry } from './run-listener.registry.js';
@@ -11,8 +11,8 @@ const item = (event: RunEvent, n: number | null = 1) => new RunItem(n, 0, event)
 const passed = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('listeners of all runs', () => {
-  const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-  const warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  const errors = jest.spyOn(Log.prototype, 'error').mockImplementation(() => undefined);
+  const warnings = jest.spyOn(Log.prototype, 'warn').mockImplementation(() => undefined);
   afterEach(() => {
     jest.useRealTimers();
     errors.mockClear();

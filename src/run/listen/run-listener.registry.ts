@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/index.js';
 import type { RunItem } from '../run-item.factory.js';
 import { eventTypesOf, type RunEventPattern, type PublishedType } from './run-event-pattern.policy.js';
@@ -26,7 +25,7 @@ const LATE_MS = 30_000;
  * work, one event after the other; the run does not wait for them.
  */
 export class RunListenerRegistry {
-  private readonly logger = new Logger(RunListenerRegistry.name);
+  private readonly logger = new Log(RunListenerRegistry.name);
   private readonly listening = new Map<PublishedType, readonly Listening[]>();
   private pending: Pending[] = [];
 

@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import type { RunItem } from '../run-item.factory.js';
 import { LocalRunHub } from './local-run-hub.registry.js';
@@ -6,7 +7,7 @@ import { LocalRunHub } from './local-run-hub.registry.js';
 /** The bus inside one process. A listener's exception is logged and affects no other listener. */
 @Injectable()
 export class LocalRunBus extends RunBus implements OnApplicationShutdown {
-  private readonly logger = new Logger(LocalRunBus.name);
+  private readonly logger = new Log(LocalRunBus.name);
   private readonly wakeListeners: WakeListener[] = [];
   private readonly disconnect: () => void;
 

@@ -1,6 +1,6 @@
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
 import { journalUnavailable } from '../relinquished.policy.js';
@@ -27,7 +27,7 @@ const LAST_RETRY_MS = 30_000;
  */
 @Injectable()
 export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(LocalRunDispatcher.name);
+  private readonly logger = new Log(LocalRunDispatcher.name);
   /** Outside of any request: another request's run may trigger a recovery. */
   private readonly outside = AsyncLocalStorage.snapshot();
   /** Whether `recover` has read the unfinished runs of earlier processes. */

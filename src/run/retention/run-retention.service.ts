@@ -1,10 +1,5 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { RecurringWork, DAY_MS } from '../../kernel/index.js';
 import { runConfig, type RunConfig } from '../../config/index.js';
 import type { RunStatus } from '../run.types.js';
@@ -26,7 +21,7 @@ const KEY_AGE_MS = DAY_MS;
  */
 @Injectable()
 export class RunRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(RunRetentionService.name);
+  private readonly logger = new Log(RunRetentionService.name);
   private readonly sweeps = new RecurringWork({
     work: () => this.sweepAndLog(),
     onFailure: (err) => this.logger.error({ err }, 'Failed to prune old runs; retrying at the next sweep'),
@@ -41,8 +36,8 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     @Inject(runConfig.KEY) private readonly config: RunConfig,
   ) {}
 
-  onApplicationBootstrap(): void {
-    this.sweeps.start(FIRST_SWEEP_MS);
+  async onApplicationBootstrap(): Promise<void> {
+    await this.store.onceOpen(() => this.sweeps.start(FIRST_SWEEP_MS));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

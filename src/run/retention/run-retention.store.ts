@@ -27,6 +27,11 @@ const OLD_KEYS = 'created_at < ?';
 export class RunRetentionStore {
   constructor(private readonly database: Database) {}
 
+  /** As `Database.onceOpen`. */
+  onceOpen(work: () => void): Promise<void> {
+    return this.database.onceOpen(work);
+  }
+
   /** Up to `limit` runs of all tenants after the id `after`; ids start with the time, so the oldest come first. */
   async runsAfter(after: string, limit: number): Promise<AgingRun[]> {
     const rows = await this.database.query<AgingRow>(

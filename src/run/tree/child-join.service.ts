@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { steadyNow } from '../../kernel/index.js';
 import { AppError } from '../../errors/index.js';
 import { WaitingRunStore } from '../decision/waiting-run.store.js';
 import { isRelinquished } from '../relinquished.policy.js';
@@ -54,7 +55,7 @@ export class ChildJoinService {
   private async stop(runId: string, signal: AbortSignal): Promise<ChildStatus> {
     if (isRelinquished(signal)) throw signal.reason;
     await this.cancels.cancel(runId);
-    for (const by = Date.now() + STOP_WAIT_MS; Date.now() < by;) {
+    for (const by = steadyNow() + STOP_WAIT_MS; steadyNow() < by;) {
       const news = new ChildNews(this.bus, runId);
       try {
         const child = await this.journal.find(runId);

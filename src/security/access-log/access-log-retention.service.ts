@@ -1,10 +1,5 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { RecurringWork, DAY_MS } from '../../kernel/index.js';
 import { securityConfig, type SecurityConfig } from '../../config/index.js';
 import { AccessLogStore } from './access-log.store.js';
@@ -16,7 +11,7 @@ const ENTRIES_A_BATCH = 500;
 /** Deletes expired access log entries in batches. Every process runs it; the deletion is idempotent. */
 @Injectable()
 export class AccessLogRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(AccessLogRetentionService.name);
+  private readonly logger = new Log(AccessLogRetentionService.name);
   private readonly sweeps = new RecurringWork({
     work: () => this.sweep(Date.now()).then(() => SWEEP_EVERY_MS),
     onFailure: (err) => this.logger.error({ err }, 'Failed to delete expired access log entries; retrying'),
@@ -29,8 +24,8 @@ export class AccessLogRetentionService implements OnApplicationBootstrap, Before
   ) {}
 
   /** Runs even while recording is off, so that existing entries still expire. */
-  onApplicationBootstrap(): void {
-    if (this.config.accessLog.keptDays > 0) this.sweeps.start(FIRST_SWEEP_MS);
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.config.accessLog.keptDays > 0) await this.store.onceOpen(() => this.sweeps.start(FIRST_SWEEP_MS));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,4 +1,5 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { newId, type Principal } from '../../kernel/index.js';
 import { securityConfig, type SecurityConfig } from '../../config/index.js';
 import { hasScope } from '../access.policy.js';
@@ -26,7 +27,7 @@ const MOST_WAITING = 100_000;
  */
 @Injectable()
 export class AccessLogService implements BeforeApplicationShutdown, OnApplicationShutdown {
-  private readonly logger = new Logger(AccessLogService.name);
+  private readonly logger = new Log(AccessLogService.name);
   private readonly isEnabled: boolean;
   private waiting: AccessEntry[] = [];
   private timer: NodeJS.Timeout | undefined;

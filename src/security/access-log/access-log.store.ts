@@ -21,6 +21,11 @@ const OLD = 'at < ?';
 export class AccessLogStore {
   constructor(private readonly database: Database) {}
 
+  /** As `Database.onceOpen`. */
+  onceOpen(work: () => void): Promise<void> {
+    return this.database.onceOpen(work);
+  }
+
   /** Inserts entries in one batch; existing entries are not changed. */
   async add(entries: readonly AccessEntry[]): Promise<void> {
     await this.database.commit(

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { RE2JS } from 're2js';
 import { AppError, messageOf } from '../../errors/index.js';
 import { patternReach } from './pattern-reach.parser.js';
 import type { Finder, OwnPattern, Span } from './content.types.js';
@@ -9,8 +9,6 @@ import type { Finder, OwnPattern, Span } from './content.types.js';
  */
 export function createFinders(patterns: readonly OwnPattern[]): Finder[] {
   if (patterns.length === 0) return [];
-  // Loaded on demand, and synchronously: an agent with an invalid pattern is rejected at its definition.
-  const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
   const mistakes: string[] = [];
   const finders = patterns.map(({ name, pattern }): Finder => {
     try {

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { exportsOf } from '../../errors/index.js';
 import type { Agent, buildConnector, EnvHttpProxyAgent } from 'undici';
 import { createGuardedConnector } from './guarded-connector.factory.js';
 import { type OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
@@ -25,8 +26,8 @@ export async function createGuardedAgent(
   lookup: LookupFunction,
   wanted: ConnectionOptions = {},
 ): Promise<Agent | EnvHttpProxyAgent> {
-  const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs } = wanted;
-  const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import('undici');
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS, writeTimeoutMs, probeMs, holdsProcess } = wanted;
+  const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = exportsOf(await import('undici'));
   const connectors = new Map<string, buildConnector.connector>();
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol, port } = options;
@@ -34,7 +35,13 @@ export async function createGuardedAgent(
     const key = `${place.host} ${place.port}`;
     const connector =
       connectors.get(key) ??
-      createGuardedConnector(buildConnector, place, policy, { connectTimeoutMs, lookup, writeTimeoutMs, probeMs });
+      createGuardedConnector(buildConnector, place, policy, {
+        connectTimeoutMs,
+        lookup,
+        writeTimeoutMs,
+        probeMs,
+        holdsProcess,
+      });
     connectors.delete(key);
     connectors.set(key, connector);
     if (connectors.size > MAX_PLACES) connectors.delete(connectors.keys().next().value!);

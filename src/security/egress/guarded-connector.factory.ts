@@ -17,6 +17,8 @@ export interface ConnectorOptions {
   readonly writeTimeoutMs?: number | undefined;
   /** Interval of TCP keep-alive probes, in ms; by default 60,000. */
   readonly probeMs?: number | undefined;
+  /** Whether an open connection keeps the process alive; by default while it has a request. */
+  readonly holdsProcess?: boolean | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export function createGuardedConnector(
   build: typeof buildConnector,
   place: OutgoingPlace,
   policy: OutgoingPlacePolicy,
-  { connectTimeoutMs, lookup, writeTimeoutMs, probeMs }: ConnectorOptions,
+  { connectTimeoutMs, lookup, writeTimeoutMs, probeMs, holdsProcess }: ConnectorOptions,
 ): Connector {
   const connect = build({
     timeout: connectTimeoutMs,
@@ -51,6 +53,7 @@ export function createGuardedConnector(
       const { remoteAddress } = socket;
       const wrong = remoteAddress === undefined ? goneFault(place) : policy.addressFault(place, remoteAddress);
       if (!wrong) {
+        if (holdsProcess === false) unreference(socket);
         if (writeTimeoutMs !== undefined) limitWriting(socket, place, writeTimeoutMs);
         return callback(null, socket);
       }
@@ -58,6 +61,12 @@ export function createGuardedConnector(
       callback(wrong, null);
     });
   };
+}
+
+/** undici references the socket of each request again. */
+function unreference(socket: Socket): void {
+  socket.unref();
+  socket.ref = () => socket;
 }
 
 /** The socket's time-out restarts with each read and with each written chunk that the peer accepts. */

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { Transformer } from 'node:stream/web';
 import type { Dispatcher } from 'undici';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError } from '../../errors/index.js';
+import { AppError, exportsOf } from '../../errors/index.js';
 import type { OutgoingTarget } from '../../config/index.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
 import { IntakePace } from './intake-pace.policy.js';
@@ -36,7 +36,10 @@ export interface OutgoingFetchOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** `fetch` over guarded connections, for libraries that implement a protocol themselves. */
+/**
+ * `fetch` over guarded connections, for libraries that implement a protocol themselves. Its connections do not keep the process
+ * alive, since some of them are streams without end: its callers hold the process during a call.
+ */
 export class OutgoingFetch {
   private readonly policy: OutgoingPlacePolicy;
   private agent: Promise<Dispatcher> | undefined;
@@ -61,7 +64,7 @@ export class OutgoingFetch {
     this.policy.checkUrl(url);
     await this.policy.checkLookup(url, this.options.lookup ?? lookup, init.signal);
     const dispatcher = await this.open();
-    const { fetch } = await import('undici');
+    const { fetch } = exportsOf(await import('undici'));
     try {
       const given = { ...init, dispatcher } as unknown as Parameters<typeof fetch>[1];
       return bounded(await fetch(url, given), url, this.options, this.pace);
@@ -79,7 +82,7 @@ export class OutgoingFetch {
 
   private open(): Promise<Dispatcher> {
     if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The connection is closed; no further call is possible.');
-    this.agent ??= createGuardedAgent(this.policy, this.options.lookup ?? lookup);
+    this.agent ??= createGuardedAgent(this.policy, this.options.lookup ?? lookup, { holdsProcess: false });
     return this.agent;
   }
 }

@@ -41,6 +41,8 @@ export interface ConnectionOptions {
   readonly lifetimeMs?: number;
   /** Interval of TCP keep-alive probes, in ms, whole seconds; by default 60,000. */
   readonly probeMs?: number;
+  /** Whether a connection with an open request keeps the process alive; by default `true`. */
+  readonly holdsProcess?: boolean;
 }
 
 /** An outgoing HTTP request. */

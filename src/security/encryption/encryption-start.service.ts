@@ -1,5 +1,5 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AppError, Log } from '../../errors/index.js';
 import { Cipher } from './cipher.js';
 import { openColumn, SealedRowStore } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
@@ -11,7 +11,7 @@ import type { SealedTable } from './sealed-table.types.js';
  */
 @Injectable()
 export class EncryptionStartService implements OnModuleInit {
-  private readonly logger = new Logger(EncryptionStartService.name);
+  private readonly logger = new Log(EncryptionStartService.name);
 
   constructor(
     private readonly cipher: Cipher,
@@ -21,6 +21,10 @@ export class EncryptionStartService implements OnModuleInit {
 
   /** @throws AppError `CONFIG_INVALID` if a key is missing */
   async onModuleInit(): Promise<void> {
+    await this.rows.onceOpen(() => this.checkAll());
+  }
+
+  private async checkAll(): Promise<void> {
     await Promise.all(this.tables.list().map((table) => this.check(table)));
   }
 

@@ -1,4 +1,5 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { RecurringWork } from '../../kernel/index.js';
 import { refusalOf, type Statement } from '../../persistence/index.js';
 import { Cipher } from './cipher.js';
@@ -29,7 +30,7 @@ export interface ReencryptionReport {
  */
 @Injectable()
 export class ReencryptionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(ReencryptionService.name);
+  private readonly logger = new Log(ReencryptionService.name);
   private readonly rounds = new RecurringWork({
     work: () => this.rewriteAndReport(),
     onFailure: (err) => this.logger.error({ err }, 'Re-encryption failed; retrying'),
@@ -42,8 +43,8 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     private readonly rows: SealedRowStore,
   ) {}
 
-  onApplicationBootstrap(): void {
-    if (this.cipher.head !== null) this.rounds.start(FIRST_MS);
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.cipher.head !== null) await this.rows.onceOpen(() => this.rounds.start(FIRST_MS));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -18,6 +18,11 @@ export interface Replacement {
 export class SealedRowStore {
   constructor(private readonly database: Database) {}
 
+  /** As `Database.onceOpen`. */
+  onceOpen(work: () => Promise<void> | void): Promise<void> {
+    return this.database.onceOpen(work);
+  }
+
   /**
    * Up to `limit` rows after a key, in the order of the key, with only the first `MAX_HEAD` characters of their texts.
    * @param after the last row of the previous page; `null` for the first page

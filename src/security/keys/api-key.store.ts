@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake } from '../../kernel/index.js';
-import { IsNull, LessThan } from 'typeorm';
 import { Database, type Table } from '../../persistence/index.js';
 import type { ApiKeyPage, ApiKeyRecord } from './api-key.types.js';
 import { ApiKeyEntity, type StoredApiKey } from './entities/api-key.entity.js';
@@ -35,6 +34,7 @@ export class ApiKeyStore {
    */
   async list(tenant: string, limit: number, cursor?: string): Promise<ApiKeyPage> {
     if (cursor !== undefined && !/^[\w-]{1,64}$/.test(cursor)) throw notACursor(cursor);
+    const { LessThan } = await import('typeorm');
     // Ids grow with time.
     const where = cursor === undefined ? { tenant } : { tenant, id: LessThan(cursor) };
     const found = await this.keys.find({ where, order: { id: 'DESC' }, take: limit + 1 });
@@ -44,6 +44,7 @@ export class ApiKeyStore {
 
   /** Revokes a key; a second call keeps the first time of revocation. @returns whether the tenant has such a key */
   async revoke(tenant: string, id: string, at: number): Promise<boolean> {
+    const { IsNull } = await import('typeorm');
     const revoked = await this.keys.update({ id, tenant, revokedAt: IsNull() }, { revokedAt: at });
     return revoked > 0 || (await this.find(tenant, id)) !== null;
   }

@@ -1,6 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { type Principal } from '../../kernel/index.js';
 import { ALL_SCOPES } from '../scope.types.js';
 import { ApiKeyStore } from './api-key.store.js';
@@ -31,7 +31,7 @@ export function hashOf(key: string): string {
 /** Looks up keys of the table and caches those used recently. Unknown keys are not cached. */
 @Injectable()
 export class StoredKeyRegistry {
-  private readonly logger = new Logger(StoredKeyRegistry.name);
+  private readonly logger = new Log(StoredKeyRegistry.name);
   private readonly known = new Map<string, KnownKey>();
   /** Counts revocations, so that a read that started before one is not cached after it. */
   private revocations = 0;

@@ -1,4 +1,5 @@
 import type { DatabaseConfig } from '../../config/index.js';
+import { exportsOf } from '../../errors/index.js';
 import { createRedisClient, type Database } from '../../persistence/index.js';
 import { DatabaseRateLimiter } from './database-rate-limiter.js';
 import type { RateLimiter } from './rate-limiter.js';
@@ -15,7 +16,7 @@ export async function openRateLimiter(
   if (redisUrl !== undefined) return openRedis(redisUrl);
   if (isShared && database) return new DatabaseRateLimiter(database);
   const [{ RateLimiterMemory }, { FlexibleRateLimiter }] = await Promise.all([
-    import('rate-limiter-flexible'),
+    import('rate-limiter-flexible').then(exportsOf),
     import('./flexible-rate-limiter.js'),
   ]);
   return new FlexibleRateLimiter(
@@ -27,7 +28,7 @@ export async function openRateLimiter(
 async function openRedis(url: string): Promise<RateLimiter> {
   const [client, { RateLimiterRedis }, { FlexibleRateLimiter }] = await Promise.all([
     createRedisClient(url, REDIS_TIMEOUT_MS),
-    import('rate-limiter-flexible'),
+    import('rate-limiter-flexible').then(exportsOf),
     import('./flexible-rate-limiter.js'),
   ]);
   await client.connect().catch(() => undefined);

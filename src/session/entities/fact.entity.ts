@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 
 /** A fact that a user's agents remember across sessions; the tenant and the user are its owner. */
 export interface StoredFact {
@@ -23,7 +23,7 @@ export interface StoredFact {
   readonly updatedAt: number;
 }
 
-export const FactEntity = new EntitySchema<StoredFact>({
+export const FactEntity: EntitySchemaOptions<StoredFact> = {
   name: 'fact',
   columns: {
     tenant: { type: 'varchar', length: 128, primary: true },
@@ -43,4 +43,4 @@ export const FactEntity = new EntitySchema<StoredFact>({
     { name: 'fact_by_key', columns: ['tenant', 'userId', 'keyDigest'], unique: true },
     { name: 'fact_by_digest', columns: ['tenant', 'userId', 'digest'], unique: true },
   ],
-});
+};

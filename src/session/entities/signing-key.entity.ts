@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 
 /** A random key with which this installation signs; all nodes share it. */
 export interface SigningKey {
@@ -7,8 +7,8 @@ export interface SigningKey {
   readonly secret: string;
 }
 
-export const SigningKeyEntity = new EntitySchema<SigningKey>({
+export const SigningKeyEntity: EntitySchemaOptions<SigningKey> = {
   name: 'signing_key',
   withoutRowid: true,
   columns: { name: { type: 'varchar', length: 64, primary: true }, secret: { type: 'text' } },
-});
+};

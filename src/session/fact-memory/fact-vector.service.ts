@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../../errors/index.js';
+import { AppError, Log, messageOf } from '../../errors/index.js';
 import type { EmbeddingModel } from '../../llm/index.js';
 import { FACT_LIMITS } from './fact-limits.policy.js';
 import type { FactStore } from './fact.store.js';
@@ -13,7 +12,7 @@ type EmbeddingCall = Pick<RecallOptions, 'signal' | 'meter'>;
  * vectors.
  */
 export class FactVectorService {
-  private readonly logger = new Logger('LongTermMemory');
+  private readonly logger = new Log('LongTermMemory');
   /** Key of the stored vectors; vectors of another model are computed again. */
   private readonly space: string;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
 import { newId } from '../../kernel/index.js';
 import { setImmediate } from 'node:timers/promises';
-import { In, IsNull, LessThan, Not, type FindOptionsWhere } from 'typeorm';
+import type { FindOptionsWhere } from 'typeorm';
 import type { DataFact } from '../../run/index.js';
 import { Database, type Dialect, type SqlValue, type Table } from '../../persistence/index.js';
 import { Cipher, openColumn, type SealedColumn } from '../../security/index.js';
@@ -91,6 +91,7 @@ export class FactStore {
 
   /** The digest of the owner's fact with this text; of a new fact if it does not exist. */
   private async digestOf({ tenant, user }: FactOwner, text: string): Promise<string> {
+    const { In } = await import('typeorm');
     const digests = digestsOf(this.cipher, { tenant, user }, spellingsOf(text));
     const [stored] = await this.facts.find({
       select: { digest: true },
@@ -111,16 +112,19 @@ export class FactStore {
   /** The facts of these ids, unordered. */
   async find(owner: FactOwner, ids: readonly string[]): Promise<Fact[]> {
     if (ids.length === 0) return [];
+    const { In } = await import('typeorm');
     return this.read(owner, [{ id: In([...ids]) }]);
   }
 
   /** Up to `limit` facts, the newest first. */
-  page(owner: FactOwner, before: string | undefined, limit: number): Promise<Fact[]> {
+  async page(owner: FactOwner, before: string | undefined, limit: number): Promise<Fact[]> {
+    const { LessThan } = await import('typeorm');
     return this.read(owner, [before === undefined ? {} : { id: LessThan(before) }], limit);
   }
 
   /** Up to `limit` facts without a vector of that space, the newest first. */
-  withoutVector(owner: FactOwner, space: string, limit: number): Promise<Fact[]> {
+  async withoutVector(owner: FactOwner, space: string, limit: number): Promise<Fact[]> {
+    const { IsNull, Not } = await import('typeorm');
     return this.read(owner, [{ embeddingModel: IsNull() }, { embeddingModel: Not(space) }], limit);
   }
 

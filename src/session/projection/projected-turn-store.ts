@@ -1,10 +1,9 @@
 import {
-  Logger,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { messageOf } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import { RecurringWork } from '../../kernel/index.js';
 import { OutboxRelay, type Statement } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
@@ -24,7 +23,7 @@ export class ProjectedTurnStore
   extends TurnStore
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  private readonly logger = new Logger(ProjectedTurnStore.name);
+  private readonly logger = new Log(ProjectedTurnStore.name);
   private readonly relay: OutboxRelay<TurnOwner, PendingTurnChange>;
   private readonly pruning: RecurringWork;
 
@@ -43,7 +42,7 @@ export class ProjectedTurnStore
 
   async onApplicationBootstrap(): Promise<void> {
     await this.archive.prepare();
-    this.relay.start({ everyMs: SWEEP_EVERY_MS, ageMs: SWEEP_EVERY_MS, warn: (message) => this.warn(message) });
+    await this.relay.start({ everyMs: SWEEP_EVERY_MS, ageMs: SWEEP_EVERY_MS, warn: (message) => this.warn(message) });
     this.pruning.start(SWEEP_EVERY_MS);
   }
 

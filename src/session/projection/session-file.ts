@@ -1,7 +1,8 @@
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/index.js';
+import { replaceFile, syncFolder } from '../../kernel/platform/durable-files.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 
 /** A line of a session file. */
@@ -58,7 +59,7 @@ export class SessionFile {
   static async create(path: string, key: SessionKey): Promise<SessionFile> {
     const file = new SessionFile(path);
     await file.write([{ session: key, version: 1 }]);
-    await syncFolder(path);
+    await syncFolder(dirname(path));
     return file;
   }
 
@@ -107,8 +108,8 @@ export class SessionFile {
       await next.addTurn(one!);
     }
     for (const [turn, mark] of this.marks) if (!isGone(turn)) await next.addMark(turn, mark);
-    await rename(next.path, this.path);
-    await syncFolder(this.path);
+    await replaceFile(next.path, this.path);
+    await syncFolder(dirname(this.path));
     const file = new SessionFile(this.path);
     file.take(next);
     return file;
@@ -190,15 +191,5 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
-  }
-}
-
-/** Syncs the folder, so that a power failure does not lose the file's name. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, type FindOptionsWhere } from 'typeorm';
+import type { FindOptionsWhere } from 'typeorm';
 import { canonicalJson, newId, type Principal } from '../../kernel/index.js';
 import { Database, inLists, insert, type Statement, type Table } from '../../persistence/index.js';
 import type { RunRecord, WaitingRequest } from '../../run/index.js';
@@ -109,6 +109,7 @@ export class CallApprovalStore {
     before?: string,
   ): Promise<CallApproval[]> {
     await this.database.commit([withoutEnded(principal.tenant)]);
+    const { LessThan } = await import('typeorm');
     const where = {
       ...this.visible(principal),
       ...(sessionId !== undefined && { sessionId }),

@@ -47,9 +47,19 @@ export function parseFileText(text: string, id: string): ContextRecord {
 
 /** Context key from the rest of a damaged file, verified by the context id; `null` if it cannot be verified. */
 export function keyInDamaged(text: string, id: string): ContextKey | null {
-  const [tenant = '', session = '', tool = ''] = KEY.exec(text)?.slice(1).map(textOf) ?? [];
-  const key = { tenant, session, tool };
+  const key = keyIn(text);
   return contextIdOf(key) === id ? key : null;
+}
+
+/** The id of a file whose name may have lost its case: some file systems list names in lower case. */
+export function idOfListed(text: string, name: string): string {
+  const id = contextIdOf(keyIn(text));
+  return id.toLowerCase() === name.toLowerCase() ? id : name;
+}
+
+function keyIn(text: string): ContextKey {
+  const [tenant = '', session = '', tool = ''] = KEY.exec(text)?.slice(1).map(textOf) ?? [];
+  return { tenant, session, tool };
 }
 
 function textOf(json: string): string {

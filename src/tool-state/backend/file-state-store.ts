@@ -1,9 +1,8 @@
-import { Logger } from '@nestjs/common';
-import { AppError, messageOf } from '../../errors/index.js';
+import { AppError, Log, messageOf } from '../../errors/index.js';
 import { KeyedQueue } from '../../persistence/index.js';
 import type { Cipher, RowPlace } from '../../security/index.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
-import { keyInDamaged, parseFileText, toFileText } from './context-file.parser.js';
+import { idOfListed, keyInDamaged, parseFileText, toFileText } from './context-file.parser.js';
 import { ContextIndex } from './context-index.js';
 import { applyWrite, historyOf, type ContextRecord } from './context-record.js';
 import { StateCodec } from './state-codec.js';
@@ -21,7 +20,7 @@ const AT_ONCE = 16;
 
 /** Stores contexts as files of a folder, one per context. The folder belongs to one process. */
 export class FileStateStore extends StateStore {
-  private readonly logger = new Logger(FileStateStore.name);
+  private readonly logger = new Log(FileStateStore.name);
   private readonly index = new ContextIndex();
   /** Errors of unreadable files, by context id. Such a context is not replaced by an empty one. */
   private readonly spoilt = new Map<string, AppError>();
@@ -50,7 +49,7 @@ export class FileStateStore extends StateStore {
       await store.readAll();
       return store;
     } catch (error) {
-      await folder.close();
+      folder.close();
       throw error;
     }
   }
@@ -106,8 +105,8 @@ export class FileStateStore extends StateStore {
     return this.index.tenants();
   }
 
-  close(): Promise<void> {
-    return this.folder.close();
+  async close(): Promise<void> {
+    this.folder.close();
   }
 
   private knows(id: string): boolean {
@@ -155,10 +154,13 @@ export class FileStateStore extends StateStore {
     await Promise.all(workers);
   }
 
-  private async take(id: string, isOld = false): Promise<void> {
+  private async take(name: string, isOld = false): Promise<void> {
     let text = '';
+    let id = name;
     try {
-      text = (await this.folder.read(id, isOld)) ?? '';
+      text = (await this.folder.read(name, isOld)) ?? '';
+      id = idOfListed(text, name);
+      await this.folder.rename(name, id, isOld);
       const record = this.parse(id, text, this.folder.pathOf(id, isOld));
       this.index.put(record.context);
       if (isOld || !this.codec.isCurrent(text)) await this.put(record);

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import type { StepCompanion } from '../../run/index.js';
 import { KeyedQueue, type Statement } from '../../persistence/index.js';
 import { ContextClosings } from '../context-closings.js';
@@ -31,7 +30,7 @@ export abstract class StateBackend {
   abstract readonly isVolatile: boolean;
   /** Whether its changes pass through the journal's outbox. */
   readonly hasOutbox: boolean = false;
-  protected readonly logger = new Logger('ToolState');
+  protected readonly logger = new Log('ToolState');
   private closings = new ContextClosings();
   /** Writes of the store, by context. */
   private readonly queue = new KeyedQueue();

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
+import { replaceFile, syncFolder } from '../../kernel/platform/durable-files.js';
 import { lockFile } from '../../persistence/index.js';
 import { stateFileDamaged, storeUnavailable } from './state-store.error.js';
 
@@ -21,8 +22,6 @@ export class StateFolder {
   private constructor(
     private readonly folder: string,
     private readonly suffix: string,
-    /** Open handle for fsync: otherwise a system crash would lose file names. */
-    private readonly directory: FileHandle,
     private readonly unlock: () => void,
   ) {}
 
@@ -34,7 +33,7 @@ export class StateFolder {
       unlock = lockFile(join(folder, '.lock'), refusalOf(folder));
       for (const name of await readdir(folder))
         if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true });
-      return new StateFolder(folder, isCompressed ? COMPRESSED : PLAIN, await open(folder, 'r'), unlock);
+      return new StateFolder(folder, isCompressed ? COMPRESSED : PLAIN, unlock);
     } catch (error) {
       unlock?.();
       throw toFailure(folder, error);
@@ -72,8 +71,8 @@ export class StateFolder {
     try {
       const data = path.endsWith(COMPRESSED) ? await compress(text, { level: constants.Z_BEST_SPEED }) : text;
       await writeNew(unfinished, data);
-      await rename(unfinished, path);
-      await this.directory.sync();
+      await replaceFile(unfinished, path);
+      await syncFolder(this.folder);
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => undefined);
       throw storeUnavailable(`The file ${path}`, error);
@@ -85,14 +84,24 @@ export class StateFolder {
     const path = this.pathOf(name, isOld);
     try {
       await rm(path, { force: true });
-      await this.directory.sync();
+      await syncFolder(this.folder);
     } catch (error) {
       throw storeUnavailable(`The file ${path}`, error);
     }
   }
 
-  async close(): Promise<void> {
-    await this.directory.close();
+  /** @throws AppError `TOOL_STATE_UNAVAILABLE` */
+  async rename(from: string, to: string, isOld: boolean): Promise<void> {
+    if (from === to) return;
+    const path = this.pathOf(from, isOld);
+    try {
+      await replaceFile(path, this.pathOf(to, isOld));
+    } catch (error) {
+      throw storeUnavailable(`The file ${path}`, error);
+    }
+  }
+
+  close(): void {
     this.unlock();
   }
 }

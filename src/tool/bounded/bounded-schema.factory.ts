@@ -1,5 +1,5 @@
-import { Logger } from '@nestjs/common';
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { Log } from '../../errors/index.js';
 import type { JsonSchema } from '../../kernel/index.js';
 import { keysOf } from '../input/reason.mapper.js';
 import { type Checked, compileSchema, type SchemaCheck, unusable, validSchema } from '../input/schema-check.factory.js';
@@ -18,7 +18,7 @@ export type BoundedCheck = (value: unknown) => Checked | Promise<Checked | Undec
 /** Maximum product of the schemas in a plain schema and the values that the main thread checks. */
 const MAX_PLAIN_COST = 50_000;
 
-const logger = new Logger('SchemaCheck');
+const logger = new Log('SchemaCheck');
 
 /** @throws AppError `TOOL_INVALID` for a schema that exceeds the limits */
 export function assertSchemaLimits(schema: JsonSchema, what: string): void {
@@ -67,7 +67,7 @@ function createThreadCheck(schema: JsonSchema, what: string): BoundedCheck {
       case 'busy':
         return { undecided: 'too many slow checks against schemas are waiting' };
       case 'failed':
-        return { undecided: 'the thread for checks against schemas ended' };
+        return { undecided: `the thread for checks against schemas does not start: ${reply.message}` };
     }
   };
 }

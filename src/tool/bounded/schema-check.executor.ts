@@ -2,9 +2,10 @@
  * The thread that compiles and evaluates untrusted schemas, one check at a time. Its client terminates it when a check
  * takes too long. Node also runs this file as TypeScript, so it imports no other file of this package.
  */
-import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { RE2JS } from 're2js';
 import type { SchemaCheckReply, SchemaCheckRequest, SentError } from './schema-check.types.js';
 
 interface CompiledSchema {
@@ -22,11 +23,6 @@ interface Pattern {
 const MAX_SCHEMAS = 256;
 /** Maximum number of errors in a reply. */
 const MAX_ERRORS = 300;
-
-const load = createRequire(import.meta.url);
-const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
-const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats');
-const { RE2JS } = load('re2js') as typeof import('re2js');
 
 const compiled = new Map<string, CompiledSchema>();
 
@@ -80,7 +76,7 @@ function compile(key: string, schema: object): CompiledSchema {
     logger: false,
     code: { regExp, process: boundErrors },
   });
-  addFormats(instance);
+  addFormats.default(instance);
   const made = { validate: instance.compile(schema), unchecked };
   if (compiled.size >= MAX_SCHEMAS) compiled.delete(compiled.keys().next().value!);
   compiled.set(key, made);

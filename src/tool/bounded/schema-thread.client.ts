@@ -1,8 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { SchemaCheckReply, SchemaCheckRequest } from './schema-check.types.js';
+import { startSchemaWorker } from './schema-worker.js';
 
-/** The script beside this file, compiled or, in tests, TypeScript: Node runs both. */
-const SCRIPT = new URL(`./schema-check.executor.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 /** Maximum memory of the JavaScript objects of a thread, in MiB. */
 const MAX_HEAP_MB = 256;
 /** Maximum start time of the thread, in ms. */
@@ -11,7 +10,7 @@ const START_MS = 10_000;
 const SPARE_PART = 4;
 
 /** Why there is no reply: the check took too long or exhausted the memory, too many wait, or the thread cannot start. */
-export type NoReply = { readonly kind: 'late' | 'busy' | 'failed' };
+export type NoReply = { readonly kind: 'late' | 'busy' } | { readonly kind: 'failed'; readonly message: string };
 
 type Reply = Exclude<SchemaCheckReply, { kind: 'ready' | 'missing' }> | NoReply;
 
@@ -38,6 +37,8 @@ export class SchemaThread {
   private timer: NodeJS.Timeout | undefined;
   private spareTimer: NodeJS.Timeout | undefined;
   private readonly waiting: Job[] = [];
+  /** Why the last thread ended by itself. */
+  private fault = 'it ended';
 
   /**
    * @param deadlineMs maximum time of a check, in ms
@@ -118,15 +119,14 @@ export class SchemaThread {
   }
 
   private start(): Started {
-    const worker = new Worker(SCRIPT, {
+    const worker = startSchemaWorker({
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     const started: Started = { worker, isReady: false };
     worker.on('message', (reply: SchemaCheckReply) => this.received(started, reply));
-    // Its end reports the error too.
-    worker.on('error', () => undefined);
+    worker.on('error', ({ message }) => (this.fault = message));
     worker.on('exit', () => this.exited(started));
     worker.unref();
     return started;
@@ -168,7 +168,7 @@ export class SchemaThread {
 
   /** The thread cannot start: every waiting check fails, since another thread would not start either. */
   private fail(): void {
-    for (const { resolve } of this.waiting.splice(0)) resolve({ kind: 'failed' });
+    for (const { resolve } of this.waiting.splice(0)) resolve({ kind: 'failed', message: this.fault });
     this.stopTimers();
     this.release();
   }

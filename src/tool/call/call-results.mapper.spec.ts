@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 import { schemaChecker } from '../bounded/schema-checker.js';
 import { createBoundedCheck, createSchemaInput } from '../input/schema-input.factory.js';
 import { createTool } from '../tool.factory.js';
@@ -7,7 +7,7 @@ import { CallResults } from './call-results.mapper.js';
 
 const warnings: string[] = [];
 beforeAll(
-  () => void jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: string) => void warnings.push(line)),
+  () => void jest.spyOn(Log.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line))),
 );
 afterAll(() => {
   jest.restoreAllMocks();
@@ -23,7 +23,7 @@ describe('CallResults', () => {
       () => 1,
     );
     const checkOutput = createBoundedCheck({ $ref: '#' }, 'result', 'its output');
-    const results = new CallResults(new Logger('Test'), 1000, []);
+    const results = new CallResults(new Log('Test'), 1000, []);
     const outcome = { kind: 'returned', value: { n: 1 } } as const;
     const { result } = await results.of(
       { tool: { ...tool, checkOutput }, input: {} },

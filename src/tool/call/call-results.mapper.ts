@@ -1,5 +1,4 @@
-import type { Logger } from '@nestjs/common';
-import { type ErrorCode } from '../../errors/index.js';
+import { type ErrorCode, type Log } from '../../errors/index.js';
 import { toPublishedFile } from '../../run/index.js';
 import { maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
 import type { ContentFilter } from '../../security/index.js';
@@ -41,7 +40,7 @@ export class CallResults {
    * @param secrets values to mask in errors, in addition to secret-shaped texts
    */
   constructor(
-    private readonly logger: Logger,
+    private readonly logger: Log,
     readonly maxImageBytes: number,
     private readonly secrets: readonly string[],
   ) {}

@@ -1,5 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/index.js';
+import { createBoundedCheck } from '../input/schema-input.factory.js';
+import { Suspension } from '../suspension.factory.js';
 import { cutNote, isStreaming, MAX_GENERATED, readBlobs, TypedBytes, utf8Text } from './json-result.mapper.js';
 import { MAX_READ_BYTES, readableSize } from './readable-size.mapper.js';
 import { ResponseError } from './thrown-text.mapper.js';
@@ -8,17 +10,24 @@ import { ResponseError } from './thrown-text.mapper.js';
  * Reads a returned value that is not complete yet: the body of a response, a stream, an asynchronous generator. Another
  * value is returned unchanged, once the blobs inside it are read.
  * @param signal ends the reading
- * @throws AppError `TOOL_FAILED` for a response with an error status, and for a body that was read already
+ * @throws AppError `TOOL_FAILED` for a response with an error status, and for a body that was read already, `TOOL_INVALID`
+ * for a question to a person with an unusable schema
  */
 export function readReturned(returned: unknown, signal: AbortSignal): unknown {
   if (isThenable(returned)) return settled(returned, signal);
-  return isUnread(returned) ? read(returned, signal) : withBlobs(returned, signal);
+  return isUnread(returned) ? read(returned, signal) : complete(returned, signal);
 }
 
 /** An async function, so that the stack of an error in a tool also has our frames. */
 async function settled(pending: PromiseLike<unknown>, signal: AbortSignal): Promise<unknown> {
   const value = await pending;
-  return isUnread(value) ? read(value, signal) : withBlobs(value, signal);
+  return isUnread(value) ? read(value, signal) : complete(value, signal);
+}
+
+function complete(value: unknown, signal: AbortSignal): unknown {
+  if (!(value instanceof Suspension)) return withBlobs(value, signal);
+  if (value.asked.schema) createBoundedCheck(value.asked.schema);
+  return value;
 }
 
 /** Maximum number of objects in which blobs are looked for. */

@@ -1,8 +1,8 @@
-import { Logger } from '@nestjs/common';
+import { Log } from '../../errors/index.js';
 
 /** Logger of a call: adds tool, run and session to each line of the application's log. */
 export class ToolLogger {
-  private static readonly logger = new Logger('Tool');
+  private static readonly logger = new Log('Tool');
 
   constructor(
     private readonly tool: string,

@@ -1,10 +1,9 @@
-import { Logger } from '@nestjs/common';
-import { messageOf } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import type { CheckedCall, ToolContext } from '../tool.types.js';
 import type { ApprovalNeed, PolicyNote } from './planned-call.types.js';
 import type { PolicyDecision, ToolPolicy } from './tool-policy.js';
 
-const logger = new Logger('ToolPolicy');
+const logger = new Log('ToolPolicy');
 
 type Approval = Exclude<PolicyDecision, 'allow' | { deny: string }>;
 

@@ -211,10 +211,21 @@ describe('the schema of a DTO class', () => {
     expect(await check(Loose, args)).toContain(reason);
   });
 
+  it('creates an instance of the declared class of a field whose @Type is in another copy of class-transformer', async () => {
+    class Journey {
+      @ValidateNested()
+      place!: Place;
+    }
+    const input = createDtoInput(Journey, '');
+    expect(input.schema).toMatchObject({ properties: { place: { $ref: '#/$defs/Place' } } });
+    const { value } = (await input.validate({ place: { lat: 1, zoom: 2 } })) as unknown as { readonly value: Journey };
+    expect(value.place).toBeInstanceOf(Place);
+  });
+
   it('rejects a class that is unknown at run time or has no decorators', () => {
     class Untyped {
       @ValidateNested()
-      place!: Place;
+      places!: Place[];
     }
     class Silent {
       x = 1;
@@ -224,7 +235,7 @@ describe('the schema of a DTO class', () => {
       @Type(() => Silent)
       silent!: Silent;
     }
-    expect(() => createDtoSchema(Untyped, 'x')).toThrow('Untyped.place holds another class');
+    expect(() => createDtoSchema(Untyped, 'x')).toThrow('Untyped.places holds another class');
     expect(() => createDtoSchema(Holder, 'decorate it')).toThrow(
       'Silent inside of Holder has no class-validator decorators: decorate it',
     );

@@ -77,7 +77,8 @@ class DtoDescription {
     if (!nested) {
       throw new AppError(
         'TOOL_INVALID',
-        `${dto.name}.${property} holds another class, and which one is gone at run time: add @Type(() => ThatClass) of class-transformer`,
+        `${dto.name}.${property} holds another class, and which one is gone at run time: add @Type(() => ThatClass) of class-transformer. ` +
+          'A @Type that is there belongs to another copy of class-transformer: install one copy (npm ls class-transformer)',
       );
     }
     return nested.kind === 'one' ? { $ref: this.placeOf(nested.type) } : this.choice(nested);

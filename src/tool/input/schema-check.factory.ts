@@ -1,8 +1,8 @@
-import type { ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { AppError, messageOf } from '../../errors/index.js';
 import { hasExact, type JsonSchema, withRounded } from '../../kernel/index.js';
 import { toAjvSchema } from './ajv-schema.mapper.js';
-import { ajv } from './ajv.loader.js';
 
 /** The result of a check: no errors, or those of an invalid value. */
 export interface Checked {
@@ -21,7 +21,6 @@ export type SchemaCheck = (value: unknown) => Checked;
 export function compileSchema(given: JsonSchema, what: string, useDefaults: boolean): SchemaCheck {
   const schema = validSchema(given, what);
   try {
-    const { Ajv2020, addFormats } = ajv();
     const instance = new Ajv2020({
       allErrors: true,
       strict: false,
@@ -33,7 +32,7 @@ export function compileSchema(given: JsonSchema, what: string, useDefaults: bool
       logger: false,
       code: { regExp },
     });
-    addFormats(instance);
+    addFormats.default(instance);
     const validate = instance.compile(schema);
     return (value) => ({ errors: validate(value) ? [] : (validate.errors ?? []), value });
   } catch (error) {
@@ -41,10 +40,12 @@ export function compileSchema(given: JsonSchema, what: string, useDefaults: bool
   }
 }
 
+let metaschema: Ajv2020 | undefined;
+
 /** A schema in the form for ajv. @throws AppError `TOOL_INVALID` if it does not conform to the metaschema */
 export function validSchema(given: JsonSchema, what: string): JsonSchema {
   const schema = hasExact(given) ? (withRounded(given) as JsonSchema) : given;
-  const { metaschema } = ajv();
+  metaschema ??= new Ajv2020({ strict: false, logger: false });
   if (metaschema.validateSchema(schema) !== true) throw unusable(what, metaschema.errorsText());
   return toAjvSchema(schema);
 }

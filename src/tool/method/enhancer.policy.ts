@@ -3,7 +3,7 @@ import {
   GUARDS_METADATA,
   INTERCEPTORS_METADATA,
   PIPES_METADATA,
-} from '../../kernel/nest-internals.js';
+} from '../../kernel/nest-metadata.js';
 import { parameterPipes } from './tool-parameter.decorator.js';
 import type { ToolProvider } from './method-handler.factory.js';
 

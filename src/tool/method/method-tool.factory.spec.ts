@@ -114,7 +114,7 @@ class Undecorated {
 
 class Nested {
   @ValidateNested()
-  forecast!: ForecastInput;
+  forecast!: ForecastInput[];
 }
 
 class FaultyTools {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors/index.js';
-import { type JsonSchema } from '../../kernel/index.js';
+import { type JsonSchema, unknownOption } from '../../kernel/index.js';
 import { isStandardSchema } from '../standard-schema.types.js';
 import type { InputSource } from '../input/input.types.js';
 import { stateArgumentProblems, stateParameterOf } from '../stateful/state-argument.policy.js';
@@ -10,6 +10,30 @@ import type { ToolOptions } from './tool-options.types.js';
 import { takesState } from './tool-parameter.decorator.js';
 import { createTool, type ToolDeclaration, type ToolHandler } from '../tool.factory.js';
 import type { Tool } from '../tool.types.js';
+
+/** The type requires one entry for each option. */
+const OPTIONS: Readonly<Record<keyof ToolOptions, true>> = {
+  name: true,
+  description: true,
+  input: true,
+  output: true,
+  paramsDescription: true,
+  reconcile: true,
+  effect: true,
+  timeoutMs: true,
+  approval: true,
+  retries: true,
+  cacheTtlMs: true,
+  concurrency: true,
+  queueTimeoutMs: true,
+  egress: true,
+  untrusted: true,
+  private: true,
+  resources: true,
+  stateful: true,
+  stateInjection: true,
+  stateParameterName: true,
+};
 
 type Methods = Record<string, ((key: string, context: unknown) => unknown) | undefined>;
 
@@ -32,7 +56,12 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
       ...(module !== undefined && { module }),
       ...reconciliation,
       ...described,
-      problems: [...(reconciliation.problems ?? []), ...(described.problems ?? []), ...stateProblems(declared)],
+      problems: [
+        ...unknownOptions(options),
+        ...(reconciliation.problems ?? []),
+        ...(described.problems ?? []),
+        ...stateProblems(declared),
+      ],
     },
     async () => withPlaceForState(declared, await createMethodInput(declared)),
     handler,
@@ -61,6 +90,11 @@ function withPlaceForState({ options, parameter, takesInput }: DeclaredTool, inp
   }
   if (problems.length > 0) throw new Error(problems.join('; '));
   return input;
+}
+
+function unknownOptions(options: ToolOptions): string[] {
+  const mistake = unknownOption(options, Object.keys(OPTIONS));
+  return mistake === undefined ? [] : [`@Tool: ${mistake}`];
 }
 
 function stateProblems({ instance, method, options }: DeclaredTool): string[] {

@@ -1,5 +1,5 @@
 import type { ArgumentsHost, ExecutionContext } from '@nestjs/common';
-import { ExecutionContextHost } from '../../kernel/nest-internals.js';
+import { ExecutionContextHost } from '../../kernel/nest-metadata.js';
 import type { ToolRequest } from '../call/tool-request.factory.js';
 
 /** Value of `ExecutionContext.getType()` during a tool call. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '../../kernel/nest-internals.js';
+import { ROUTE_ARGS_METADATA } from '../../kernel/nest-metadata.js';
 import { withStateArgument } from '../stateful/state-argument.policy.js';
 import type { ToolState as ToolStateType } from '../stateful/tool-state.types.js';
 import type { StateData } from '../stateful/tool-state.types.js';

@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { AppError, toAppError } from '../../errors/index.js';
+import { AppError, Log, toAppError } from '../../errors/index.js';
 import { InstanceWrapper } from '../../kernel/nest-internals.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
@@ -26,7 +26,7 @@ interface Provided {
  */
 @Injectable()
 export class ToolExplorer implements OnModuleInit {
-  private readonly logger = new Logger('ToolExplorer');
+  private readonly logger = new Log('ToolExplorer');
   /** Tools by instance, so that a repeated registration or an alias of the provider gets the same ones. */
   private readonly created = new WeakMap<object, Promise<readonly Tool[]>>();
   private readonly standIns = new WeakMap<Wrapper, object>();

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors/index.js';
-import { MOST_STATE_BYTES } from '../../config/index.js';
+import { MOST_STATE_BYTES } from '../../kernel/index.js';
 import { toStateData } from './state-data.mapper.js';
 import type { StateData } from './tool-state.types.js';
 

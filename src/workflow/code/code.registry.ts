@@ -1,12 +1,12 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { AppError } from '../../errors/index.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AppError, Log } from '../../errors/index.js';
 import { type Tool, ToolExplorer, ToolRegistry } from '../../tool/index.js';
 import { CODE_METADATA } from './workflow-code.decorator.js';
 
 /** The methods with `@WorkflowCode`, by name. */
 @Injectable()
 export class CodeRegistry implements OnModuleInit {
-  private readonly logger = new Logger('CodeRegistry');
+  private readonly logger = new Log('CodeRegistry');
   private readonly code = new Map<string, Tool>();
 
   constructor(

@@ -1,6 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from '../../errors/index.js';
+import { AppError, Log } from '../../errors/index.js';
 import { isRelinquished, unreachable, type StepName } from '../../run/index.js';
 import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
 import { AgentNodeExecutor } from './agent-node.executor.js';
@@ -25,7 +25,7 @@ const OF_THE_RUN: ReadonlySet<string> = new Set(['STEP_CONFLICT', 'JOURNAL_UNAVA
 /** Executes nodes and map items as units of a run: emits the start, retries failures, records the end once. */
 @Injectable()
 export class NodeExecutor {
-  private readonly logger = new Logger(NodeExecutor.name);
+  private readonly logger = new Log(NodeExecutor.name);
 
   constructor(
     private readonly llm: LlmNodeExecutor,

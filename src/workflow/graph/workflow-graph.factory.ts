@@ -1,5 +1,5 @@
+import { nearNames } from '../../kernel/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
-import { nearNames } from '../../tool/index.js';
 import type { Condition } from '../definition/condition.schema.js';
 import type { NodeDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Processes whose command line contains a text, except for zombies. */
+/** Processes whose command line contains a text, except for zombies; none without /proc. */
 export function processesWith(text: string): number[] {
+  if (!existsSync('/proc')) return [];
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && commandOf(entry).includes(text))
     .map(Number);

@@ -1,8 +1,5 @@
-const ONES = [
-  ...'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen'.split(' '),
-  ...'sixteen seventeen eighteen nineteen'.split(' '),
-];
-const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+import { ONES, TENS } from './offline-words.data.js';
+
 const SCALES: Readonly<Record<string, number>> = { hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 };
 const VALUES: Readonly<Record<string, number>> = {
   ...Object.fromEntries(ONES.map((word, i) => [word, i])),

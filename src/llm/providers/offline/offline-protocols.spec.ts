@@ -110,9 +110,9 @@ it('parses long conversations quickly', async () => {
   for (const piece of pieces) {
     const long = piece.repeat(1_000_000 / piece.length);
     for (const system of [REACT, XML]) {
-      const started = performance.now();
+      const started = process.cpuUsage();
       await reply(`${system}${long}`, 'hello', `Action: calculator\n<function_calls>${long}`, long, 'hi', '1+1');
-      expect({ piece, isQuick: performance.now() - started < 1_000 }).toEqual({ piece, isQuick: true });
+      expect({ piece, isQuick: process.cpuUsage(started).user < 1_000_000 }).toEqual({ piece, isQuick: true });
     }
   }
 });

@@ -244,9 +244,9 @@ describe('the offline model', () => {
     ];
     for (const piece of pieces) {
       const content = piece.repeat(2_000 / piece.length);
-      const started = performance.now();
+      const started = process.cpuUsage();
       await model.generate({ messages: [{ role: 'user', content }], tools });
-      expect({ piece, isQuick: performance.now() - started < 250 }).toEqual({ piece, isQuick: true });
+      expect({ piece, isQuick: process.cpuUsage(started).user < 250_000 }).toEqual({ piece, isQuick: true });
     }
   });
 });

@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 import type { ApiKeyRecord, KeyScope } from '../api-key.types.js';
 
 /** A key that was created over REST, with the SHA-256 of the key itself. */
@@ -6,7 +6,7 @@ export interface StoredApiKey extends ApiKeyRecord {
   readonly sha256: string;
 }
 
-export const ApiKeyEntity = new EntitySchema<StoredApiKey>({
+export const ApiKeyEntity: EntitySchemaOptions<StoredApiKey> = {
   name: 'api_key',
   withoutRowid: true,
   columns: {
@@ -34,4 +34,4 @@ export const ApiKeyEntity = new EntitySchema<StoredApiKey>({
     { name: 'api_key_by_tenant', columns: ['tenant', 'id'] },
     { name: 'api_key_by_sha256', columns: ['sha256'], unique: true },
   ],
-});
+};

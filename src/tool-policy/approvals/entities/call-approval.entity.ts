@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 
 /** An approval that also covers later calls. */
 export interface StoredApproval {
@@ -22,7 +22,7 @@ export interface StoredApproval {
   readonly decidedAt: number;
 }
 
-export const CallApprovalEntity = new EntitySchema<StoredApproval>({
+export const CallApprovalEntity: EntitySchemaOptions<StoredApproval> = {
   name: 'call_approval',
   withoutRowid: true,
   columns: {
@@ -42,4 +42,4 @@ export const CallApprovalEntity = new EntitySchema<StoredApproval>({
     { name: 'call_approval_by_session', columns: ['tenant', 'sessionId', 'tool'] },
     { name: 'call_approval_by_run', columns: ['tenant', 'runId', 'tool'] },
   ],
-});
+};

@@ -1,4 +1,4 @@
-import { EntitySchema } from 'typeorm';
+import type { EntitySchemaOptions } from 'typeorm';
 
 /** A tool that is disabled for a tenant; without a row it is enabled. */
 export interface DisabledTool {
@@ -10,7 +10,7 @@ export interface DisabledTool {
   readonly disabledAt: number;
 }
 
-export const DisabledToolEntity = new EntitySchema<DisabledTool>({
+export const DisabledToolEntity: EntitySchemaOptions<DisabledTool> = {
   name: 'disabled_tool',
   withoutRowid: true,
   columns: {
@@ -19,4 +19,4 @@ export const DisabledToolEntity = new EntitySchema<DisabledTool>({
     disabledBy: { type: 'varchar', name: 'disabled_by', length: 128 },
     disabledAt: { type: 'bigint', name: 'disabled_at' },
   },
-});
+};

@@ -1,0 +1,56 @@
+import { ConsoleLogger, Logger, type LoggerService } from '@nestjs/common';
+import { AgentLog } from './agent-log.js';
+import { AppError, messageOf } from './app.error.js';
+
+type Fields = Readonly<Record<string, unknown>> & { readonly err?: unknown };
+
+/**
+ * Nest's logger for lines with fields, which are given as pino takes them: `log.warn({ run_id, err }, 'The run failed')`. A
+ * logger of the application receives these arguments. Nest's own console receives the message, then the fields, and of an
+ * error its message, with a stack only if the error is unexpected: an error's other properties may contain secrets.
+ * All lines of Jackdaw use it, since `AgentLog` decides where they go while agents of `createAgent` are open.
+ */
+export class Log extends Logger {
+  /** Prints the lines that Nest buffers. */
+  static override flush(): void {
+    Logger.flush();
+  }
+
+  override get localInstance(): LoggerService {
+    return AgentLog.given ?? super.localInstance;
+  }
+
+  override log(line: unknown, ...rest: unknown[]): void {
+    if (!this.isQuiet) super.log(...this.arguments(line, rest));
+  }
+
+  override warn(line: unknown, ...rest: unknown[]): void {
+    super.warn(...this.arguments(line, rest));
+  }
+
+  override debug(line: unknown, ...rest: unknown[]): void {
+    if (!this.isQuiet) super.debug(...this.arguments(line, rest));
+  }
+
+  override error(line: unknown, ...rest: unknown[]): void {
+    super.error(...this.arguments(line, rest, stackOf(line)));
+  }
+
+  /** Whether the process is a script with Nest's default logger, which creates a console for each context. */
+  private get isQuiet(): boolean {
+    return AgentLog.isScript && this.localInstance !== Logger.staticInstanceRef && !AgentLog.given;
+  }
+
+  private arguments(line: unknown, rest: unknown[], stack?: string): [unknown, ...unknown[]] {
+    const [message] = rest;
+    if (typeof message !== 'string' || !(this.localInstance instanceof ConsoleLogger)) return [line, ...rest];
+    const { err, ...fields } = line as Fields;
+    const text = err === undefined ? message : `${message}: ${messageOf(err)}`;
+    return [text, ...(Object.keys(fields).length > 0 ? [fields] : []), ...(stack === undefined ? [] : [stack])];
+  }
+}
+
+function stackOf(line: unknown): string | undefined {
+  const err = (line as Fields | null | undefined)?.err;
+  return err instanceof Error && !(err instanceof AppError) ? err.stack : undefined;
+}

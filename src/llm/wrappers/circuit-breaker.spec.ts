@@ -1,0 +1,166 @@
+import {
+  breaksOff,
+  BreakingOffModel,
+  busy,
+  deadKey,
+  down,
+  fails,
+  outcome,
+  parts,
+  refused,
+  REQUEST,
+} from '../../../test/support/faulty-models.js';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
+import { AppError } from '../../errors/index.js';
+import type { ChatResult } from '../chat.types.js';
+import { BreakingModel } from './breaking-model.wrapper.js';
+import { CircuitBreaker } from './circuit-breaker.policy.js';
+
+const START = 1_800_000_000_000;
+
+beforeEach(() => void jest.useFakeTimers({ now: START, doNotFake: ['nextTick', 'setImmediate'] }));
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+describe('CircuitBreaker', () => {
+  const rules = { failures: 5, maxPauseMs: 15_000 };
+  const breaking = (script: readonly Scripted[], hasFallback = false) => {
+    const inner = new ScriptedChatModel(script);
+    const breaker = new CircuitBreaker(rules, 'the model m', hasFallback);
+    return { inner, breaker, model: new BreakingModel(inner, breaker) };
+  };
+  const times = (count: number, make: () => Scripted) => Array.from({ length: count }, make);
+  const away = () => Promise.reject(new Error('away'));
+  const out = () => fails('MODEL_TIMEOUT');
+  const ask = async (model: BreakingModel, count: number) => {
+    const codes: unknown[] = [];
+    for (let call = 0; call < count; call++) codes.push(await outcome(model.generate(REQUEST)));
+    return codes;
+  };
+  beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(1));
+
+  it('opens when most of at least 20 requests within 10 s failed', async () => {
+    const { model, breaker } = breaking([...times(8, () => says('up')), ...times(12, down)]);
+    await ask(model, 19);
+    expect(breaker.state).toBe('closed');
+    await ask(model, 1);
+    expect(breaker.state).toBe('open');
+    const few = breaking([...times(19, down), ...times(19, down)]);
+    await ask(few.model, 19);
+    await jest.advanceTimersByTimeAsync(11_000);
+    await ask(few.model, 19);
+    expect(few.breaker.state).toBe('closed');
+  });
+
+  it('stays closed while half of the requests fail, however long', async () => {
+    const { model, breaker } = breaking(times(100, () => says('up')).flatMap((up) => [down(), up]));
+    await ask(model, 200);
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('opens with a fallback after five consecutive time-outs or refused connections too', async () => {
+    const { model, breaker } = breaking([...times(4, out), down(), ...times(5, out)], true);
+    await ask(model, 9);
+    expect(breaker.state).toBe('closed');
+    await ask(model, 1);
+    expect(breaker.state).toBe('open');
+    const alone = breaking(times(5, out));
+    await ask(alone.model, 5);
+    expect(alone.breaker.state).toBe('closed');
+  });
+
+  it('counts each time-out at once, before the retries of its request have ended', async () => {
+    const { breaker } = breaking([], true);
+    for (let attempt = 0; attempt < 5; attempt++) breaker.attemptFailed(out());
+    expect(breaker.state).toBe('open');
+  });
+
+  it('admits one request after its pause, then twice as many at a time, until it closes', async () => {
+    const answers: ((result: ChatResult) => void)[] = [];
+    const slow = () => new Promise<ChatResult>((resolve) => answers.push(resolve));
+    const { model, inner, breaker } = breaking([...times(5, out), ...times(30, () => slow)], true);
+    await ask(model, 5);
+    await expect(model.generate(REQUEST)).rejects.toMatchObject({
+      code: 'MODEL_CIRCUIT_OPEN',
+      details: { retry_after_ms: 500 },
+    });
+    await jest.advanceTimersByTimeAsync(500);
+    const admitted: number[] = [];
+    while (breaker.state !== 'closed') {
+      const before = inner.requests.length;
+      const asked = times(10, () => says('')).map(() => outcome(model.generate(REQUEST)));
+      admitted.push(inner.requests.length - before);
+      // One success doubles the share; the others are abandoned by their callers.
+      for (const answer of answers.splice(0)) answer(says('up'));
+      await Promise.all(asked);
+    }
+    expect(admitted[0]).toBe(1);
+    expect(admitted[1]).toBe(2);
+  });
+
+  it('doubles its pause after each failed test, up to the longest', async () => {
+    const { model, breaker } = breaking(times(40, out), true);
+    await ask(model, 5);
+    for (const pauseMs of [500, 1000, 2000, 4000, 8000, 15_000, 15_000]) {
+      await jest.advanceTimersByTimeAsync(pauseMs - 1);
+      expect(breaker.state).toBe('open');
+      await jest.advanceTimersByTimeAsync(1);
+      await ask(model, 1);
+      expect(breaker.state).toBe('open');
+    }
+  });
+
+  it('admits one request a second without a fallback, and tests the provider with it', async () => {
+    const { model, inner, breaker } = breaking([...times(40, down), says('up')]);
+    await ask(model, 20);
+    for (let second = 0; second < 20; second++) {
+      await jest.advanceTimersByTimeAsync(1000);
+      const before = inner.requests.length;
+      await ask(model, 3);
+      expect(inner.requests.length - before).toBe(1);
+    }
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(await ask(model, 1)).toEqual(['up']);
+    expect(breaker.state).toBe('half_open');
+  });
+
+  it('ignores rejections, rate limits, aborted calls and faults of this process', async () => {
+    const local = () =>
+      new AppError('MODEL_UNREACHABLE', 'no descriptor', { cause: Object.assign(new Error('x'), { code: 'EMFILE' }) });
+    const others = [refused, busy, deadKey, () => away, local].flatMap((make) => times(10, make));
+    const { model, breaker } = breaking(others, true);
+    await ask(model, 50);
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('observes streams: complete, broken, and not read to the end', async () => {
+    const script = [...times(4, () => breaksOff('x')), says('whole'), ...times(16, () => breaksOff('x'))];
+    const breaker = new CircuitBreaker(rules, 'the model m', false);
+    const model = new BreakingModel(new BreakingOffModel(script), breaker);
+    for (let call = 0; call < 4; call++) await outcome(parts(model));
+    for await (const _ of model.stream(REQUEST)) break;
+    for (let call = 0; call < 15; call++) await outcome(parts(model));
+    expect(breaker.state).toBe('closed');
+    await outcome(parts(model));
+    expect(breaker.state).toBe('open');
+  });
+
+  it('admits another test after an aborted one', async () => {
+    const { model } = breaking([...times(5, out), away, says('up')], true);
+    await ask(model, 5);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(await ask(model, 2)).toEqual([new Error('away'), 'up']);
+  });
+
+  it('ignores jumps of the wall clock', async () => {
+    const { model, breaker } = breaking([...times(5, out), says('up')], true);
+    await ask(model, 5);
+    jest.setSystemTime(START - 3_600_000);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(breaker.state).toBe('half_open');
+    expect(await ask(model, 1)).toEqual(['up']);
+  });
+});
