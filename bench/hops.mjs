@@ -51,7 +51,8 @@ Object.assign(process.env, {
   OPENAI_API_KEY: 'test',
   OPENAI_BASE_URL: `http://127.0.0.1:${llm.address().port}/v1`,
 });
-const { serve, Tool } = await import('jackdaw');
+// The compiled files, since the package is one bundle.
+const { serve, Tool } = await import(new URL('index.js', DIST));
 
 class EchoTools {
   echo({ text }) {
@@ -134,6 +135,7 @@ console.log('| request | files executed | functions | lines in those files |');
 console.log('| --- | ---: | ---: | ---: |');
 for (const [name, request] of Object.entries(REQUESTS)) {
   const files = await measure(request);
+  if (files.size === 0) throw new Error(`No executed file of ${DIST.href} was seen`);
   const functions = [...files.values()].reduce((sum, count) => sum + count, 0);
   const lines = [...files.keys()].reduce((sum, file) => sum + linesOf(file), 0);
   console.log(`| ${name} | ${files.size} | ${functions} | ${lines} |`);
