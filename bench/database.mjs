@@ -14,7 +14,7 @@ const { values } = parseArgs({
 });
 const load = (path) => import(`${values.dist}/${path}/index.js`);
 const [{ loadConfig }, { RUN_MIGRATIONS }, { insert }] = await Promise.all(['config', 'run', 'persistence'].map(load));
-const { openPersistence } = await import(`${values.dist}/persistence/persistence.factory.js`);
+const { openPersistence } = await import(`${values.dist}/persistence/shared-persistence.registry.js`);
 
 const IN_FLIGHT = [1, 32];
 const result = JSON.stringify({ text: 'x'.repeat(600) });

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import mysql from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig } from '../dist/config/index.js';
-import { openPersistence } from '../dist/persistence/persistence.factory.js';
+import { openPersistence } from '../dist/persistence/shared-persistence.registry.js';
 import { KeyedQueue } from '../dist/persistence/keyed-queue.js';
 import { TOOL_STATE_MIGRATIONS } from '../dist/tool-state/index.js';
 import { DatabaseStateStore } from '../dist/tool-state/backend/database-state-store.js';

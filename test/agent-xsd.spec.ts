@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parseAgent } from '../src/definition-files/index.js';
-import { readAgentText } from '../src/definition-files/definition/agent-text.parser.js';
+import { readAgentText } from '../src/definition-files/folder-draft.loader.js';
 import { AGENT_ELEMENT, type ElementRule } from '../src/definition-files/definition/agent-element.schema.js';
 import type { XmlElement } from '../src/definition-files/xml/xml-element.types.js';
 import { parseXml } from '../src/definition-files/xml/xml.parser.js';

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../src/config/index.js';
 import { SCOPES } from '../src/security/index.js';
-import { scopesOf } from '../src/security/access.policy.js';
+import { scopesOf } from '../src/security/request-authenticator.service.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

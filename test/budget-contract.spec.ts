@@ -7,7 +7,7 @@ import { OwnBudgetStore } from '../src/llm/budget/own-budget.store.js';
 import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
 import { StoredModelBudget } from '../src/llm/budget/stored-model-budget.js';
 import type { CallEnd, JournaledUsage } from '../src/llm/budget/model-budget.js';
-import { openPersistence } from '../src/persistence/persistence.factory.js';
+import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { says } from './support/scripted-chat-model.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

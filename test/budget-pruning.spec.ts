@@ -4,9 +4,9 @@ import { newId } from '../src/kernel/index.js';
 import { loadConfig } from '../src/config/index.js';
 import { LLM_MIGRATIONS } from '../src/llm/index.js';
 import type { BudgetEntry, BudgetScope } from '../src/llm/budget/budget.types.js';
-import { limitsOf, scopesOf } from '../src/llm/budget/budget-scope.policy.js';
+import { limitsOf, scopesOf } from '../src/llm/budget/model-budget.js';
 import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
-import { openPersistence } from '../src/persistence/persistence.factory.js';
+import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/persistence/index.js';
-import type { LocalRunHub } from '../src/run/local/local-run-hub.registry.js';
+import type { LocalRunHub } from '../src/run/local/local-run-bus.js';
 import { RunBus } from '../src/run/run-bus.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';

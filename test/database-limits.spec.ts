@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DatabaseKind } from '../src/config/index.js';
-import { createReader } from '../src/database-extension/database-reader.factory.js';
+import { createReader, toQueryResult } from '../src/database-extension/database-extension.js';
 import type { DatabaseReader, ReadLimits, RowSet } from '../src/database-extension/database-reader.js';
-import { toQueryResult } from '../src/database-extension/query-result.mapper.js';
 import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DatabaseExtension, type ExtensionHost } from '../src/index.js';
-import { createReader } from '../src/database-extension/database-reader.factory.js';
+import { createReader } from '../src/database-extension/database-extension.js';
 import { newFolder } from './support/jackdaw.js';
 import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

@@ -7,7 +7,7 @@ import { loadConfig, type EnvRecord } from '../src/config/index.js';
 import { createAgent, type Agent } from '../src/index.js';
 import { LLM_MIGRATIONS } from '../src/llm/index.js';
 import { initialiseDataSource } from '../src/persistence/index.js';
-import { openPersistence } from '../src/persistence/persistence.factory.js';
+import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { RUN_MIGRATIONS } from '../src/run/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../src/session/index.js';

@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { loadConfig } from '../src/config/index.js';
-import { openPersistence } from '../src/persistence/persistence.factory.js';
+import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import { selfSignedCertificate } from './support/certificate.factory.js';
 import { newFolder } from './support/jackdaw.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals'
 import { Logger } from '@nestjs/common';
 import type { Principal } from '../src/kernel/index.js';
 import { loadConfig } from '../src/config/index.js';
-import { openPersistence } from '../src/persistence/persistence.factory.js';
+import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { SECURITY_ENTITIES, SECURITY_MIGRATIONS, type NewApiKey } from '../src/security/index.js';
 import { ApiKeyService } from '../src/security/keys/api-key.service.js';
 import { ApiKeyStore } from '../src/security/keys/api-key.store.js';
-import { KeyUseRegistry } from '../src/security/keys/key-use.registry.js';
+import { KeyUseRegistry } from '../src/security/request-authenticator.service.js';
 import { StoredKeyRegistry } from '../src/security/keys/stored-key.registry.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 

@@ -58,7 +58,12 @@ describe('another Jackdaw as a server', () => {
   it('refuses an unknown key, and shows the operator the reason', async () => {
     await untilStatus(jackdaw, 'untrusted', 'failed');
     const { body } = await jackdaw.get('/api/mcp/servers/untrusted');
-    expect(body).toMatchObject({ status: 'failed', tools: [], error: expect.any(String) });
+    // The next attempt may have started.
+    expect(body).toMatchObject({
+      status: expect.stringMatching(/failed|connecting/),
+      tools: [],
+      error: expect.any(String),
+    });
     expect(JSON.stringify(body)).not.toContain('a-key-of-none');
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check';
 import { countMessages } from '../src/llm/index.js';
-import { EstimatedTokenCounter } from '../src/llm/tokens/estimated-token-counter.js';
+import { EstimatedTokenCounter } from '../src/llm/tokens/token-counter.registry.js';
 import { NO_USAGE } from '../src/run/index.js';
 import {
   countTurn,

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { EventEmitter, once } from 'node:events';
 import { loadConfig } from '../src/config/index.js';
 import type { NotificationChannel } from '../src/persistence/index.js';
-import { openPersistence } from '../src/persistence/persistence.factory.js';
+import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { describeDatabases, testServers, type TestDatabase } from './support/test-databases.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describe as describeInXml } from '../src/reasoning/protocols/xml/tool-text.builder.js';
-import { describeTools as describeInReact } from '../src/reasoning/protocols/react/tool-text.builder.js';
+import { describe as describeInXml } from '../src/reasoning/protocols/xml/xml.protocol.js';
+import { describeTools as describeInReact } from '../src/reasoning/protocols/react/react.protocol.js';
 import type { Tool } from '../src/tool/index.js';
 import type { Message } from '../src/llm/message.types.js';
 import { OfflineModel } from '../src/llm/providers/offline/offline.model.js';

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { Principal } from '../src/kernel/index.js';
 import { refusalOf } from '../src/persistence/index.js';
 import { RunListStore, RunUsageStore } from '../src/run/index.js';
-import { insertUsage } from '../src/run/usage/usage-statement.factory.js';
+import { insertUsage } from '../src/run/run-outbox.js';
 import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
 import type { SessionService } from '../src/session/index.js';
 import { SessionStore } from '../src/session/session-store.js';

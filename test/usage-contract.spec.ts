@@ -3,7 +3,7 @@ import type { Principal } from '../src/kernel/index.js';
 import { RunEraseStore } from '../src/run/erase/run-erase.store.js';
 import type { RunUsage } from '../src/run/run-event.types.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
-import { insertUsage } from '../src/run/usage/usage-statement.factory.js';
+import { insertUsage } from '../src/run/run-outbox.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

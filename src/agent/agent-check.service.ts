@@ -6,7 +6,7 @@ import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentNeedService } from './agent-need.service.js';
 import { AgentSources } from './agent-sources.registry.js';
-import { selectionOf } from './agent-tools.mapper.js';
+import { selectionOf } from './offered-tools.service.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
 

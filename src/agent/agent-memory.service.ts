@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { countMessages, TokenCounterRegistry, type ChatModel } from '../llm/index.js';
+import { type ChatModel, countMessages, type OwnBudget, TokenCounterRegistry, type UserMessage } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
 import {
   addUsage,
@@ -7,32 +7,49 @@ import {
   factsOfRun,
   mergeFacts,
   NO_USAGE,
-  storedFacts,
   type RunContext,
   RunFileService,
   type RunRecord,
   type RunUsage,
+  storedFacts,
   type UsageReported,
 } from '../run/index.js';
 import {
-  SessionMemory,
-  SessionService,
   countTurn,
-  referenceState,
-  WholeTurnMemory,
   type MemoryPlace,
   type MemoryRules,
-  type SessionKey,
   type Recollection,
+  referenceState,
+  type SessionKey,
+  SessionMemory,
   type SessionMessage,
+  SessionService,
   type Turn,
+  WholeTurnMemory,
 } from '../session/index.js';
-import { budgetsOf } from './agent-budget.factory.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { toQuestion } from './question.factory.js';
 import { summariser } from './summariser.factory.js';
+
+type Budgeted = Pick<AgentDefinition, 'name' | 'budgets'>;
+
+/** Budgets charged for the model calls of an agent's run, in addition to the server's budgets. */
+export function budgetsOf(runId: string, { name, budgets }: Budgeted, { heldTo = [] }: AgentRunInput): OwnBudget[] {
+  return budgets ? [{ agent: name, runId, limits: budgets }, ...heldTo] : [...heldTo];
+}
+
+/** Run budgets that child runs inherit: the usage of a child run also counts in its parent's budget. */
+export function handedOn(budgets: readonly OwnBudget[]): readonly OwnBudget[] {
+  return budgets.flatMap(({ limits: { run }, ...whose }) => (run ? [{ ...whose, limits: { run } }] : []));
+}
+
+/** The user message: images first, which models read best (platform.claude.com, "Vision"), then the text. */
+export function toQuestion({ query, images = [] }: Pick<AgentRunInput, 'query' | 'images'>): UserMessage {
+  if (images.length === 0) return { role: 'user', content: query };
+  const pictures = images.map(({ url }) => ({ type: 'image' as const, url }));
+  return { role: 'user', content: [...pictures, { type: 'text', text: query }] };
+}
 
 /** Iteration number of the summary's usage events: before the loop's first iteration. */
 const BEFORE_FIRST = 0;

@@ -1,9 +1,114 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { llmConfig, type LlmConfig } from '../config/index.js';
-import { ChatModel, configuredSettings, defaultContextTokens, ModelStackFactory } from '../llm/index.js';
+import { AppError } from '../errors/index.js';
+import {
+  type AgentBudgets,
+  ChatModel,
+  configuredSettings,
+  defaultContextTokens,
+  fitParameters,
+  isCosted,
+  isPriced,
+  type ModelParameters,
+  ModelStackFactory,
+  type ParameterName,
+} from '../llm/index.js';
+import type { ReasoningRequest } from '../reasoning/index.js';
 import type { MemoryRules } from '../session/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
-import { assertAllowed, type NamedModel } from './allowed-model.policy.js';
+import type { ForkEdit } from './agent-fork.types.js';
+import type { AgentRunInput, RequestOverrides } from './agent.types.js';
+
+/** Default temperature, for models that support one. */
+const DEFAULT_TEMPERATURE = 0.7;
+
+type CallParameters = Pick<ReasoningRequest, 'parameters' | 'optionalParameters'>;
+
+/** Applies the overrides of a request to the definition. */
+export function withOverrides(
+  definition: AgentDefinition,
+  { model, protocol, parameters }: RequestOverrides,
+): AgentDefinition {
+  if (!model && !parameters) return definition;
+  const merged = { ...definition.model.parameters, ...parameters };
+  const { capabilities: _capabilities, ...own } = definition.model;
+  return {
+    ...definition,
+    // The capabilities of the agent's own model do not apply to another model.
+    model: { ...(model ? { ...own, ...model } : definition.model), parameters: merged },
+    protocol: protocol ?? definition.protocol,
+  };
+}
+
+/** The parameters of a model call: a default temperature if neither temperature nor top-p is set. */
+export function withDefaults(
+  parameters: ModelParameters,
+  { capabilities }: ChatModel,
+  optionalParameters: readonly ParameterName[] = [],
+): CallParameters {
+  const limits = capabilities.parameterLimits;
+  const isSet = parameters.temperature !== undefined || parameters.topP !== undefined;
+  if (isSet || limits?.uncertain?.includes('temperature')) return { parameters, optionalParameters };
+  const { taken } = fitParameters({ temperature: DEFAULT_TEMPERATURE }, limits);
+  return { parameters: { ...parameters, ...taken }, optionalParameters: [...optionalParameters, 'temperature'] };
+}
+
+/** A run's input for its fork, without the fields that the edit replaces; another agent uses its own settings. */
+export function unchangedInput(formerInput: AgentRunInput, { model, agent, message }: ForkEdit): AgentRunInput {
+  const input = message === undefined ? formerInput : without(formerInput, ['masked']);
+  if (typeof agent === 'string')
+    return without(input, ['model', 'protocol', 'parameters', 'optionalParameters', 'toolChoice', 'responseFormat']);
+  const isOtherModel = model?.name !== undefined || model?.provider !== undefined;
+  const lost: (keyof AgentRunInput)[] = isOtherModel ? ['model', 'protocol'] : [];
+  return without(input, model?.parameters === undefined ? lost : [...lost, 'parameters', 'optionalParameters']);
+}
+
+function without(input: AgentRunInput, fields: readonly string[]): AgentRunInput {
+  const others = Object.entries(input).filter(([name]) => !fields.includes(name));
+  return Object.fromEntries(others) as unknown as AgentRunInput;
+}
+
+interface NamedModel {
+  readonly provider: string;
+  /** Default: the provider's default model. */
+  readonly name?: string;
+}
+
+/**
+ * Checks that a request may choose the model: the operator decides which costs are permitted.
+ * @param agent the agent, whose own model is always allowed and whose budgets apply
+ * @throws AppError `MODEL_NOT_ALLOWED`
+ */
+function assertAllowed(
+  { provider, name }: NamedModel,
+  { model: own, budgets = {} }: Pick<AgentDefinitionInput, 'model' | 'budgets'>,
+  llm: LlmConfig,
+): void {
+  if (provider === own.provider && name === own.name) return;
+  const model = `${provider}:${name}`;
+  const why = refusal({ provider, name: name ?? '' }, llm, budgets);
+  if (why === null) return;
+  throw new AppError('MODEL_NOT_ALLOWED', `A request may not name the model "${model}": ${why}.`, {
+    details: { model },
+  });
+}
+
+function refusal(
+  model: Required<NamedModel>,
+  { requestModels, prices, budget }: LlmConfig,
+  own: AgentBudgets,
+): string | null {
+  const name = `${model.provider}:${model.name}`;
+  if (requestModels && !requestModels.some((pattern) => toExpression(pattern).test(name)))
+    return 'it is not among those of LLM_REQUEST_MODELS';
+  if ((!isCosted(budget) && !isCosted(own)) || isPriced(model, prices)) return null;
+  return 'there is a budget of cost, and it has no price (add it to LLM_PRICES, with 0 if it costs nothing)';
+}
+
+function toExpression(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w:]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
 
 const MAX_MODELS = 1000;
 /** Default maximum of history messages. */

@@ -1,18 +1,40 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { agentConfig, type AgentConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, issueMistakes, type JsonValue, type Principal } from '../kernel/index.js';
-import { agentConfig, type AgentConfig } from '../config/index.js';
 import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
+import { admit, type ContentFilter } from '../security/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
-import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
-import { AgentModelFactory } from './agent-model.factory.js';
-import { OfferedTools } from './offered-tools.service.js';
+import { type AgentDefinition, modelParametersSchema } from './agent-definition.schema.js';
+import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRequest, AgentRunInput, RequestOverrides } from './agent.types.js';
 import { assertSeen, readImages } from './given-image.policy.js';
-import { withOverrides } from './overridden-agent.mapper.js';
-import { InputScreen } from './input-screen.js';
-import { readFormat } from './response-format.mapper.js';
 import { ModelParameterService } from './model-parameter.service.js';
+import { OfferedTools } from './offered-tools.service.js';
+import { readFormat } from './response-format.mapper.js';
+
+/** Applies content filters to the texts of one request, and collects the kinds of masked content. */
+export class InputScreen {
+  private readonly found = new Set<string>();
+
+  constructor(private readonly filters: readonly (ContentFilter | null)[]) {}
+
+  /** For the input of a run: the kinds of masked content, if any. */
+  get masked(): { readonly masked?: readonly string[] } {
+    return this.found.size > 0 ? { masked: [...this.found] } : {};
+  }
+
+  /** @param what name of the text in the error. @throws AppError `INPUT_BLOCKED` */
+  admit<T extends JsonValue>(content: T, what: string, filters = this.filters): T {
+    let admitted = content;
+    for (const filter of filters) {
+      const { value, masked = [] } = admit(filter, admitted, what);
+      for (const kind of masked) this.found.add(kind);
+      admitted = value;
+    }
+    return admitted;
+  }
+}
 
 const WANTED = [
   'model',

@@ -6,35 +6,42 @@ import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome } from '../reason
 import {
   addUsage,
   type DataFact,
+  journalUnavailable,
   mergeFacts,
   NO_USAGE,
-  journalUnavailable,
-  RunFollowService,
-  RunHandlerRegistry,
-  toEndedFacts,
-  UNKNOWN_FACTS,
   type RunContext,
   type RunEnding,
   type RunEvent,
+  RunFollowService,
   type RunHandler,
+  RunHandlerRegistry,
   type RunOutcome,
   type RunRecord,
   type TerminalEvent,
+  toEndedFacts,
+  UNKNOWN_FACTS,
 } from '../run/index.js';
 import { factsOfPlace, type Recollection, type TurnStatus } from '../session/index.js';
 import { agentRules } from '../tool-policy/index.js';
-import { budgetsOf } from './agent-budget.factory.js';
-import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
-import { AgentMemory } from './agent-memory.service.js';
-import { AgentModelFactory } from './agent-model.factory.js';
+import { AgentMemory, budgetsOf, toQuestion } from './agent-memory.service.js';
+import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';
+import { AgentModelFactory, withDefaults, withOverrides } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { withOverrides, withDefaults } from './overridden-agent.mapper.js';
 import { OfferedTools } from './offered-tools.service.js';
-import { publishMasked } from './masked-input.policy.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
-import { toQuestion } from './question.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
+
+/**
+ * Emits an event that content of the run's input was masked; at most once for each run.
+ * @param found kinds of masked content, if any
+ */
+export async function publishMasked(context: RunContext, found: readonly string[] | undefined): Promise<void> {
+  if (!found) return;
+  const reason = `it holds ${found.join(', ')}`;
+  const about = { policy: 'content', on: 'input', decision: 'masked', iteration: 0, reason, found } as const;
+  await context.value('input', () => context.emit({ type: 'policy.decided', ...about }));
+}
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 

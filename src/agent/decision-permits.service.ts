@@ -6,7 +6,7 @@ import { type CallSite, type PlannedCall, type Tool, ToolExecutor, ToolRegistry 
 import { agentRules, CallApprovalStore, type WideScope } from '../tool-policy/index.js';
 import { parseStoredDefinition } from './agent-definition.schema.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
-import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
+import { SubAgentTools } from './offered-tools.service.js';
 
 /** Checks whether a principal may decide on a call of another principal's run, and prepares approvals of later calls. */
 @Injectable()

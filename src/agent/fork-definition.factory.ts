@@ -7,14 +7,12 @@ import { agentRules, SecurityPolicies } from '../tool-policy/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import { parseStoredDefinition, type AgentDefinition, type AgentDefinitionInput } from './agent-definition.schema.js';
 import type { AgentChanges, ForkEdit } from './agent-fork.types.js';
-import { AgentModelFactory } from './agent-model.factory.js';
-import { AgentRequestService } from './agent-request.service.js';
+import { AgentModelFactory, unchangedInput } from './agent-model.factory.js';
+import { AgentRequestService, InputScreen } from './agent-request.service.js';
 import { limitExcesses } from './fork-limit.policy.js';
-import { InputScreen } from './input-screen.js';
 import { AgentRegistry, type RegisteredAgent } from './agent.registry.js';
-import { selectionOf } from './agent-tools.mapper.js';
+import { selectionOf } from './offered-tools.service.js';
 import type { AgentRunInput } from './agent.types.js';
-import { unchangedInput } from './overridden-agent.mapper.js';
 
 type Parameters = AgentDefinitionInput['model']['parameters'];
 

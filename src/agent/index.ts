@@ -1,12 +1,12 @@
 /** Agents: definitions, requests, runs and answers; also direct tool calls. */
 export { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
-export { selectionOf } from './agent-tools.mapper.js';
+export { selectionOf } from './offered-tools.service.js';
 export { AgentCheckService } from './agent-check.service.js';
 export type { AgentFault } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
 export type { Approval, Denial, Input, Settlement } from './agent-decision.service.js';
-export { publishMasked } from './masked-input.policy.js';
+export { publishMasked } from './agent.handler.js';
 export { ForkedRuns } from './forked-runs.service.js';
 export { AgentForkService } from './agent-fork.service.js';
 export type { AgentChanges, ForkEdit, ForkRequest } from './agent-fork.types.js';

@@ -2,11 +2,68 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
 import { journalUnavailable, type RunContext, type RunRecord } from '../run/index.js';
 import { agentRules, partTools, SecurityPolicies, ToolSwitchService } from '../tool-policy/index.js';
-import { type Tool, type ToolAnnouncement, ToolRegistry } from '../tool/index.js';
 import { type StatesEnd, ToolStateAdminService, ToolStates } from '../tool-state/index.js';
+import { type Tool, type ToolAnnouncement, ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
-import { selectionOf } from './agent-tools.mapper.js';
-import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
+import { AgentRegistry } from './agent.registry.js';
+import { askTool, transferTool } from './sub-agent/sub-agent-tool.factory.js';
+
+type Selected = Pick<AgentDefinition, 'tools' | 'mcpServers'>;
+
+/** Returns the same array for the same definition, so that the registry can cache by identity. */
+const selections = new WeakMap<Selected['mcpServers'], readonly string[]>();
+
+/** Tool selection of an agent, as `ToolRegistry` accepts it: the listed names, then the patterns of its MCP servers. */
+export function selectionOf({ tools, mcpServers }: Selected): readonly string[] | '*' {
+  if (mcpServers.length === 0) return tools;
+  let selection = selections.get(mcpServers);
+  if (!selection) {
+    const named = tools === '*' ? [tools] : tools;
+    selection = [...named, ...mcpServers.map(({ name, enabled }) => `${enabled ? '' : '!'}${name}__*`)];
+    selections.set(mcpServers, selection);
+  }
+  return selection;
+}
+
+/** All tools of an agent: registered tools, and the agents that it may ask or hand over to. */
+@Injectable()
+export class SubAgentTools {
+  /** Returns the same array while the registry returns the same one, so that consumers can cache by identity. */
+  private lists = new WeakMap<readonly Tool[], Map<string, readonly Tool[]>>();
+
+  constructor(
+    private readonly agents: AgentRegistry,
+    private readonly tools: ToolRegistry,
+  ) {
+    // Tool descriptions contain agent descriptions.
+    agents.changes.add(() => (this.lists = new WeakMap()));
+  }
+
+  /** The agent's available tools; a registered tool takes precedence over an agent tool of the same name. */
+  of(definition: AgentDefinition): readonly Tool[] {
+    const { subAgents, handoffs } = definition;
+    const own = this.tools.available(selectionOf(definition));
+    if (subAgents.length + handoffs.length === 0) return own;
+    const lists = this.lists.get(own) ?? new Map<string, readonly Tool[]>();
+    this.lists.set(own, lists);
+    const key = JSON.stringify([subAgents, handoffs]);
+    let all = lists.get(key);
+    if (!all) {
+      all = [...own, ...this.agentsOf(own, subAgents, handoffs)];
+      lists.set(key, all);
+    }
+    return all;
+  }
+
+  private agentsOf(own: readonly Tool[], subAgents: readonly string[], handoffs: readonly string[]): readonly Tool[] {
+    const known = new Map(this.agents.list().map((agent) => [agent.name, agent]));
+    const names = new Set(own.map(({ definition }) => definition.name));
+    return [
+      ...subAgents.flatMap((name) => known.get(name) ?? []).map((agent) => askTool(agent)),
+      ...handoffs.flatMap((name) => known.get(name) ?? []).map((agent) => transferTool(agent)),
+    ].filter(({ definition }) => !names.has(definition.name));
+  }
+}
 
 /** The tools of an agent, split by whether the tool lists of the security policy permit the caller to use them. */
 export interface PartedTools {

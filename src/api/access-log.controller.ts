@@ -1,9 +1,41 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import {
+  type AccessEntry,
+  type AccessFilter,
+  AccessLogService,
+  CurrentPrincipal,
+  Requires,
+} from '../security/index.js';
 import { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
-import { toAccessFilter, toAccessPage } from './access-log.mapper.js';
-import { timePlaceIn } from './list-cursor.js';
+import { timePlaceIn, toCursor } from './list-cursor.js';
+import { toTimeRange } from './time-range-query.dto.js';
+
+/** @param query validated */
+function toAccessFilter({ principal, targetKind, targetId, ...range }: AccessLogQueryDto): AccessFilter {
+  return {
+    ...(principal !== undefined && { principal }),
+    ...(targetKind !== undefined && { targetKind }),
+    ...(targetId !== undefined && { targetId }),
+    ...toTimeRange(range),
+  };
+}
+
+/** @param entries up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
+function toAccessPage(entries: readonly AccessEntry[], limit: number): AccessPageDto {
+  const page = entries.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    entries: page.map(({ at, principal, action, targetKind, targetId }) => ({
+      at,
+      principal,
+      action,
+      target_kind: targetKind,
+      target_id: targetId,
+    })),
+    next: toCursor('access', entries.length > limit && last ? `${last.at}.${last.id}` : null),
+  };
+}
 
 @Requires('audit')
 @Controller('access-log')

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../kernel/index.js';
 import { IsInt, Max, Min } from 'class-validator';
 import { MAX_PRIORITY } from '../run/index.js';
-import { AgentRequestDto } from './agent-request.dto.js';
+import { AgentRequestDto } from './chat-request.dto.js';
 import { Omittable } from './omittable.decorator.js';
 
 /** Maximum deadline: 30 days, in ms. */

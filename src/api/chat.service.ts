@@ -1,17 +1,70 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { toAgentRequest } from './agent-request.mapper.js';
-import { AgentService, type RunAnswer } from '../agent/index.js';
+import { AgentService, type BackgroundRequest, type RunAnswer, toRunError } from '../agent/index.js';
 import { AppError, Log } from '../errors/index.js';
-import { type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
-import { toChatAnswer } from './answer.mapper.js';
 import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
-import { markReplay } from './idempotent-replay.mapper.js';
+import { markReplay, parseIdempotencyKey } from './idempotency.parser.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
+
+/** Body fields that are part of the agent request. The other fields control the response. */
+const FIELDS = [
+  'sessionId',
+  'agent',
+  'metadata',
+  'references',
+  'model',
+  'parameters',
+  'toolChoice',
+  'responseFormat',
+  'images',
+  'priority',
+  'deadlineMs',
+] as const satisfies (keyof BackgroundRequest & keyof BackgroundRequestDto)[];
+
+/**
+ * Converts a request body to an agent request.
+ * @param route distinguishes requests with the same body and key
+ * @throws AppError `VALIDATION_FAILED` for an invalid key
+ */
+function toAgentRequest(
+  body: ChatRequestDto | BackgroundRequestDto,
+  route: string,
+  key: string | undefined,
+): BackgroundRequest {
+  const idempotency = parseIdempotencyKey(key, route, body);
+  const given = body as BackgroundRequestDto;
+  const fields = FIELDS.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]] as const]));
+  return { query: body.query, ...Object.fromEntries(fields), ...(idempotency && { idempotency }) };
+}
+
+/**
+ * The body of a chat response.
+ * @throws AppError with the failure's code and the run's id if the run failed
+ */
+function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswerDto {
+  if (answer.error) throw toRunError(answer);
+  const { steps, tool_results, status, agent: _agent, error: _error, run_id, session_id, ...rest } = answer;
+  const { result, output, iterations, duration_ms, is_complete, ...facts } = rest;
+  return {
+    result,
+    ...('output' in rest && { output }),
+    iterations,
+    duration_ms,
+    is_complete,
+    ...(includeDetails && { steps }),
+    // Without a final answer the results of the tools are the outcome.
+    ...((includeDetails || facts.finish_reason === 'iteration_limit') && { tool_results }),
+    session_id,
+    run_id,
+    ...(status !== 'completed' && { status }),
+    ...facts,
+  };
+}
 
 /** Chat over HTTP: one JSON answer, or an event stream. */
 @Injectable()

@@ -1,12 +1,56 @@
 import { Body, Controller, Delete, Get, Header, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
-import { AccessLogService, ApiKeyService, CurrentPrincipal, Requires } from '../security/index.js';
-import { KeyListQueryDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
-import { parseIdempotencyKey } from './idempotency-key.parser.js';
+import {
+  AccessLogService,
+  ALL_SCOPES,
+  type ApiKeyPage,
+  type ApiKeyRecord,
+  ApiKeyService,
+  CurrentPrincipal,
+  type NewApiKey,
+  Requires,
+  visibilityOf,
+} from '../security/index.js';
+import { parseIdempotencyKey } from './idempotency.parser.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
-import { placeIn } from './list-cursor.js';
-import { toKeyPage, toNewKey, toNewKeyView, toKeyView } from './key.mapper.js';
+import { toEpochMs } from './is-time.decorator.js';
+import { type KeyDto, KeyListQueryDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
+import { placeIn, toCursor } from './list-cursor.js';
+
+/** @param body validated */
+function toNewKey({ name, role, scopes = [ALL_SCOPES], visibility, expiresAt }: KeyRequestDto): NewApiKey {
+  return {
+    name,
+    role,
+    scopes,
+    visibility: visibility ?? null,
+    expiresAt: expiresAt === undefined ? null : toEpochMs(expiresAt),
+  };
+}
+
+function toKeyView(key: ApiKeyRecord): KeyDto {
+  return {
+    id: key.id,
+    name: key.name,
+    role: key.role,
+    scopes: [...key.scopes],
+    visibility: visibilityOf({ roles: [key.role], ...(key.visibility && { visibility: key.visibility }) }),
+    created_at: key.createdAt,
+    created_by: key.createdBy,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}
+
+function toNewKeyView(record: ApiKeyRecord, key: string): NewKeyDto {
+  return Object.assign(toKeyView(record), { key });
+}
+
+function toKeyPage({ keys, next }: ApiKeyPage): KeyPageDto {
+  return { keys: keys.map(toKeyView), next: toCursor('keys', next) };
+}
 
 @Requires('keys')
 @Controller('keys')

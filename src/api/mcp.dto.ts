@@ -86,7 +86,7 @@ export class McpRefusedToolDto {
 
 /** An MCP server, with details for operators. */
 export class McpServerDetailDto extends McpServerDto {
-  /** The connection error. */
+  /** The error of the last connection attempt; still present while the next one runs. */
   error?: string;
   /** Time of the next connection attempt, epoch ms. */
   retry_at?: number;

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionAdminService, SessionService } from '../session/index.js';
-import { parseIdempotencyKey } from './idempotency-key.parser.js';
+import { parseIdempotencyKey } from './idempotency.parser.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { NumberPipe } from './number.pipe.js';
 import {

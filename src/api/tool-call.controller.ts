@@ -1,13 +1,24 @@
 import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DirectCallService } from '../agent/index.js';
+import { type DirectCallRequest, DirectCallService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
-import { toDirectCall } from './tool-call.mapper.js';
-import { markReplay } from './idempotent-replay.mapper.js';
+import { markReplay, parseIdempotencyKey } from './idempotency.parser.js';
 import { NamePipe } from './name.pipe.js';
+import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
+
+/** @param body validated. @param key the `Idempotency-Key`. @throws AppError `VALIDATION_FAILED` for an invalid key */
+function toDirectCall(tool: string, body: ToolCallDto, key: string | undefined): DirectCallRequest {
+  const idempotency = parseIdempotencyKey(key, `tools/${tool}/call`, body);
+  const { arguments: args, sessionId, deadlineMs } = body;
+  return {
+    ...(args !== undefined && { arguments: args }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(idempotency && { idempotency }),
+  };
+}
 
 @Requires('tools:call')
 @Controller('tools')

@@ -4,7 +4,7 @@ import { AgentService, type RunAnswer } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { WorkflowService } from '../workflow/index.js';
-import { markReplay } from './idempotent-replay.mapper.js';
+import { markReplay } from './idempotency.parser.js';
 import type { WorkflowRunDto } from './workflow.dto.js';
 import { toWorkflowStart } from './workflow.mapper.js';
 

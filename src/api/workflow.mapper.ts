@@ -1,5 +1,5 @@
 import { toMermaid, type RegisteredWorkflow, type WorkflowDefinition, type WorkflowStart } from '../workflow/index.js';
-import { parseIdempotencyKey } from './idempotency-key.parser.js';
+import { parseIdempotencyKey } from './idempotency.parser.js';
 import type { WorkflowDto, WorkflowNodeDto, WorkflowRunDto } from './workflow.dto.js';
 
 export function toWorkflowView({ graph }: RegisteredWorkflow): WorkflowDto {

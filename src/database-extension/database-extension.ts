@@ -1,14 +1,125 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { z } from 'zod';
 import { Extension, type ExtensionHost } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
+import type { JsonValue } from '../kernel/index.js';
 import type { ToolContext } from '../tool/index.js';
 import type { DatabaseExtensionOptions } from './database-extension.types.js';
-import type { DatabaseReader, ReadLimits, ReadParameter } from './database-reader.js';
-import { createReader } from './database-reader.factory.js';
-import { toQueryResult, type QueryResult } from './query-result.mapper.js';
-import { toSchemaResult, type SchemaResult } from './schema-result.mapper.js';
-import { listsTable } from './table-list.policy.js';
+import type { DatabaseReader, ReadLimits, ReadParameter, RowSet } from './database-reader.js';
+import { unsuitable } from './read.error.js';
+import { type SchemaResult, toSchemaResult } from './schema-result.mapper.js';
+
+type Make = (options: DataSourceOptions) => Promise<DatabaseReader>;
+
+const mariadb: Make = async (options) => {
+  const { MariadbDatabaseReader } = await import('./mariadb-database-reader.js');
+  return new MariadbDatabaseReader(options);
+};
+
+const READERS = new Map<DataSourceOptions['type'], Make>([
+  ['mariadb', mariadb],
+  // A MariaDB data source may have the type mysql.
+  ['mysql', mariadb],
+  [
+    'postgres',
+    async (options) => {
+      const { PostgresDatabaseReader } = await import('./postgres-database-reader.js');
+      return new PostgresDatabaseReader(options);
+    },
+  ],
+  [
+    'better-sqlite3',
+    async (options) => {
+      const { SqliteDatabaseReader } = await import('./sqlite-database-reader.js');
+      return new SqliteDatabaseReader(options);
+    },
+  ],
+]);
+
+/**
+ * Creates the reader for a kind of database, and imports its code then. @throws AppError `CONFIG_INVALID` for an
+ * unsupported kind
+ */
+export async function createReader(source: DataSource | DataSourceOptions): Promise<DatabaseReader> {
+  const options = 'createQueryRunner' in source ? source.options : source;
+  const make = READERS.get(options.type);
+  if (!make)
+    throw unsuitable(`its type is "${options.type}", but only postgres, mariadb and better-sqlite3 are supported.`);
+  return make(options);
+}
+
+/**
+ * Converts a database value to JSON for a model. Integers beyond the exact range and times become text, bytes become
+ * `0x…`.
+ * @param maxLength characters; a longer value is cut, with a note
+ */
+function toCell(value: unknown, maxLength: number): JsonValue {
+  if (typeof value === 'string') return cut(value, value.length, maxLength);
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'bigint') return isSafe(value) ? Number(value) : String(value);
+  return typeof value === 'object' ? objectCell(value, maxLength) : null;
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+}
+
+function objectCell(value: object | null, maxLength: number): JsonValue {
+  if (value === null) return null;
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return bytesCell(value, maxLength);
+  const json = JSON.stringify(value);
+  return json.length <= maxLength ? (value as JsonValue) : cut(json, json.length, maxLength);
+}
+
+function bytesCell(bytes: Uint8Array, maxLength: number): string {
+  const hex = Buffer.from(bytes.subarray(0, maxLength)).toString('hex');
+  return cut(`0x${hex}`, bytes.length * 2 + 2, maxLength);
+}
+
+function cut(text: string, length: number, maxLength: number): string {
+  if (length <= maxLength) return text;
+  const last = text.charCodeAt(maxLength - 1);
+  // Do not split a surrogate pair.
+  const isHigh = last >= 0xd800 && last <= 0xdbff;
+  const head = text.slice(0, isHigh ? maxLength - 1 : maxLength);
+  return `${head}… [cut: ${head.length} of ${length} characters shown]`;
+}
+
+/** A query result for a model. */
+interface QueryResult {
+  readonly columns: readonly string[];
+  /** Values in the order of the columns. */
+  readonly rows: readonly (readonly JsonValue[])[];
+  /** Present only if rows were omitted: the amount, and the remedy. */
+  readonly truncated?: string;
+}
+
+/** Converts rows to JSON, up to the limits. @param limits characters of one value, bytes of the rows as JSON */
+export function toQueryResult(
+  { columns, rows, isCut }: RowSet,
+  { maxCellLength, maxBytes }: { readonly maxCellLength: number; readonly maxBytes: number },
+): QueryResult {
+  const shown: JsonValue[][] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const cells = row.map((value) => toCell(value, maxCellLength));
+    bytes += Buffer.byteLength(JSON.stringify(cells)) + 1;
+    if (bytes > maxBytes) break;
+    shown.push(cells);
+  }
+  if (!isCut && shown.length === rows.length) return { columns, rows: shown };
+  const truncated = `Only the first ${shown.length} rows are shown: narrow the query, or aggregate.`;
+  return { columns, rows: shown, truncated };
+}
+
+/** Whether a list names a table: `orders`, `sales.orders`, or `sales.*` for a whole schema. Case-insensitive. */
+function listsTable(list: readonly string[], schema: string, table: string): boolean {
+  const names = [table, `${schema}.${table}`, `${schema}.*`].map((name) => name.toLowerCase());
+  return list.some((name) => names.includes(name.toLowerCase()));
+}
 
 /** Maximum size of the data that the database sends for one read, in bytes, before cutting. */
 const MAX_WIRE_BYTES = 16 * 1024 * 1024;

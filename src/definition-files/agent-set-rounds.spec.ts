@@ -17,7 +17,7 @@ import { agentDefinitionSchema, AgentRegistry, ENVIRONMENT } from '../agent/inde
 import { buildAgentSet } from './agent-set.builder.js';
 import type { AgentSet, AgentWorld } from './agent-set.types.js';
 import type { DraftReading } from './definition/agent-draft.types.js';
-import { readAgentText } from './definition/agent-text.parser.js';
+import { readAgentText } from './folder-draft.loader.js';
 import { PlacedAgents } from './placed-agents.registry.js';
 
 const model = { provider: 'offline' };

@@ -1,12 +1,40 @@
+import { realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AgentDefinitionInput } from '../agent/index.js';
+import type { EnvRecord } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import { withoutMark } from '../kernel/index.js';
-import type { EnvRecord } from '../config/index.js';
 import type { AgentDraft } from './definition/agent-draft.types.js';
 import { readAgentXml } from './definition/agent-element.parser.js';
 import { readDefinition } from './definition/definition.parser.js';
-import { inherit, type FindAgent } from './definition/inheritance.policy.js';
-import { includeFrom } from './files/include.loader.js';
+import { type FindAgent, inherit } from './definition/inheritance.policy.js';
+import { assertInner, assertInside, refused } from './files/inside-path.policy.js';
+import { readTextFile } from './files/text-file.loader.js';
+
+/** Returns a reader for files that an agent file includes, restricted to a folder. */
+function includeFrom(folder: string | undefined): (path: string) => string {
+  return (path) => {
+    if (folder === undefined) throw refused('there is no folder that it could be in');
+    assertInner(path);
+    return readTextFile(insideOf(folder, path));
+  };
+}
+
+/** Resolves links before the check that the target is inside the folder. */
+function insideOf(folder: string, path: string): string {
+  let real: string;
+  let root: string;
+  try {
+    root = realpathSync(folder);
+    real = realpathSync(join(folder, path));
+  } catch {
+    throw refused('there is no such file in the folder');
+  }
+  assertInside(root, real);
+  // Reading a pipe would block.
+  if (!statSync(real).isFile()) throw refused('expected a file');
+  return real;
+}
 
 export interface ParseAgentOptions {
   /** Name of the text in messages; default `agent.xml`. */

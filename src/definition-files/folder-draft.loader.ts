@@ -1,9 +1,15 @@
 import type { EnvRecord } from '../config/index.js';
-import type { DraftReading } from './definition/agent-draft.types.js';
-import { readAgentText } from './definition/agent-text.parser.js';
+import type { DraftReading, DraftSource } from './definition/agent-draft.types.js';
+import { readAgentXml } from './definition/agent-element.parser.js';
+import { readAgentJson } from './definition/agent-json.parser.js';
 import type { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FolderReading } from './files/folder.types.js';
 import { refused } from './files/inside-path.policy.js';
+
+/** Parses a file as JSON or XML, by its name. */
+export function readAgentText(source: DraftSource): DraftReading {
+  return source.file.toLowerCase().endsWith('.json') ? readAgentJson(source) : readAgentXml(source);
+}
 
 /** Content of a folder of agents, raw and parsed. */
 export interface FolderDrafts {

@@ -1,10 +1,9 @@
 /** `AppError`, its codes, the mapping of errors to problem details, and log lines with fields. */
-export { AgentLog } from './agent-log.js';
+export { AgentLog, Log } from './log.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';
 export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { HttpExceptionFilter, ProblemFilter } from './http-exception.filter.js';
 export { exportsOf, loadPackage } from './load-package.js';
-export { Log } from './log.js';
 export type { Problem } from './problem.types.js';

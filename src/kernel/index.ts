@@ -1,27 +1,35 @@
 /** Shared basics of all layers: ids, JSON, text, images, abort signals, the principal. */
-export { isDoneWithin, untilAborted } from './abort.policy.js';
+export { isDoneWithin, untilAborted, Semaphore } from './semaphore.js';
 export { DISPLAYED_IMAGES, isBinary, mediaTypeOf, parseBinaryField, parseBinaryText } from './binary-text.parser.js';
 export { isBase64 } from './base64.policy.js';
 export { canonicalJson } from './canonical-json.mapper.js';
 export { ChangeListeners } from './change-listeners.registry.js';
-export { DAY_MS, dayOf } from './day.mapper.js';
+export { DAY_MS, dayOf, steadyNow } from './clock.js';
 export { editDistance } from './edit-distance.mapper.js';
 export { fieldMistake, issueMistakes, MAX_MISTAKES } from './field-mistake.factory.js';
 export type { FieldMistake } from './field-mistake.factory.js';
 export { ExactInteger, exactIn, hasExact, isJsonObject, parseExactJson, withRounded } from './exact-json.parser.js';
 export { HttpOnly, isHttpOnly } from './http-only.decorator.js';
-export { idsFrom, newId } from './id.factory.js';
-export { ID_RULE, isId } from './id.policy.js';
+export { idsFrom, newId, ID_RULE, isId } from './ids.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
 export type { ParsedImage } from './image.parser.js';
 export { AsyncOption, provided } from './async-option.factory.js';
-export { parseJson } from './json.parser.js';
-export type { JsonFault, ParsedJson } from './json.parser.js';
+export {
+  parseJson,
+  type JsonFault,
+  type ParsedJson,
+  isRaw,
+  markRaw,
+  RawValue,
+  decodeText,
+  readText,
+  withoutMark,
+  withoutTrailing,
+} from './json.parser.js';
 export type { JsonSchema, JsonValue } from './json.types.js';
 export { nestVersion } from './nest-version.loader.js';
 export { ROLES, VISIBILITIES } from './principal.types.js';
 export type { Principal, Role, Visibility } from './principal.types.js';
-export { isRaw, markRaw, RawValue } from './raw-value.wrapper.js';
 export { MarkedIntegers } from './marked-integers.mapper.js';
 export { parseRetryAfter } from './retry-after.parser.js';
 export { moduleFor } from './module.registry.js';
@@ -29,9 +37,6 @@ export { nearNames, unknownOption } from './near-name.mapper.js';
 export { holdProcess, keepProcess } from './process-hold.js';
 export { RecurringWork } from './recurring-work.policy.js';
 export { createSecretMask, headerSecrets, maskSecrets, MIN_SECRET_LENGTH, SECRET_HEADER } from './secret.mapper.js';
-export { Semaphore } from './semaphore.policy.js';
-export { steadyNow } from './steady-clock.js';
-export { decodeText, readText, withoutMark, withoutTrailing } from './text.parser.js';
 export { serviceToken } from './service-token.js';
 export type { ServiceName } from './service-token.js';
 export { MOST_STATE_BYTES } from './state-size.js';

@@ -25,7 +25,15 @@ export type {
   Usage,
 } from './chat.types.js';
 export { configuredSettings } from './configured-settings.factory.js';
-export { defaultContextTokens } from './context-window.policy.js';
+export {
+  defaultContextTokens,
+  fromUnits,
+  roundCost,
+  toUnits,
+  assertPriced,
+  isCosted,
+  isPriced,
+} from './wrappers/model-table.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';
@@ -48,24 +56,21 @@ export type { LlmOptions } from './llm-options.mapper.js';
 export { openModels } from './opened-models.js';
 export type { OpenedModelChoice, OpenedModels, OpenModelsOptions } from './opened-models.js';
 export type { ModelTrace, TracedCall } from './wrappers/traced-model.wrapper.js';
-export { fitParameters } from './parameter.policy.js';
+export { fitParameters } from './wire/wire-chat.model.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 export { ModelWrapper } from './wrappers/model.wrapper.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
-export { fromUnits, roundCost, toUnits } from './wrappers/cost.policy.js';
-export { assertPriced, isCosted, isPriced } from './wrappers/price.policy.js';
 export { ModelRegistry } from './model.registry.js';
 export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
 export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';
 export { WireModelFactory } from './openai-wire/wire-model.factory.js';
 export { ModelProbe } from './probe/model-probe.js';
 export { OwnProvidersModule } from './own-providers.module.js';
-export { countMessages } from './tokens/message-tokens.mapper.js';
+export { countMessages, estimateTokens } from './tokens/token-estimate.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
-export { describeFormat } from './response-format.policy.js';
-export { estimateTokens } from './tokens/token-estimate.mapper.js';
+export { describeFormat } from './tool-schema.mapper.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 
 export const LLM_MIGRATIONS = [CreateBudget1764000000009];

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { fitParameters } from './parameter.policy.js';
+import { fitParameters } from './wire/wire-chat.model.js';
 
 it('accepts all defined parameters without limits', () => {
   const parameters = { temperature: 2, topP: 1, stop: ['a', 'b', 'c', 'd', 'e'], seed: 1 };

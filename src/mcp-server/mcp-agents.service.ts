@@ -1,16 +1,43 @@
-import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
-import { AgentRegistry, AgentService, type RunAnswer } from '../agent/index.js';
+import { Injectable } from '@nestjs/common';
+import { type AgentDefinition, AgentRegistry, AgentService, type RunAnswer } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';
 import { createValueCheck } from '../tool/index.js';
-import { toAgentTool } from './agent-tool.factory.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRuns, type McpTask } from './mcp-run.service.js';
 import { agentProgress } from './progress.mapper.js';
 import { assertScope } from './scope.policy.js';
 import { toAgentAnswer } from './tool-answer.mapper.js';
+
+/** The tool for an agent, as MCP clients see it. */
+function toAgentTool({ name, description }: Pick<AgentDefinition, 'name' | 'description'>, tool: string): McpTool {
+  return {
+    name: tool,
+    description: `Asks the agent "${name}"${description === '' ? '' : `: ${description}`}`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        message: { type: 'string', minLength: 1, description: 'The message to the agent.' },
+        session_id: { type: 'string', description: 'Session to continue; if omitted, a new one.' },
+      },
+      required: ['message'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        answer: { type: 'string' },
+        session_id: { type: 'string', description: 'Session of the conversation; pass it to continue.' },
+        run_id: { type: 'string' },
+        output: { description: 'Value of the answer, if the agent returns one.' },
+      },
+      required: ['answer', 'session_id', 'run_id'],
+    },
+    annotations: { readOnlyHint: false, idempotentHint: false, destructiveHint: true, openWorldHint: true },
+  };
+}
 
 interface Question {
   readonly message: string;

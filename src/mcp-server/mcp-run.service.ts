@@ -1,25 +1,42 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { InputRequiredResult } from '@modelcontextprotocol/server';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AgentDecisionService } from '../agent/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { newId } from '../kernel/index.js';
 import {
   RunFollowService,
-  RunService,
-  START,
   type RunHandle,
   type RunItem,
   type RunRecord,
+  RunService,
   type RunStatus,
+  START,
   type WaitingRequest,
 } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
-import { toInputQuestion, type InputQuestion } from './input-question.mapper.js';
-import { canAnswer } from './client-capability.policy.js';
-import { McpClients } from './mcp-client.registry.js';
+import { type InputQuestion, toInputQuestion } from './input-question.mapper.js';
 import type { McpCall } from './mcp-call.types.js';
+import { McpClients } from './mcp-client.registry.js';
+import type { McpClientCapabilities, McpRequest, McpRequests } from './mcp-protocol.types.js';
 import { parseRequestState, toRequestState } from './request-state.parser.js';
 import { toWireRequests } from './wire-request.mapper.js';
+
+/** Whether a client declares the capabilities for all of these requests. */
+function canAnswer(capabilities: McpClientCapabilities, requests: McpRequests): boolean {
+  return Object.values(requests).every((request) => covers(capabilities, request));
+}
+
+function covers({ elicitation, sampling, roots }: McpClientCapabilities, request: McpRequest): boolean {
+  switch (request.method) {
+    case 'elicitation/create':
+      // A client that names no mode supports forms.
+      return elicitation !== undefined && (request.params.mode !== 'url' || elicitation.url !== undefined);
+    case 'sampling/createMessage':
+      return sampling !== undefined;
+    case 'roots/list':
+      return roots !== undefined;
+  }
+}
 
 /** Status of a run: the common part of the answers of agents and of direct calls. */
 export interface RunView {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { withNullTypes } from './null.mapper.js';
+import { withNullTypes } from './openapi-docs.js';
 import { withTools } from './tools.mapper.js';
 
 const DOCUMENT: OpenAPIObject = {

@@ -1,8 +1,29 @@
-import { MigrationExecutor, type DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { type DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner, type Table } from 'typeorm';
 import { AppError } from '../errors/index.js';
 import { bigintColumn, integerColumn, stringColumn } from './column.factory.js';
-import { plannedTables } from './planned-tables.js';
 import { SchemaBuilder, type TableDefinition } from './schema.builder.js';
+
+const CREATED = /^\s*CREATE (?:VIRTUAL )?TABLE (?:IF NOT EXISTS )?(\w+)/i;
+
+/**
+ * The tables that migrations create, in the order of their creation. The migrations run against a runner that executes
+ * nothing: their queries find no rows.
+ */
+async function plannedTables(
+  runner: QueryRunner,
+  migrations: readonly MigrationInterface[],
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  const recorder = Object.create(runner) as QueryRunner;
+  recorder.createTable = async ({ name }: Table) => void names.add(name);
+  recorder.query = (async (sql: string) => {
+    const [, name] = CREATED.exec(sql) ?? [];
+    if (name !== undefined) names.add(name);
+    return [];
+  }) as QueryRunner['query'];
+  for (const migration of migrations) await migration.up(recorder);
+  return names;
+}
 
 /** The table of executed migrations; TypeORM's default name may be that of a host application's table. */
 export const MIGRATIONS = 'jackdaw_migration';

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../config/index.js';
-import { openPersistence } from './persistence.factory.js';
+import { openPersistence } from './shared-persistence.registry.js';
 import type { OpenPersistence } from './persistence.types.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';

@@ -7,7 +7,7 @@ export { parseOutput } from './output/output.parser.js';
 export { assertFormat } from './output/format.policy.js';
 export { useOutcome } from './incomplete-outcome.policy.js';
 export type { IncompleteReason, OnIncomplete } from './incomplete-outcome.policy.js';
-export { PromptBuilder } from './prompt.builder.js';
+export { PromptBuilder } from './loop/prepare-tools.processor.js';
 export type { Protocol } from './protocols/protocol.js';
 export { splitThoughts } from './protocols/think.parser.js';
 export { protocolFor, ProtocolRegistry } from './protocols/protocol.registry.js';

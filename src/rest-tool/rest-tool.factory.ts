@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../kernel/index.js';
-import type { OutgoingClient, OutgoingLimits } from '../security/index.js';
+import type { OutgoingClient, OutgoingLimits, OutgoingReply } from '../security/index.js';
+import type { ToolStateHandle } from '../tool-state/index.js';
 import {
   attempt,
   createBoundedInput,
@@ -9,22 +10,104 @@ import {
   ShownResult,
   type Tool,
   type ToolContext,
+  type ToolEffect,
   type ToolOrigin,
   ToolRequest,
 } from '../tool/index.js';
-import type { ToolStateHandle } from '../tool-state/index.js';
 import type { Arguments } from './argument-text.mapper.js';
+import { type ConnectionPlan, createConnectionPlan } from './connection/connection-plan.factory.js';
+import type { ContextConnections } from './connection/context-connections.registry.js';
+import { HeldCookies } from './connection/cookie-jar.factory.js';
+import { HeldTokens } from './connection/held-token.factory.js';
 import { parsePointer } from './json-pointer.parser.js';
 import { createCredentials, type Credentials } from './rest-auth.factory.js';
-import type { ContextConnections } from './connection/context-connections.registry.js';
-import { type ConnectionPlan, createConnectionPlan } from './connection/connection-plan.factory.js';
-import { RestSession } from './connection/rest-session.factory.js';
-import { type Repetition, repetitionOf } from './repetition.policy.js';
-import { callWithRetries } from './rest-call.executor.js';
-import { type ReplyReading, readReply, shownOf } from './rest-reply.parser.js';
+import { type CallRules, callWithRetries, type RetryPace } from './rest-call.executor.js';
+import { jsonOf, readReply, type ReplyReading, shownOf } from './rest-reply.parser.js';
 import { type RequestBuilder, type RestRequest, RestRequestBuilder } from './rest-request.builder.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { SecretRedaction } from './secret-text.mapper.js';
+
+/** Minimum length of a redacted value: redacting shorter ones would damage ordinary text. */
+const FEWEST_CHARACTERS = 8;
+
+/** Cookies and tokens of a session during one call. They pass between server and state only, never to the model. */
+class RestSession {
+  private constructor(
+    private readonly handle: ToolStateHandle,
+    private readonly tokens: HeldTokens,
+    private readonly cookies: HeldCookies | undefined,
+  ) {}
+
+  static async open({ hasCookies, tokens }: ConnectionPlan, handle: ToolStateHandle, url: URL): Promise<RestSession> {
+    const { held } = handle;
+    const cookies = hasCookies ? await HeldCookies.of(held) : undefined;
+    return new RestSession(handle, new HeldTokens(tokens, held, url.origin), cookies);
+  }
+
+  /** Values to redact from results and logs, in addition to the tool's own secrets. */
+  get secrets(): readonly string[] {
+    const values = [...this.tokens.values, ...(this.cookies?.values ?? [])];
+    return values.filter(({ length }) => length >= FEWEST_CHARACTERS);
+  }
+
+  /** Adds the session's headers, cookies and secrets to a request. */
+  requestOf(request: RestRequest): RestRequest & { readonly cookies?: HeldCookies } {
+    return {
+      ...request,
+      headers: { ...request.headers, ...this.tokens.headers() },
+      secrets: [...request.secrets, ...this.secrets],
+      ...(this.cookies && { cookies: this.cookies }),
+    };
+  }
+
+  /** Captures the tokens of a successful reply. @throws AppError `TOOL_FAILED` for a token that cannot be stored */
+  capture(reply: OutgoingReply): void {
+    if (reply.status >= 200 && reply.status <= 299) this.tokens.take(jsonOf(reply));
+  }
+
+  /** Stores changed cookies and tokens, also after a failed call. */
+  close(): void {
+    const changes = { ...this.cookies?.changes(), ...this.tokens.changes() };
+    if (Object.keys(changes).length > 0) this.handle.hold(changes);
+  }
+}
+
+interface Repetition {
+  readonly effect: ToolEffect;
+  readonly rules: CallRules;
+}
+
+const TIMEOUT_MS = 30_000;
+const RETRIES = 2;
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const PACE: RetryPace = { delayMs: 200, backoff: 2, mostMs: 5000, isJittered: true };
+
+/** Retries, time limit and backoff of a declaration's calls. Mistakes are appended to `problems`. */
+function repetitionOf(declaration: RestToolDeclaration, problems: string[]): Repetition {
+  const { method = 'GET', connection } = declaration;
+  const { effect = READING.has(method) ? 'read' : 'once' } = declaration;
+  const isOnce = effect === 'once';
+  const { retries = isOnce ? 0 : RETRIES } = { retries: wantedRetries(declaration) };
+  if (isOnce && retries > 0) {
+    const what = connection?.retry ? 'a connection.retry' : 'retries';
+    problems.push(`it has ${what}, but calls with the effect "once" are never repeated`);
+  }
+  return { effect, rules: { retries, timeoutMs: timeoutOf(declaration), pace: paceOf(declaration) } };
+}
+
+function timeoutOf({ timeoutMs, connection }: RestToolDeclaration): number {
+  return timeoutMs ?? connection?.timeoutMs ?? TIMEOUT_MS;
+}
+
+function wantedRetries({ retries, connection: { retry } = {} }: RestToolDeclaration): number | undefined {
+  return retries ?? (retry && (retry.attempts ?? RETRIES + 1) - 1);
+}
+
+function paceOf({ stateful, connection: { retry = {} } = {} }: RestToolDeclaration): RetryPace {
+  if (!stateful) return PACE;
+  const { delayMs = 1000, backoff = 2, jitter = true } = retry;
+  return { delayMs, backoff, mostMs: Infinity, isJittered: jitter };
+}
 
 export interface RestToolWorld {
   readonly client: OutgoingClient;

@@ -25,7 +25,7 @@ export {
 export type { DataFact, WaitFact } from './data-facts.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
-export { isOpen } from './run-journal.js';
+export { isOpen } from './run-record.mapper.js';
 export { isLive, NO_USAGE, isTerminal } from './run-event.types.js';
 export type {
   JournaledEvent,
@@ -45,7 +45,7 @@ export type { WaitingKind, WaitingRequest } from './decision/waiting-request.typ
 export type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
 export { FIRST_STEP } from './fork/run-prefix.policy.js';
-export { toAccount } from './call-account.mapper.js';
+export { toAccount, addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export type { ModelMeter } from './model-meter.types.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
@@ -65,7 +65,6 @@ export { RunUsageStore } from './usage/run-usage.store.js';
 export type { AgentUsage } from './usage/run-usage.store.js';
 export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
 export type { RunSummary } from './run-summary.mapper.js';
-export { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isRelinquished, journalUnavailable } from './relinquished.policy.js';

@@ -4,9 +4,8 @@ import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../p
 import type { RunTree } from './tree/run-tree.types.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
-import { abortLate, fenced, journalUnavailable } from './relinquished.policy.js';
-import { RunContext, type StepName } from './run-context.js';
-import { FileLedger } from './files/file-ledger.js';
+import { abortLate, afterThisTick, atTickEnd, fenced, journalUnavailable } from './relinquished.policy.js';
+import { FileLedger, RunContext, type StepName } from './run-context.js';
 import { toFileSteps, type FileMark } from './files/run-file.mapper.js';
 import { isLive, type RunEvent } from './run-event.types.js';
 import { firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
@@ -15,7 +14,6 @@ import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
 import { endRun, fence, insertStep, releaseRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
 import { replayStep, toJson, toSubject } from './step-record.mapper.js';
-import { afterThisTick, atTickEnd } from './tick-end.policy.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 

@@ -3,6 +3,27 @@ import { missedDeadline } from './deadline.error.js';
 import type { StepName } from './run-context.js';
 import type { RunRecord } from './run.types.js';
 
+/**
+ * Runs `work` when the pending promise chains have settled: a step and its events arrive a few promise jobs apart, and
+ * belong into one batch.
+ */
+export function atTickEnd<T>(work: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    process.nextTick(() => {
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}
+
+/** Resolves after the current tick, before timers and I/O. */
+export function afterThisTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
 /** Abort reasons after which this execution must not end the run: another execution or a later one continues it. */
 const REASONS: readonly ErrorCode[] = ['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE'];
 

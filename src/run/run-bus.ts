@@ -1,7 +1,75 @@
-import { LiveRunRegistry } from './follow/live-run.registry.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import type { RunOrigin } from './listen/run-listener.types.js';
-import type { RunItem } from './run-item.factory.js';
+import { RunItem } from './run-item.factory.js';
+
+/** A message that is being streamed: the text so far of the current attempt. */
+interface LiveMessage {
+  readonly attempt: number;
+  readonly iteration: number;
+  /** The number of the last journaled event before its first text. */
+  readonly begin: number;
+  /** Whether text of an earlier attempt may have been published. */
+  readonly isRestart: boolean;
+  readonly text: string;
+}
+
+/** The published state of a running run, folded from its items in the order of publication. */
+export class LiveRun {
+  /** The message being streamed; `null` between messages. */
+  message: LiveMessage | null = null;
+  private text: RunItem | null = null;
+
+  /** @param last the number of the last published journaled event */
+  constructor(public last: number) {}
+
+  apply({ n, event, place }: RunItem): void {
+    this.text = null;
+    if (n !== null) {
+      this.last = n;
+      if (event.type === 'message.completed') this.message = null;
+    } else if (event.type === 'message.delta' && this.message?.attempt === place.attempt) {
+      this.message = { ...this.message, text: this.message.text + event.text };
+    } else if (event.type === 'message.delta' || event.type === 'step.restarted') {
+      const { iteration, text } = event;
+      // An earlier text of this message was not completed.
+      const isRestart = event.type === 'step.restarted' || this.message !== null;
+      this.message = { attempt: place.attempt, iteration, begin: place.n, isRestart, text };
+    }
+  }
+
+  /** The text so far, as an item for a late follower on any node; `null` between messages. */
+  soFar(): RunItem | null {
+    if (this.text || !this.message) return this.text;
+    const { attempt, iteration, text } = this.message;
+    const place = { n: this.last, attempt, offset: text.length };
+    return (this.text = new RunItem(null, Date.now(), { type: 'step.restarted', iteration, text }, undefined, place));
+  }
+}
+
+/** The published state of runs that execute here; late followers start with it. */
+export class LiveRunRegistry {
+  private readonly runs = new Map<string, LiveRun>();
+
+  /**
+   * Registers a run that starts to publish here; the state of an earlier execution is dropped.
+   * @param last the number of the last published journaled event
+   */
+  open(runId: string, last: number): LiveRun {
+    const live = new LiveRun(last);
+    this.runs.set(runId, live);
+    return live;
+  }
+
+  /** `null` when the run is not executed here. */
+  find(runId: string): LiveRun | null {
+    return this.runs.get(runId) ?? null;
+  }
+
+  /** Removes a run whose execution in this process has ended. */
+  close(runId: string): void {
+    this.runs.delete(runId);
+  }
+}
 
 export type RunListener = (item: RunItem) => void;
 /** @param isOwn true if this process sent the wake-up */

@@ -4,7 +4,8 @@ import { RunBus } from './run-bus.js';
 import { missedDeadline } from './deadline.error.js';
 import { NO_USAGE, type RunCancelled, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
-import { isOpen, RunJournal } from './run-journal.js';
+import { RunJournal } from './run-journal.js';
+import { isOpen } from './run-record.mapper.js';
 import type { RunRecord } from './run.types.js';
 
 /** The result of a run that has not started. */

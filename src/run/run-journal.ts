@@ -4,7 +4,16 @@ import { Log } from '../errors/index.js';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
-import { createRun, startedItem, type NewRun } from './new-run.factory.js';
+import {
+  claimRun,
+  createRun,
+  endRun,
+  insertEvents,
+  insertRun,
+  insertStep,
+  type NewRun,
+  startedItem,
+} from './run-statement.factory.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
 import { FILE_STEP, toFileMark, toRunFile, type FileMark } from './files/run-file.mapper.js';
 import type { RunFile } from './files/run-file.types.js';
@@ -12,14 +21,10 @@ import { isTerminal, type RunEvent } from './run-event.types.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
-import { toRunRecord, type RunRow } from './run-record.mapper.js';
+import { SELECT_RUN, toRunRecord, type RunRow } from './run-record.mapper.js';
 import { sealedSummary } from './run-summary.mapper.js';
-import { claimRun, endRun, insertEvents, insertRun, insertStep } from './run-statement.factory.js';
-import type { RecordedStep, RunOpening, RunRecord, RunStatus, StartRun } from './run.types.js';
+import type { RecordedStep, RunOpening, RunRecord, StartRun } from './run.types.js';
 
-const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.session_id AS root_session_id FROM run
-  JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash
-  LEFT JOIN run root ON root.id = run.root_run_id`;
 const EVENT_PAGE = 500;
 
 type StepRow = RecordedStep & { readonly tenant: string };
@@ -291,9 +296,4 @@ export class RunJournal {
 
 function definitionKey(run: RunRecord): string {
   return `${run.tenant}\n${run.definitionHash}`;
-}
-
-/** Whether a run in this status may still change. */
-export function isOpen(status: RunStatus): boolean {
-  return status === 'queued' || status === 'running' || status === 'waiting';
 }

@@ -4,6 +4,11 @@ import type { Cipher } from '../security/index.js';
 import { definitionPlace, runPlace } from './row-place.factory.js';
 import type { RunRecord, RunStatus } from './run.types.js';
 
+/** Selects `RunRow`s. */
+export const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.session_id AS root_session_id FROM run
+  JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash
+  LEFT JOIN run root ON root.id = run.root_run_id`;
+
 /** A row of `run` with its definition's content. */
 export interface RunRow {
   readonly id: string;
@@ -79,4 +84,9 @@ function toLineage(row: RunRow): RunLineage | null {
     rootSessionId: root_session_id,
     depth,
   };
+}
+
+/** Whether a run in this status may still change. */
+export function isOpen(status: RunStatus): boolean {
+  return status === 'queued' || status === 'running' || status === 'waiting';
 }

@@ -1,14 +1,117 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { runConfig, type RunConfig } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import { fieldMistake, type Principal } from '../kernel/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
-import { checkPrincipal } from './admission/principal.policy.js';
 import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
-import { RunIntakeService } from './admission/run-intake.service.js';
+import { RunLoadStore } from './admission/run-load.store.js';
 import { RunBus } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunJournal } from './run-journal.js';
 import { sessionSlot } from './run-statement.factory.js';
-import type { RunStatus, StartRun } from './run.types.js';
+import type { RunRecord, RunStatus, StartRun } from './run.types.js';
+
+const MINUTE_MS = 60_000;
+/** Suggested retry delay for a full queue, in ms. */
+const QUEUE_RETRY_MS = 5_000;
+
+/** Admission limits: runs per minute of a tenant, and queued runs. */
+@Injectable()
+export class RunIntakeService {
+  private readonly limits: RunConfig;
+  /** Admitted runs that are not journaled yet, by tenant. */
+  private readonly admitting = new Map<string, number>();
+
+  constructor(
+    private readonly load: RunLoadStore,
+    @Inject(runConfig.KEY) config: RunConfig,
+  ) {
+    this.limits = config;
+  }
+
+  /**
+   * Admits a tenant's run to the journal.
+   * @throws AppError `RUN_RATE_LIMITED` when the tenant has reached its limit per minute
+   */
+  async admit<T>(tenant: string, begin: () => Promise<T>): Promise<T> {
+    if (this.limits.tenantRatePerMinute === 0) return begin();
+    const admitting = this.admitting.get(tenant) ?? 0;
+    this.admitting.set(tenant, admitting + 1);
+    try {
+      await this.checkRate(tenant, admitting);
+      return await begin();
+    } finally {
+      const left = this.admitting.get(tenant)! - 1;
+      if (left === 0) this.admitting.delete(tenant);
+      else this.admitting.set(tenant, left);
+    }
+  }
+
+  /** @throws AppError `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL` when no more runs can be queued */
+  async checkQueue(tenant: string): Promise<void> {
+    const { queueLimit, tenantQueueLimit } = this.limits;
+    if ((await this.load.queued()) >= queueLimit) {
+      throw refused('RUN_QUEUE_FULL', `The run queue is full (${queueLimit} runs); retry later.`);
+    }
+    if (tenantQueueLimit > 0 && (await this.load.queuedOf(tenant)) >= tenantQueueLimit) {
+      const message = `The run queue of this tenant is full (${tenantQueueLimit} runs); retry later.`;
+      throw refused('TENANT_QUEUE_FULL', message);
+    }
+  }
+
+  /**
+   * Checks whether a chat may queue behind the open run of its session.
+   * @throws AppError `SESSION_BUSY` when that run waits for a decision, or when chats may not queue in a session
+   */
+  checkSession(open: Pick<RunRecord, 'id' | 'sessionId' | 'status'> | null): void {
+    if (!open || (open.status !== 'waiting' && this.limits.sessionBusy === 'queue')) return;
+    const { id, sessionId, status } = open;
+    const [what, remedy] =
+      status === 'waiting'
+        ? ['waits for a decision', 'decide or cancel it']
+        : ['has not ended', 'wait for it, or cancel it'];
+    throw new AppError(
+      'SESSION_BUSY',
+      `Session "${sessionId}" is held by run "${id}", which ${what}; ${remedy} first.`,
+      {
+        isRetryable: status !== 'waiting',
+        details: { run_id: id },
+      },
+    );
+  }
+
+  private async checkRate(tenant: string, admitting: number): Promise<void> {
+    const limit = this.limits.tenantRatePerMinute;
+    const now = Date.now();
+    const { count, first } = await this.load.startedSince(tenant, now - MINUTE_MS);
+    if (count + admitting < limit) return;
+    const message = `This tenant has reached its limit of ${limit} new runs per minute; retry later.`;
+    throw refused('RUN_RATE_LIMITED', message, (first ?? now) + MINUTE_MS - now);
+  }
+}
+
+function refused(
+  code: 'RUN_RATE_LIMITED' | 'RUN_QUEUE_FULL' | 'TENANT_QUEUE_FULL',
+  message: string,
+  retryMs = QUEUE_RETRY_MS,
+): AppError {
+  return new AppError(code, message, { isRetryable: true, details: { retry_after_ms: Math.max(retryMs, 1) } });
+}
+
+/** Characters that every database stores unchanged; a line break separates the parts of a session's slot. */
+const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+
+/** @throws AppError `VALIDATION_FAILED` when the application supplied an invalid principal id or tenant */
+function checkPrincipal({ id, tenant }: Principal): void {
+  for (const [field, name] of Object.entries({ id, tenant })) {
+    if (NAME.test(name)) continue;
+    const message = `The principal's ${field} must be 1 to 128 characters, without control characters.`;
+    throw new AppError('VALIDATION_FAILED', message, {
+      details: { errors: [fieldMistake(`principal.${field}`, message, 'isName', name)] },
+    });
+  }
+}
 
 /** Group-commit delay (ms) for an unobserved run start: a run that is answered within it costs one commit. */
 const START_WAITS_MS = 2;

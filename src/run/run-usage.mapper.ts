@@ -1,5 +1,26 @@
-import { roundCost, type Usage } from '../llm/index.js';
+import { type CallAccount, type OwnBudget, roundCost, type Usage } from '../llm/index.js';
+import type { RunContext } from './run-context.js';
 import type { RunUsage } from './run-event.types.js';
+
+/**
+ * The account of a model call. Calls of a child run count in the budgets of the root run.
+ * @param own budgets in addition to the server's
+ */
+export function toAccount(
+  { runId, sessionId, principal, lineage, isJournaled }: RunContext,
+  step: string,
+  own: readonly OwnBudget[] = [],
+): CallAccount {
+  return {
+    tenant: principal.tenant,
+    runId,
+    ...(lineage && { rootRunId: lineage.rootRunId }),
+    sessionId: lineage ? lineage.rootSessionId : sessionId,
+    step,
+    isJournaled,
+    ...(own.length > 0 && { own }),
+  };
+}
 
 /** The usage of a model call, in wire form. */
 export function toRunUsage(usage: Usage): RunUsage {

@@ -1,15 +1,77 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
-import { type Principal } from '../kernel/index.js';
-import { RunTreeService } from './tree/run-tree.service.js';
+import type { Principal } from '../kernel/index.js';
 import { START } from './follow/run-place.parser.js';
+import { runPruned } from './retention/run-pruned.error.js';
 import { RunBus, type RunListener } from './run-bus.js';
+import { RunCancelService } from './run-cancel.service.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunFollowService } from './run-follow.service.js';
 import { RunJournal } from './run-journal.js';
+import { isOpen } from './run-record.mapper.js';
 import { RunStartService } from './run-start.service.js';
-import { runPruned } from './retention/run-pruned.error.js';
+import { RunExecutor } from './run.executor.js';
 import type { RunRecord, RunStatus, StartRun } from './run.types.js';
+import { ChildAnswerService } from './tree/child-answer.service.js';
+import { ChildJoinService } from './tree/child-join.service.js';
+import { ChildRunStore } from './tree/child-run.store.js';
+import type { ChildCall, ChildStatus } from './tree/child-run.types.js';
+import type { RunTree } from './tree/run-tree.types.js';
+
+/**
+ * The relations between runs of a tree. A parent waits for a running child on its own node. When the child waits for a
+ * decision, the parent changes to `waiting` too, without a process, and resumes when the child has ended.
+ */
+@Injectable()
+export class RunTreeService implements RunTree {
+  /** Runs executed here that have started child runs. */
+  private readonly parents = new Set<string>();
+
+  constructor(
+    executor: RunExecutor,
+    private readonly journal: RunJournal,
+    private readonly store: ChildRunStore,
+    private readonly joins: ChildJoinService,
+    private readonly answers: ChildAnswerService,
+    private readonly cancels: RunCancelService,
+  ) {
+    executor.useRunTree(this);
+  }
+
+  join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStatus> {
+    this.parents.add(parent.id);
+    return this.joins.join(parent, call, signal);
+  }
+
+  remember(runId: string): void {
+    this.parents.add(runId);
+  }
+
+  async settled(run: RunRecord, status: RunStatus): Promise<void> {
+    const wasParent = this.parents.delete(run.id);
+    if (status === 'waiting') return wasParent ? this.answers.answer(run.id) : undefined;
+    if (isOpen(status)) return;
+    if (run.lineage) await this.answers.answer(run.lineage.parentRunId);
+    if (!wasParent) return;
+    for (const child of await this.store.openOf(run.id)) await this.cancels.cancel(child);
+  }
+
+  async isOrphan({ lineage }: RunRecord): Promise<boolean> {
+    if (!lineage) return false;
+    const parent = await this.journal.find(lineage.parentRunId);
+    return !parent || !isOpen(parent.status);
+  }
+
+  /** Requests the cancellation of a run. @returns false if it had ended */
+  cancel(runId: string): Promise<boolean> {
+    return this.cancels.cancel(runId);
+  }
+
+  /** Resumes every run that waits for an ended child, and cancels waiting runs whose parent has ended. */
+  answerAll(isStopped: () => boolean): Promise<void> {
+    return this.answers.answerAll(isStopped);
+  }
+}
 
 /** A started run. */
 export interface RunHandle {

@@ -4,10 +4,9 @@ import { Reflector } from '@nestjs/core';
 import type { Principal } from '../kernel/index.js';
 import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
-import { KeyUseRegistry } from './keys/key-use.registry.js';
+import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
 import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
 import { Public } from './public.decorator.js';
-import { RequestAuthenticator } from './request-authenticator.service.js';
 import { Requires } from './requires.decorator.js';
 
 class Routes {

@@ -1,14 +1,24 @@
-import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
-import { HttpOnly } from '../kernel/index.js';
-import { KeyUseRegistry } from './keys/key-use.registry.js';
-import { assertLocal } from './local-caller.policy.js';
+import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
+import { AppError } from '../errors/index.js';
+import { HttpOnly, type Principal } from '../kernel/index.js';
+import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
+import { assertLocal } from './local-authenticator.js';
 import type { PrincipalRequest } from './principal-request.types.js';
 import { IS_PUBLIC } from './public.decorator.js';
-import { RequestAuthenticator } from './request-authenticator.service.js';
 import { REQUIRED_SCOPE } from './requires.decorator.js';
 import type { Scope } from './scope.types.js';
+
+/** The principal of the current request. Public routes have none: the parameter then throws. */
+export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
+  const { principal } = context.switchToHttp().getRequest<PrincipalRequest>();
+  if (principal) return principal;
+  throw new AppError(
+    'UNAUTHENTICATED',
+    'This route needs a principal, and no guard has set one: it must not be public.',
+  );
+});
 
 /**
  * Authenticates every HTTP request and checks the scope of its route; denies by default.

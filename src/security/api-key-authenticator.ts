@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
-import { keyFrom } from './api-key.parser.js';
+import { keyFrom } from './request-authenticator.service.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';

@@ -5,10 +5,9 @@ import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';
 import { ApiKeyService } from './keys/api-key.service.js';
 import { ApiKeyStore } from './keys/api-key.store.js';
-import { KeyUseRegistry } from './keys/key-use.registry.js';
+import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';
 import { LocalAuthenticator } from './local-authenticator.js';
-import { RequestAuthenticator } from './request-authenticator.service.js';
 import { PrincipalDirectory } from './principal-directory.js';
 
 /** Provides authentication. Global, so that runs can look up their principals. */

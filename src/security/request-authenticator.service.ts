@@ -1,11 +1,96 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { type Principal } from '../kernel/index.js';
-import { hasScope } from './access.policy.js';
-import { keyFrom } from './api-key.parser.js';
+import type { Principal, Role } from '../kernel/index.js';
 import { Authenticator } from './authenticator.js';
-import type { CredentialRequest } from './principal-request.types.js';
-import type { Scope } from './scope.types.js';
+import type { ApiKeyStore } from './keys/api-key.store.js';
+import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
+import { ALL_SCOPES, type Scope, SCOPES } from './scope.types.js';
+
+/** Cache time of "no key exists", in ms: delay until a first key created by another process is required here. */
+const CACHE_MS = 3_000;
+
+/**
+ * Whether requests need a credential: if keys are configured, the application has its own authenticator, or a key was
+ * ever created. A revoked or expired key does not reopen the server.
+ */
+export class KeyUseRegistry implements OnModuleInit {
+  private readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private isNeeded: boolean,
+    private readonly store: ApiKeyStore,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.areNeeded();
+  }
+
+  /** Last known state, without a query: for routes that must answer without the database. */
+  get isOpen(): boolean {
+    return !this.isNeeded;
+  }
+
+  async areNeeded(): Promise<boolean> {
+    const age = performance.now() - this.readAt;
+    if (this.isNeeded || age < CACHE_MS) return this.isNeeded;
+    const isEmpty = await this.store.isEmpty();
+    this.readAt = performance.now();
+    if (!isEmpty) this.isNeeded = true;
+    return this.isNeeded;
+  }
+
+  /** Records that this process created a key. */
+  noteKey(): void {
+    this.isNeeded = true;
+  }
+}
+
+const ADMIN_ONLY: readonly Scope[] = ['sessions:trust', 'tools:write', 'keys', 'erase', 'audit'];
+/** Scopes of the server's operators, across tenants. */
+const OPERATOR_ONLY: readonly Scope[] = ['operate'];
+const OF_TENANTS = SCOPES.filter((scope) => !OPERATOR_ONLY.includes(scope));
+const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
+  admin: OF_TENANTS,
+  user: OF_TENANTS.filter((scope) => !ADMIN_ONLY.includes(scope)),
+  viewer: OF_TENANTS.filter((scope) => scope.endsWith(':read')),
+  operator: ['usage:read', ...OPERATOR_ONLY],
+};
+/** Keyed by any string, since an own authenticator may return unknown roles. */
+const SCOPES_OF_ROLE = new Map<string, ReadonlySet<Scope>>(
+  Object.entries(RIGHTS).map(([role, scopes]) => [role, new Set(scopes)]),
+);
+
+type Rights = Pick<Principal, 'roles' | 'scopes'>;
+
+/** Whether a principal has a scope: one of its roles includes it, and its own scopes, if any, do not exclude it. */
+export function hasScope({ roles, scopes }: Rights, scope: Scope): boolean {
+  return roles.some((role) => SCOPES_OF_ROLE.get(role)?.has(scope)) && isWithin(scopes, scope);
+}
+
+/** All scopes of a principal. */
+export function scopesOf(principal: Rights): readonly Scope[] {
+  return SCOPES.filter((scope) => hasScope(principal, scope));
+}
+
+function isWithin(scopes: readonly string[] | undefined, scope: Scope): boolean {
+  return scopes === undefined || scopes.includes(ALL_SCOPES) || scopes.includes(scope);
+}
+
+type Headers = PrincipalRequest['headers'];
+
+/** The API key of a request: `Authorization: Bearer <key>`, else `X-API-Key`. */
+export function keyFrom(headers: Headers): string | undefined {
+  const { authorization } = headers;
+  const bearer = typeof authorization === 'string' ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
+  const header = headers['x-api-key'];
+  return bearer ?? (typeof header === 'string' && header !== '' ? header : undefined);
+}
+
+/** The host name of the `Host` header, without its port; `undefined` without the header. */
+export function hostNameFrom(headers: Headers): string | undefined {
+  const { host } = headers;
+  return typeof host === 'string' ? /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host)?.[1] : undefined;
+}
 
 /** Authenticates each HTTP request once: before its body is read, or else in the guard of its route. */
 @Injectable()

@@ -45,7 +45,7 @@ export type {
 } from './memory/memory.types.js';
 export { OWN_MEMORIES } from './memory/own-memory.types.js';
 export type { MemoryConversation, OwnMemories, OwnMemory, RunMemory } from './memory/own-memory.types.js';
-export { countTurn } from './memory/turn-tokens.mapper.js';
+export { countTurn } from './memory/turn-memory.js';
 export { factsOfPlace, referenceState } from './memory/recollection.mapper.js';
 export { SessionMemory } from './memory/session-memory.js';
 export { WholeTurnMemory } from './memory/whole-turn-memory.js';
@@ -53,7 +53,7 @@ export type { SessionExport } from './session-export.schema.js';
 export type { PrunedSessions, SessionOptions } from './session-admin.service.js';
 export { SessionAdminService } from './session-admin.service.js';
 export type { SessionPlace } from './session-store.js';
-export { assertSessionId } from './session-id.policy.js';
+export { assertSessionId } from './turn-place.factory.js';
 export { SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
 export { TurnErasureService } from './turn-erasure.service.js';

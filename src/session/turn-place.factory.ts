@@ -1,5 +1,16 @@
+import { AppError } from '../errors/index.js';
+import { fieldMistake, ID_RULE, isId } from '../kernel/index.js';
 import type { RowPlace, SealedTable, StoredRow } from '../security/index.js';
 import type { SessionKey } from './session.types.js';
+
+/** @param field path of the id in the request @throws AppError `VALIDATION_FAILED` for an invalid id */
+export function assertSessionId(id: string, field = 'id'): void {
+  if (isId(id)) return;
+  const message = `must be ${ID_RULE}`;
+  throw new AppError('VALIDATION_FAILED', `The session id ${message}.`, {
+    details: { errors: [fieldMistake(field, message, 'isSessionId', id)] },
+  });
+}
 
 export function turnPlace({ tenant, id }: SessionKey, turn: number): RowPlace {
   return { tenant, column: 'session_turn.messages', owner: id, row: turn };

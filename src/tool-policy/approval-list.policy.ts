@@ -1,5 +1,5 @@
 import { type CheckedCall, type PolicyDecision, type ToolContext, ToolPolicy } from '../tool/index.js';
-import { rulesOf } from './agent-rules.factory.js';
+import { rulesOf } from './tool-list.policy.js';
 
 /** Requires approval for the tools that an agent's definition lists. */
 export class ApprovalListPolicy extends ToolPolicy {

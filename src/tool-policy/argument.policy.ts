@@ -1,5 +1,5 @@
 import { type CheckedCall, type PolicyDecision, type ToolContext, ToolPolicy } from '../tool/index.js';
-import { rulesOf } from './agent-rules.factory.js';
+import { rulesOf } from './tool-list.policy.js';
 import type { CompiledCheck } from './compiled-policy.factory.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
 

@@ -4,8 +4,7 @@ import { CreateCallApproval1764000000026 } from './approvals/migrations/17640000
 import { DisabledToolEntity } from './switch/entities/disabled-tool.entity.js';
 import { CreateDisabledTool1764000000012 } from './switch/migrations/1764000000012-create-disabled-tool.migration.js';
 
-export { agentRules } from './agent-rules.factory.js';
-export type { GivenRules } from './agent-rules.factory.js';
+export { agentRules, type GivenRules, partTools } from './tool-list.policy.js';
 export {
   APPROVAL_SEALED_TABLES,
   CallApprovalStore,
@@ -21,7 +20,6 @@ export { SecurityPolicyModule } from './security-policy.module.js';
 export { guardrailsSchema } from './security-policy.schema.js';
 export type { ArgumentValidator, CallLimit, SecurityPolicy } from './security-policy.types.js';
 export { TaintPolicy } from './taint.policy.js';
-export { partTools } from './tool-list.policy.js';
 export { ToolSwitchModule } from './switch/tool-switch.module.js';
 export { ToolSwitchService } from './switch/tool-switch.service.js';
 

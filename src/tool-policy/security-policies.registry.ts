@@ -1,10 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { messageOf } from '../errors/index.js';
+import { readText } from '../kernel/index.js';
 import { admit, type ContentFilter, type ContentPlace } from '../security/index.js';
-import { combine, readParts, type CompiledPolicy, type PolicyParts } from './compiled-policy.factory.js';
 import { type AgentRules, type Guardrails, type TaintRule, ToolLogFilter } from '../tool/index.js';
-import { loadPolicy } from './security-policy.loader.js';
-import { parsePolicy, policyCodeSchema } from './security-policy.schema.js';
+import { combine, type CompiledPolicy, type PolicyParts, readParts } from './compiled-policy.factory.js';
+import { parsePolicy, policyCodeSchema, policyFileSchema, policyInvalid } from './security-policy.schema.js';
 import type { SecurityPolicy } from './security-policy.types.js';
+
+/** Reads a policy from a JSON file. @throws AppError `CONFIG_INVALID` that names the file and all mistakes with their paths */
+export function loadPolicy(path: string): SecurityPolicy {
+  let given: unknown;
+  try {
+    given = JSON.parse(readText(path));
+  } catch (error) {
+    throw policyInvalid(path, [`cannot be read as JSON (SECURITY_POLICY_FILE): ${messageOf(error)}`], error);
+  }
+  return parsePolicy(given, policyFileSchema, path);
+}
 
 const CODE = 'securityPolicy';
 

@@ -10,7 +10,7 @@ import {
   ToolPolicy,
   type WaitCause,
 } from '../tool/index.js';
-import { rulesOf } from './agent-rules.factory.js';
+import { rulesOf } from './tool-list.policy.js';
 import type { CompiledPolicy } from './compiled-policy.factory.js';
 import { hasForeignAddress } from './foreign-address.policy.js';
 import type { SecurityPolicies } from './security-policies.registry.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { createCallSite, type Tool, type ToolRegistration, ToolRegistry, withImages } from '../tool/index.js';
-import { VolatileStateBackend } from './backend/volatile-state-backend.js';
-import { StateBackendRegistry } from './state-backend.registry.js';
+import { StateBackendRegistry, VolatileStateBackend } from './state-backend.registry.js';
 import type { RecordedCall } from './recorded-call.js';
 import { MemoryStateStore } from './backend/memory-state-store.js';
 import { ToolStates } from './tool-states.js';

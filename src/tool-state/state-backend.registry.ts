@@ -1,16 +1,55 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import { AppError } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
+import type { StepCompanion } from '../run/index.js';
 import { Cipher } from '../security/index.js';
-import { ContextClosings } from './context-closings.js';
-import { GuardedStateStore } from './backend/guarded-state-store.js';
-import type { StateBackend } from './backend/state-backend.js';
-import { VolatileStateBackend } from './backend/volatile-state-backend.js';
 import { isOwnStateManager, type StatefulOptions, type StateManagerName } from '../tool/index.js';
+import { GuardedStateStore } from './backend/guarded-state-store.js';
 import { MemoryStateStore } from './backend/memory-state-store.js';
-import type { StateStore } from './backend/state-store.js';
+import { StateBackend, type StatesCopy, type StatesEnd } from './backend/state-backend.js';
+import type { ContextWrite, StateStore } from './backend/state-store.js';
+import { ContextClosings } from './context-closings.js';
+import { contextIdOf } from './context-id.factory.js';
+import type { StateChange } from './state-change.mapper.js';
 import type { StatePolicy } from './tool-state.types.js';
+
+/** Backend in memory: changes are applied after their step is durable. */
+export class VolatileStateBackend extends StateBackend {
+  readonly isVolatile = true;
+  /** Contexts to create after the commit of their batch. */
+  private readonly coming = new Map<string, ContextWrite>();
+
+  companion(change: StateChange, policy: StatePolicy): StepCompanion {
+    const contextId = contextIdOf(change.key);
+    return {
+      statements: () => [],
+      reconsider: async () => undefined,
+      committed: () => this.applyRecorded(change, policy, contextId),
+      alone: () => this.apply(change, policy, contextId),
+    };
+  }
+
+  override async catchUp(contextId: string): Promise<void> {
+    const write = this.coming.get(contextId);
+    if (write && this.coming.delete(contextId)) await this.store.write(write);
+  }
+
+  creating(write: ContextWrite): StatesCopy {
+    const { id } = write.context;
+    this.coming.set(id, write);
+    return { statements: [], ended: () => this.catchUp(id), undone: () => void this.coming.delete(id) };
+  }
+
+  protected removal(_tenant: string, contextIds: readonly string[]): StatesEnd {
+    return {
+      statements: [],
+      ended: async () => {
+        for (const id of contextIds) await this.store.remove(id);
+      },
+    };
+  }
+}
 
 /** Token of the application's own stores of states, by the name of their manager. */
 export const OWN_STATE_STORES = Symbol('OWN_STATE_STORES');

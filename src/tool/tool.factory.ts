@@ -1,11 +1,27 @@
 import { AppError, messageOf } from '../errors/index.js';
+import type { JsonSchema, JsonValue } from '../kernel/index.js';
 import { attempt } from './attempt.policy.js';
+import { toCurrentDraft } from './input/draft7.mapper.js';
 import type { InputSource } from './input/input.types.js';
-import { createOutputCheck } from './output-check.factory.js';
+import { createValueCheck } from './input/schema-input.factory.js';
+import { jsonSchemaOf } from './input/standard-input.factory.js';
+import { isStandardSchema } from './standard-schema.types.js';
 import { handlingProblems, toMetadata } from './tool-handling.policy.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import { refusedName } from './tool-name.policy.js';
-import type { Tool, ToolContext } from './tool.types.js';
+import type { Tool, ToolContext, ToolInput } from './tool.types.js';
+
+/** Output schema of a tool and the check of results against it. */
+interface OutputSource {
+  readonly schema: JsonSchema;
+  check(result: JsonValue): ToolInput;
+}
+
+/** @throws AppError `TOOL_INVALID` for an unusable schema */
+function createOutputCheck(output: NonNullable<ToolHandling['output']>): OutputSource {
+  const schema = isStandardSchema(output) ? jsonSchemaOf(output, 'its output', 'output') : toCurrentDraft(output);
+  return { schema, check: createValueCheck(schema, 'result', 'its output') };
+}
 
 /** Declaration of a tool, independent of its source. */
 export interface ToolDeclaration extends ToolHandling {

@@ -10,7 +10,7 @@ import {
   type SqlValue,
   type Statement,
 } from '../../src/persistence/index.js';
-import { openPersistence } from '../../src/persistence/persistence.factory.js';
+import { openPersistence } from '../../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../../src/persistence/persistence.types.js';
 
 class CreateItem1764000009000 implements MigrationInterface {

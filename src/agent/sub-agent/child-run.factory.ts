@@ -15,7 +15,7 @@ import {
   type StartRun,
 } from '../../run/index.js';
 import { SessionService } from '../../session/index.js';
-import { budgetsOf, handedOn } from '../agent-budget.factory.js';
+import { budgetsOf, handedOn } from '../agent-memory.service.js';
 import { parseStoredDefinition } from '../agent-definition.schema.js';
 import { AgentRequestService } from '../agent-request.service.js';
 import { AgentRegistry, type RegisteredAgent } from '../agent.registry.js';

@@ -1,6 +1,6 @@
 import type { Row } from '../../persistence/index.js';
 import { runKeys, type TotalRow } from './budget-row.mapper.js';
-import { fits } from './budget-scope.policy.js';
+import { fits } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 /** The total of one budget key: reserved and spent amounts. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { excess } from './budget-scope.policy.js';
+import { excess } from './model-budget.js';
 import type { Amount, BudgetScope } from './budget.types.js';
 
 const WHAT: Readonly<Record<BudgetScope['name'], readonly [what: string, variable: string, field: string]>> = {

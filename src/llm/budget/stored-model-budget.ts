@@ -5,21 +5,25 @@ import type { CallAccount } from '../chat.types.js';
 import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
-import { toUnits } from '../wrappers/cost.policy.js';
-import { fits, lastingScopesOf, limitsOf, scopesOf, type BudgetLimits } from './budget-scope.policy.js';
+import { toUnits } from '../wrappers/model-table.js';
+import {
+  type BudgetLimits,
+  fits,
+  type JournaledSpending,
+  type JournaledUsage,
+  lastingScopesOf,
+  limitsOf,
+  ModelBudget,
+  type NewAccount,
+  type PlannedCall,
+  type ReportedUsage,
+  type Reservation,
+  scopesOf,
+} from './model-budget.js';
 import type { BudgetRefusal, BudgetStore } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import { CallEstimate } from './call-estimate.policy.js';
 import { EXPIRES_MS, HeldReservation } from './held-reservation.js';
-import {
-  ModelBudget,
-  type Reservation,
-  type JournaledSpending,
-  type JournaledUsage,
-  type NewAccount,
-  type PlannedCall,
-  type ReportedUsage,
-} from './model-budget.js';
 
 const ATTEMPTS = 50;
 const PRUNE_EVERY = 500;

@@ -2,11 +2,10 @@ import { APIConnectionError, APIError, OpenAI } from 'openai';
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import type { Dispatcher } from 'undici';
 import type { ExchangeLimits, Limited } from '../wire/exchange.handler.js';
-import { post, type WireRequest, type WireResponse } from '../wire/fetch.client.js';
+import { type EndpointClient, post, type WireRequest, type WireResponse } from '../wire/wire.client.js';
 import { toConnectionFailure, toStatusFailure } from '../wire/sdk-failure.mapper.js';
-import { toWellFormedJson } from '../wire/well-formed-json.mapper.js';
-import type { EndpointClient } from '../wire/wire.client.js';
-import { toToolsJson } from './tool.mapper.js';
+import { toWellFormedJson } from '../wire/reply.parser.js';
+import { toToolsJson } from './request.mapper.js';
 import type { WireRoute } from './wire-dialect.types.js';
 
 type SdkRequest = Awaited<ReturnType<OpenAI['buildRequest']>>;

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { WireRequestMessage } from './message.mapper.js';
-import { withShortIds } from './short-id.mapper.js';
+import { withShortIds } from './request.mapper.js';
 
 const calling = (...ids: string[]): WireRequestMessage => ({
   role: 'assistant',

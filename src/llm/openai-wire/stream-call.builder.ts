@@ -1,4 +1,4 @@
-import { fragmentText } from '../wire/tool-call.mapper.js';
+import { fragmentText } from '../wire/reply.parser.js';
 import { mergeCalls, type OpaqueCall, opaqueOfCall } from './opaque-field.mapper.js';
 import type { WireToolCall } from './wire-reply.types.js';
 

@@ -1,16 +1,22 @@
 import type { ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { ReportedUsage } from '../usage.policy.js';
-import { contentText, reasoningText, refusalText } from './content.mapper.js';
+import {
+  buildResult,
+  contentText,
+  firstChoice,
+  reasoningText,
+  refusalText,
+  ThoughtSignatureBuilder,
+  toFinishReason,
+  toReportedUsage,
+  usageOf,
+  wireCalls,
+} from './reply.mapper.js';
 import type { StreamedReply } from '../wire/chat-codec.types.js';
-import { parseJsonReply } from '../wire/json-reply.parser.js';
-import { toFinishReason } from './finish-reason.mapper.js';
-import { firstChoice, usageOf, wireCalls } from './reply.mapper.js';
+import { parseJsonReply } from '../wire/reply.parser.js';
 import { mergeFields, opaqueOfMessage, type StateOwner } from './opaque-field.mapper.js';
-import { buildResult } from './result.builder.js';
 import { StreamCallBuilder } from './stream-call.builder.js';
-import { ThoughtSignatureBuilder } from './thought-signature.builder.js';
 import { StreamedUsageBuilder } from '../wire/streamed-usage.builder.js';
-import { toReportedUsage } from './usage.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 import type { WireChoice, WireMessage, WireReply } from './wire-reply.types.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { toWireTools } from './tool.mapper.js';
+import { toWireTools } from './request.mapper.js';
 
 it('maps the same array once', () => {
   const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }];

@@ -4,15 +4,65 @@ import type { EmbeddingModel } from '../embedding-model.js';
 import type { HttpClient } from '../http.client.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
-import { createAccess, isOwnHost, lacking, type KeyRule } from '../wire/wire-access.factory.js';
+import type { ToolRules } from '../tool-schema.mapper.js';
+import type { ChatCodec } from '../wire/chat-codec.types.js';
+import { isVersioned, VersionProbingClient } from '../wire/version-probing.client.js';
+import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../wire/wire-access.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
-import type { ModelClient } from '../wire/wire.client.js';
+import { type ModelClient, WireClient } from '../wire/wire.client.js';
 import { bearerRoute } from './bearer-route.mapper.js';
-import { createClient } from './openai-client.factory.js';
-import { createCodec } from './openai-codec.factory.js';
+import type { StateOwner } from './opaque-field.mapper.js';
+import { toChatResult } from './reply.mapper.js';
+import { toWireBody, type WireTarget } from './request.mapper.js';
+import { StreamReplyBuilder } from './stream-reply.builder.js';
 import type { RouteTo, WireDialect } from './wire-dialect.types.js';
 import { WireEmbeddingModel } from './wire-embedding.model.js';
+
+/** An endpoint below the base URL of a model. */
+interface Endpoint {
+  readonly access: WireAccess;
+  readonly routeTo: RouteTo;
+  /** It starts with a slash. */
+  readonly path: string;
+  /** Whether a base URL without a version may lack `/v1`. */
+  readonly mayLackVersion: boolean;
+}
+
+/** Creates a client of one OpenAI-compatible endpoint. */
+function createClient(endpoint: Endpoint, http: HttpClient): ModelClient {
+  const { access, mayLackVersion } = endpoint;
+  const plain = clientAt(endpoint, access.baseUrl, http);
+  if (!mayLackVersion || isVersioned(access.baseUrl)) return plain;
+  const versioned = clientAt(endpoint, endpointOf(access.baseUrl, '/v1').href, http);
+  return new VersionProbingClient(access, plain, versioned, http.adaptations);
+}
+
+function clientAt({ access, routeTo, path }: Endpoint, baseUrl: string, http: HttpClient): ModelClient {
+  const route = routeTo({ ...access, baseUrl }, path);
+  return new WireClient(access, http, async () => {
+    const { SdkClient } = await import('./sdk.client.js');
+    return (pool) => new SdkClient({ ...route, headers: { ...route.headers, ...access.headers } }, pool, access.apiKey);
+  });
+}
+
+/** One object, as fitted tools are cached by it. */
+const NO_RULES: ToolRules = {};
+
+/** Creates the codec of OpenAI's chat completions for one model. */
+function createCodec(target: WireTarget): ChatCodec {
+  return {
+    toolRules: target.dialect.toolRules ?? NO_RULES,
+    isStreamOnly: target.dialect.isStreamOnly ?? false,
+    write: (request, stream) => toWireBody(request, target, stream),
+    read: (body) => toChatResult(body, ownerOf(target)),
+    openStream: () => new StreamReplyBuilder(ownerOf(target)),
+  };
+}
+
+function ownerOf({ provider, model }: WireTarget): StateOwner {
+  return { provider, model };
+}
 
 /** Creates models of an OpenAI-compatible provider; subclasses define the differences. */
 export abstract class WireModelFactory extends ModelFactory {

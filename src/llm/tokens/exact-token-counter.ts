@@ -1,5 +1,5 @@
 import { countBytePairTokens } from './byte-pair.engine.js';
-import { countSampled, type Sampling } from './long-text.mapper.js';
+import { countSampled, type Sampling } from './token-estimate.mapper.js';
 import type { TokenCounter } from './token-counter.js';
 import type { Vocabulary } from './vocabulary.types.js';
 

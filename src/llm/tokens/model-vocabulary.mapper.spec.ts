@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { vocabularyOf } from './model-vocabulary.mapper.js';
+import { vocabularyOf } from './token-counter.registry.js';
 
 it.each([
   'gpt-4o',

@@ -1,12 +1,46 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Log } from '../../errors/index.js';
 import { llmConfig, type LlmConfig } from '../../config/index.js';
-import { EstimatedTokenCounter } from './estimated-token-counter.js';
+import { Log } from '../../errors/index.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
-import { vocabularyOf } from './model-vocabulary.mapper.js';
+import { countSampled, estimateTokens, type Sampling } from './token-estimate.mapper.js';
 import type { TokenCounter } from './token-counter.js';
 import { VocabularyLoader } from './vocabulary.loader.js';
 import type { VocabularyName } from './vocabulary.types.js';
+
+/**
+ * From `MODEL_PREFIX_TO_ENCODING` of github.com/openai/tiktoken (tiktoken/model.py), plus Azure's names without dots.
+ */
+const VOCABULARIES: readonly (readonly [RegExp, VocabularyName])[] = [
+  [/^(chatgpt-|gpt-)(4o|4\.\d|4[15]|[5-9]|oss)(?![a-z\d])/, 'o200k_base'],
+  [/^(o\d|codex)(?![a-z\d])/, 'o200k_base'],
+  [/^gpt-(4|3\.5|35)(?![a-z\d.])/, 'cl100k_base'],
+];
+
+/**
+ * The vocabulary of an OpenAI model by its name. The name may have a date or variant as suffix, and a gateway's path
+ * (`openai/gpt-4o`) or `ft:` as prefix. Undefined for all other models.
+ */
+export function vocabularyOf(model: string): VocabularyName | undefined {
+  const name = model
+    .toLowerCase()
+    .slice(model.lastIndexOf('/') + 1)
+    .replace(/^ft:/, '');
+  return VOCABULARIES.find(([pattern]) => pattern.test(name))?.[1];
+}
+
+/** The estimate takes 0.01 to 0.04 ms of CPU per 1,000 characters: 1 to 5 ms for the longest text without sampling. */
+const SAMPLING: Sampling = { maxLength: 131_072, windows: 64, windowLength: 2048 };
+
+/**
+ * Estimates by known pieces, for models without a local vocabulary. Samples texts of more than 131,072 UTF-16 units.
+ */
+export class EstimatedTokenCounter implements TokenCounter {
+  readonly isExact = false;
+
+  count(text: string): number {
+    return countSampled(text, SAMPLING, estimateTokens);
+  }
+}
 
 /** Delay before a vocabulary is preloaded, in ms. */
 const LOAD_AFTER_MS = 1000;

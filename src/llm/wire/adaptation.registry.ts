@@ -1,7 +1,142 @@
-import { Log } from '../../errors/index.js';
-import type { ParameterName } from '../chat.types.js';
-import { REASONING_OFF, type FieldChange, type FieldChanges } from './adapted-request.builder.js';
-import type { FittedTools } from './fitted-request.factory.js';
+import { hash } from 'node:crypto';
+import { AppError, Log, messageOf } from '../../errors/index.js';
+import type { ChatRequest, ChatResult, ParameterName, ToolSpec } from '../chat.types.js';
+import type { Message } from '../message.types.js';
+import { fitTool, type ToolRules } from '../tool-schema.mapper.js';
+import { type FieldChange, type FieldChanges, REASONING_OFF } from './adapted-request.builder.js';
+import { toWellFormedJson } from './reply.parser.js';
+
+/** Names that every provider accepts unless its rules are stricter. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const MAX_NAME = 64;
+const HASH_LENGTH = 10;
+/** A name made by `toWireName`. A tool of such a name is renamed too, so that no two tools have one name. */
+const RENAMED = /^t_[a-zA-Z0-9_-]*_[0-9a-f]{10}$/;
+
+/** A tool that a request omits, since the provider's format cannot express it. */
+interface OmittedTool {
+  readonly tool: string;
+  readonly reason: string;
+}
+
+/** The tools of requests as a provider accepts them, in the order of the given ones. */
+interface FittedTools {
+  readonly tools: readonly ToolSpec[];
+  /** The own names of `tools`. */
+  readonly ownNames: readonly string[];
+  readonly omitted: readonly OmittedTool[];
+}
+
+/** A request as a provider accepts it. */
+export interface FittedRequest {
+  readonly request: ChatRequest;
+  /** The tools' own names, by the names in the request that differ. */
+  readonly ownNames: ReadonlyMap<string, string>;
+  /** Absent for a request without tools. */
+  readonly fitted?: FittedTools;
+}
+
+/** Cache by rules and array: an agent passes the same array with every call. */
+const known = new WeakMap<ToolRules, WeakMap<readonly ToolSpec[], FittedTools>>();
+
+/**
+ * The name of a tool in requests: its own if the provider accepts it. Otherwise it depends on the own name alone, so
+ * that it is the same in every request, whatever the other tools are.
+ */
+export function toWireName(name: string, valid: RegExp = NAME): string {
+  if (valid.test(name) && !RENAMED.test(name)) return name;
+  const readable = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME - HASH_LENGTH - 3);
+  return `t_${readable}_${hash('sha256', name).slice(0, HASH_LENGTH)}`;
+}
+
+/** Adapts the tools of a request, and the names of tools in its history, to a provider. */
+export function createFittedRequest(request: ChatRequest, rules: ToolRules): FittedRequest {
+  const ownNames = new Map<string, string>();
+  const rename = (name: string): string => {
+    const wire = toWireName(name, rules.name);
+    if (wire !== name) ownNames.set(wire, name);
+    return wire;
+  };
+  const messages = request.messages.map((message) => renamed(message, rename));
+  for (const { name } of request.tools ?? []) rename(name);
+  const named = ownNames.size === 0 ? request : { ...request, messages };
+  if (!request.tools?.length) return { request: named, ownNames };
+  const fitted = fitTools(request.tools, rules);
+  return { request: withTools(named, fitted.tools, rename), ownNames, fitted };
+}
+
+/** A reply with the tools' own names. */
+export function withOwnNames(result: ChatResult, { ownNames }: FittedRequest): ChatResult {
+  const { message } = result;
+  if (ownNames.size === 0 || !message.toolCalls) return result;
+  const toolCalls = message.toolCalls.map((call) => ({ ...call, name: ownNames.get(call.name) ?? call.name }));
+  return { ...result, message: { ...message, toolCalls } };
+}
+
+/** @throws AppError `MODEL_TOO_MANY_TOOLS` if a request has more tools than the provider accepts */
+export function assertToolCount({ tools }: FittedTools, { maxTools = Infinity }: ToolRules, model: string): void {
+  if (tools.length <= maxTools) return;
+  throw new AppError(
+    'MODEL_TOO_MANY_TOOLS',
+    `The request has ${tools.length} tools, and the model ${model} accepts at most ${maxTools}; choose fewer tools by the agent's "tools" (names or patterns), or another model.`,
+    { details: { limit: maxTools, tools: tools.length } },
+  );
+}
+
+function fitTools(tools: readonly ToolSpec[], rules: ToolRules): FittedTools {
+  let ofRules = known.get(rules);
+  if (!ofRules) known.set(rules, (ofRules = new WeakMap()));
+  let fitted = ofRules.get(tools);
+  if (!fitted) ofRules.set(tools, (fitted = fitAll(tools, rules)));
+  return fitted;
+}
+
+function fitAll(tools: readonly ToolSpec[], rules: ToolRules): FittedTools {
+  const fitted: ToolSpec[] = [];
+  const ownNames: string[] = [];
+  const omitted: OmittedTool[] = [];
+  for (const tool of tools) {
+    try {
+      fitted.push(fitOne(tool, rules));
+      ownNames.push(tool.name);
+    } catch (error) {
+      omitted.push({ tool: tool.name, reason: reasonOf(error) });
+    }
+  }
+  return { tools: fitted, ownNames, omitted };
+}
+
+/** @throws Error if the tool cannot be expressed */
+function fitOne(tool: ToolSpec, rules: ToolRules): ToolSpec {
+  const name = toWireName(tool.name, rules.name);
+  const named = name === tool.name ? tool : { ...tool, description: `${tool.description}\nIts own name: ${tool.name}` };
+  const { description, schema } = fitTool(named, rules);
+  const spec = { name, description, inputSchema: schema };
+  toWellFormedJson(spec);
+  return spec;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof RangeError ? 'its schema is nested too deeply' : messageOf(error);
+}
+
+function withTools(request: ChatRequest, tools: readonly ToolSpec[], rename: (name: string) => string): ChatRequest {
+  const { tools: _own, toolChoice, ...rest } = request;
+  if (tools.length === 0) return rest;
+  const choice = typeof toolChoice === 'object' ? { name: rename(toolChoice.name) } : toolChoice;
+  const isOffered = typeof choice !== 'object' || tools.some(({ name }) => name === choice.name);
+  return { ...rest, tools, ...(choice !== undefined && isOffered && { toolChoice: choice }) };
+}
+
+function renamed(message: Message, rename: (name: string) => string): Message {
+  if (message.role === 'tool') {
+    const name = rename(message.name);
+    return name === message.name ? message : { ...message, name };
+  }
+  if (message.role !== 'assistant' || !message.toolCalls) return message;
+  if (message.toolCalls.every(({ name }) => rename(name) === name)) return message;
+  return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, name: rename(call.name) })) };
+}
 
 /** A model at an address. */
 interface Target {

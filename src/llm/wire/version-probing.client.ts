@@ -1,9 +1,8 @@
 import { steadyNow } from '../../kernel/index.js';
 import type { CallOptions } from '../chat.types.js';
 import type { AdaptationRegistry } from './adaptation.registry.js';
-import type { WireResponse } from './fetch.client.js';
+import type { ModelClient, WireResponse } from './wire.client.js';
 import type { WireAccess } from './wire-access.types.js';
-import type { ModelClient } from './wire.client.js';
 import { StatusError } from './wire-failure.error.js';
 
 /** A version in a path: `/v1`, `/api/paas/v4`, `/v1beta/openai`. */

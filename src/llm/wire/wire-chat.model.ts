@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { steadyNow } from '../../kernel/index.js';
 import { ChatModel } from '../chat-model.js';
 import type {
@@ -7,22 +8,111 @@ import type {
   ChatStreamPart,
   ModelCapabilities,
   ModelParameters,
+  ParameterLimits,
+  ParameterName,
   ReplyProgress,
 } from '../chat.types.js';
 import { fitImages } from '../image.policy.js';
-import { fitParameters } from '../parameter.policy.js';
-import { fitFormat } from '../response-format.policy.js';
-import { fitToolChoice } from '../tool-choice.policy.js';
+import { fitFormat } from '../tool-schema.mapper.js';
 import { checkUsage } from '../usage.policy.js';
 import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
+import type { ModelClient, WireResponse } from './wire.client.js';
+import { assertToolCount, createFittedRequest, type FittedRequest, withOwnNames } from './adaptation.registry.js';
 import { toReportedError } from './reported-error.factory.js';
-import type { WireResponse } from './fetch.client.js';
-import { assertToolCount, createFittedRequest, withOwnNames, type FittedRequest } from './fitted-request.factory.js';
-import { SseParser } from './sse.parser.js';
 import type { WireSettings } from './wire-access.types.js';
 import { BadReplyError, StatusError } from './wire-failure.error.js';
-import type { ModelClient } from './wire.client.js';
+
+/** An unsupported parameter and the reason, as the end of "… takes ". */
+interface RefusedParameter {
+  readonly name: ParameterName;
+  readonly reason: string;
+}
+
+interface FittedParameters {
+  readonly taken: ModelParameters;
+  readonly refused: readonly RefusedParameter[];
+}
+
+/** Splits parameters into supported and unsupported ones. */
+export function fitParameters(parameters: ModelParameters, limits: ParameterLimits = {}): FittedParameters {
+  const refused: RefusedParameter[] = [];
+  const taken: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(parameters)) {
+    const name = key as ParameterName;
+    if (value === undefined) continue;
+    const reason = reasonAgainst(name, parameters, limits);
+    if (reason === undefined) taken[name] = value;
+    else refused.push({ name, reason });
+  }
+  return { taken, refused };
+}
+
+function reasonAgainst(name: ParameterName, values: ModelParameters, limits: ParameterLimits): string | undefined {
+  if (limits.lacking?.includes(name)) return `no ${name}`;
+  switch (name) {
+    case 'temperature':
+      return isOver(values.temperature, limits.maxTemperature)
+        ? `a temperature of ${limits.maxTemperature} at most`
+        : undefined;
+    case 'stop':
+      return isOver(values.stop?.length, limits.maxStops) ? `${limits.maxStops} in stop at most` : undefined;
+    case 'topP':
+      return limits.isOneOfTemperatureAndTopP && values.temperature !== undefined
+        ? 'no topP beside a temperature'
+        : undefined;
+    case 'maxTokens':
+    case 'frequencyPenalty':
+    case 'presencePenalty':
+    case 'seed':
+      return undefined;
+  }
+}
+
+function isOver(value: number | undefined, most: number | undefined): boolean {
+  return value !== undefined && most !== undefined && value > most;
+}
+
+/**
+ * Parses server-sent events incrementally (html.spec.whatwg.org, "Parsing an event stream"); returns only their data. A
+ * line may span any number of chunks and end in LF, CR or CRLF.
+ */
+export class SseParser {
+  private readonly decoder = new TextDecoder();
+  private events: string[] = [];
+  private readonly parser = createParser({
+    onEvent: ({ data }) => this.events.push(data),
+    // llama.cpp until 2025 sent errors in a field of this name (github.com/ggml-org/llama.cpp/pull/16109).
+    onError: ({ field, value }) => field === 'error' && value && this.events.push(value),
+  });
+
+  /** Returns the data of every event that ends in this chunk. */
+  push(piece: Uint8Array): string[] {
+    return this.read(this.decoder.decode(piece, { stream: true }));
+  }
+
+  /** Returns the last event if the stream ends without a blank line. */
+  end(): string[] {
+    return this.read(`${this.decoder.decode()}\n\n`);
+  }
+
+  private read(text: string): string[] {
+    if (text !== '') this.parser.feed(text);
+    const { events } = this;
+    if (events.length > 0) this.events = [];
+    return events;
+  }
+}
+
+/**
+ * Adapts a request to a model that does not support forced tool calls. `none` removes the tools; a forced call becomes
+ * optional, and the caller must check for it.
+ */
+function fitToolChoice(request: ChatRequest, { forcedToolChoice = true }: ModelCapabilities): ChatRequest {
+  const { toolChoice, tools, ...rest } = request;
+  if (toolChoice === undefined || forcedToolChoice) return request;
+  return toolChoice === 'none' ? rest : { ...rest, ...(tools && { tools }) };
+}
 
 /** The limit of a reply where a provider requires one, and the model's own is not known. */
 const DEFAULT_REPLY_TOKENS = 4096;

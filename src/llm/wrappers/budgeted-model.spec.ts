@@ -16,8 +16,7 @@ import { ModelBudget, Reservation, type CallEnd } from '../budget/model-budget.j
 import type { CallAccount } from '../chat.types.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { CachingModel } from './caching-model.wrapper.js';
-import { RetryBudget } from './retry-budget.policy.js';
-import { RetryingModel } from './retrying-model.wrapper.js';
+import { RetryBudget, RetryingModel } from './retrying-model.wrapper.js';
 
 const account = { tenant: 't', runId: 'r', sessionId: null, step: 'model:1' };
 

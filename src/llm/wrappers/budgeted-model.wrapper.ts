@@ -3,7 +3,7 @@ import type { ModelPrice } from '../../config/index.js';
 import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress, Usage } from '../chat.types.js';
-import { contextWindowOf, type NamedModel } from '../context-window.policy.js';
+import { contextWindowOf, type NamedModel } from './model-table.js';
 import { ModelWrapper } from './model.wrapper.js';
 
 /** Errors of calls that the provider rejected, did not receive or failed itself: they use no budget. */

@@ -4,8 +4,7 @@ import { says, ScriptedChatModel, type Scripted } from '../../../test/support/sc
 import { MemoryCache } from '../../cache/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ChatRequest, ChatResult } from '../chat.types.js';
-import { CachingModel } from './caching-model.wrapper.js';
-import { requestKey } from './request-key.factory.js';
+import { CachingModel, requestKey } from './caching-model.wrapper.js';
 
 const REQUEST: ChatRequest = { messages: [{ role: 'user', content: 'hi' }], parameters: { temperature: 0, topP: 1 } };
 const tick = () => new Promise((resolve) => setImmediate(resolve));

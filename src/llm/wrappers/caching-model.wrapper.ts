@@ -1,10 +1,28 @@
+import { hash } from 'node:crypto';
 import type { Cache } from '../../cache/index.js';
 import { AppError } from '../../errors/index.js';
+import { canonicalJson } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { free, ModelFlight, partsOf, type CallMethod } from './model-flight.builder.js';
+import { type CallMethod, free, ModelFlight, partsOf } from './model-flight.builder.js';
 import { ModelWrapper } from './model.wrapper.js';
-import { isDeterministic, requestKey } from './request-key.factory.js';
+
+/** Tenant and model of a request. */
+interface CalledModel {
+  readonly tenant: string;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** Whether equal requests have equal replies: only at temperature 0. */
+function isDeterministic({ parameters }: ChatRequest): boolean {
+  return parameters?.temperature === 0;
+}
+
+/** Cache key of a request, independent of the order of its fields: SHA-256 in hex. */
+export function requestKey(called: CalledModel, request: ChatRequest): string {
+  return hash('sha256', canonicalJson([called.tenant, called.provider, called.model, request]));
+}
 
 /**
  * Caches replies of deterministic requests; concurrent equal requests share one call. Only a reply that its caller

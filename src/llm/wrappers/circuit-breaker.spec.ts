@@ -14,8 +14,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
 import type { ChatResult } from '../chat.types.js';
-import { BreakingModel } from './breaking-model.wrapper.js';
-import { CircuitBreaker } from './circuit-breaker.policy.js';
+import { BreakingModel, CircuitBreaker } from './breaking-model.wrapper.js';
 
 const START = 1_800_000_000_000;
 

@@ -9,22 +9,19 @@ import { ModelBudget } from '../budget/model-budget.js';
 import type { ModelOmission } from '../wire/adaptation.registry.js';
 import { AccountedEmbeddingModel } from './accounted-embedding.wrapper.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
-import { BreakingModel } from './breaking-model.wrapper.js';
+import { BreakingModel, CircuitBreaker, type CircuitState } from './breaking-model.wrapper.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
 import { CachingModel } from './caching-model.wrapper.js';
-import { CircuitBreaker, type CircuitState } from './circuit-breaker.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
 import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
-import { assertPriced, isCosted, priceOf } from './price.policy.js';
+import { assertPriced, isCosted, priceOf } from './model-table.js';
 import { PricedModel } from './priced-model.wrapper.js';
-import { RetryBudget } from './retry-budget.policy.js';
+import { retried, type Retries, RetryBudget, RetryingModel } from './retrying-model.wrapper.js';
 import type { RetryRules } from './retry-delay.policy.js';
-import { retried, type Retries } from './retry.policy.js';
-import { RetryingModel } from './retrying-model.wrapper.js';
 
 /** Rules of an agent that override the configuration. */
 export interface OwnRules {

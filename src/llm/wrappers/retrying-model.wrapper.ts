@@ -1,7 +1,95 @@
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { steadyNow } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
-import { beforeNext, retried, type Retries } from './retry.policy.js';
+import { mayRetry, retryDelay, type RetryRules } from './retry-delay.policy.js';
+
+const MAX_TOKENS = 50;
+const PER_REQUEST = 0.2;
+const PER_SUCCESS = 1;
+
+/**
+ * Limits the retries to a provider: a retry costs a token, a request earns a fifth of one, a success earns one, and at most
+ * 50 are saved. In an outage the retries are at most a fifth of the requests, so that they do not prolong it.
+ */
+export class RetryBudget {
+  private tokens = MAX_TOKENS;
+
+  request(): void {
+    this.earn(PER_REQUEST);
+  }
+
+  success(): void {
+    this.earn(PER_SUCCESS);
+  }
+
+  /** Takes the token of a retry. @returns whether there was one */
+  take(): boolean {
+    if (this.tokens < 1) return false;
+    this.tokens--;
+    return true;
+  }
+
+  private earn(tokens: number): void {
+    this.tokens = Math.min(this.tokens + tokens, MAX_TOKENS);
+  }
+}
+
+/** Waits `ms`. Rejects with the signal's reason if it is aborted. */
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal!.reason as Error);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+export interface Retries extends RetryRules {
+  /** The retries that all requests to the provider may spend together. */
+  readonly budget: RetryBudget;
+  /** Receives the error of each failed attempt that is repeated. */
+  readonly onRetry?: (error: unknown) => void;
+}
+
+/** Retries a call after retryable errors. @throws the error of the last attempt */
+export async function retried<T>(call: () => Promise<T>, retries: Retries, options: CallOptions): Promise<T> {
+  retries.budget.request();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const result = await call();
+      retries.budget.success();
+      return result;
+    } catch (error) {
+      await beforeNext(error, attempt, retries, options);
+    }
+  }
+}
+
+/**
+ * Waits until the next attempt.
+ * @param attempt number of the failed attempt, counted from 1
+ * @throws the error itself if there is no further attempt
+ */
+async function beforeNext(
+  error: unknown,
+  attempt: number,
+  retries: Retries,
+  { signal, deadlineAt }: CallOptions,
+): Promise<void> {
+  if (attempt >= retries.maxAttempts || !mayRetry(error) || signal?.aborted) throw error;
+  const delay = retryDelay(error, attempt, retries, Math.random());
+  if (delay === null || (deadlineAt !== undefined && steadyNow() + delay >= deadlineAt)) throw error;
+  if (!retries.budget.take()) throw error;
+  retries.onRetry?.(error);
+  await pause(delay, signal);
+}
 
 /** Retries failed calls; a stream with emitted parts restarts. */
 export class RetryingModel extends ModelWrapper {

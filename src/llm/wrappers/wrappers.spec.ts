@@ -17,8 +17,7 @@ import type { ChatResult } from '../chat.types.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
-import { RetryBudget } from './retry-budget.policy.js';
-import { RetryingModel } from './retrying-model.wrapper.js';
+import { RetryBudget, RetryingModel } from './retrying-model.wrapper.js';
 
 const RULES = { maxAttempts: 3, baseDelayMs: 1000, maxDelayMs: 10_000 };
 const retries = () => ({ ...RULES, budget: new RetryBudget() });

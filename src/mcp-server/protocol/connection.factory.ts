@@ -1,9 +1,43 @@
-import { Server, type CallToolResult, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { type ErrorCode, toAppError } from '../../errors/index.js';
 import { type Principal, wellFormed } from '../../kernel/index.js';
-import type { McpOffer } from '../mcp-offer.service.js';
 import type { McpCall } from '../mcp-call.types.js';
-import { toProtocolError } from './protocol-error.mapper.js';
+import type { McpOffer } from '../mcp-offer.service.js';
 import { createServerCall } from './server-call.factory.js';
+
+/** Errors caused by the request itself. */
+const INVALID: ReadonlySet<ErrorCode> = new Set([
+  'VALIDATION_FAILED',
+  'NOT_FOUND',
+  'TOOL_NOT_FOUND',
+  'TOOL_DISABLED',
+  'TOOL_HELD',
+  'AGENT_NOT_FOUND',
+  'RUN_NOT_FOUND',
+  'SESSION_NOT_FOUND',
+]);
+/** A JSON-RPC code from the server range: the request was understood but not executed. */
+const REFUSED = -32_000;
+
+/** Converts any error to a protocol error; an unknown error reveals no details. */
+function toProtocolError(thrown: unknown): ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown;
+  const { code, message, details } = toAppError(thrown);
+  // The error of a missing resource has its URI only.
+  const data = code === 'NOT_FOUND' && details?.['uri'] !== undefined ? details : { code, ...details };
+  return new ProtocolError(numberOf(code), message, data);
+}
+
+function numberOf(code: ErrorCode): number {
+  if (INVALID.has(code)) return ProtocolErrorCode.InvalidParams;
+  return code === 'INTERNAL' ? ProtocolErrorCode.InternalError : REFUSED;
+}
 
 const CAPABILITIES = {
   tools: { listChanged: true },

@@ -1,16 +1,35 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
+import type { AuthProvider, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { MarkedIntegers } from '../../kernel/index.js';
 import { OutgoingFetch } from '../../security/index.js';
-import type { McpServer, McpTransport } from '../mcp-server.types.js';
-import { createAuthProvider } from './auth-provider.factory.js';
+import type { McpAuth, McpClientCredentials, McpServer, McpTransport } from '../mcp-server.types.js';
+import { strictJson } from '../process/response.mapper.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';
 import { ConsentTransport } from './consent-transport.js';
 import { withChallenges } from './http-status.error.js';
-import { strictJson } from '../process/response.mapper.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { PROBE, RequestStreamsTransport } from './request-streams-transport.js';
-import { SseFailures, SseTransport } from './sse-transport.js';
 import type { McpWorld, ServerTransport, TransportOptions } from './server-transport.types.js';
+import { SseFailures, SseTransport } from './sse-transport.js';
+
+/** One client per declaration: its connections share their tokens. */
+const CLIENTS = new WeakMap<McpClientCredentials, ClientCredentialsClient>();
+
+/** The authentication of a server; undefined without one. */
+function createAuthProvider(auth: McpAuth | undefined): AuthProvider | OAuthClientProvider | undefined {
+  switch (auth?.type) {
+    case undefined:
+      return undefined;
+    case 'bearer':
+      return { token: async () => auth.token };
+    case 'provider':
+      return auth.provider as OAuthClientProvider;
+    case 'client_credentials': {
+      const client = CLIENTS.get(auth) ?? new ClientCredentialsClient(auth);
+      CLIENTS.set(auth, client);
+      return client;
+    }
+  }
+}
 
 /** Time-out for ending the session of an older server, in ms. */
 const TERMINATION_MS = 1000;

@@ -164,7 +164,9 @@ export class McpConnection {
       this.isAwaited = false;
       this.turn = Promise.withResolvers();
       this.turn.promise.catch(() => undefined);
-      this.set({ status: 'connecting' });
+      // Readers see the reason also during the next attempt.
+      const { error } = this.current;
+      this.set({ status: 'connecting', ...(error !== undefined && { error }) });
     }
   }
 

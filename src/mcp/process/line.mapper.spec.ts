@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { toLine } from './line.mapper.js';
+import { toLine } from './child-process-transport.js';
 
 describe('toLine()', () => {
   it('returns one line for any line reader, with unchanged content', async () => {

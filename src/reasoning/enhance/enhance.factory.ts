@@ -8,7 +8,7 @@ import { SecurityPolicies } from '../../tool-policy/index.js';
 import { ToolStates } from '../../tool-state/index.js';
 import { CallerTaintPolicy } from '../loop/data-facts.executor.js';
 import { ProcessorRegistry } from '../loop/processor.registry.js';
-import { PromptBuilder } from '../prompt.builder.js';
+import { PromptBuilder } from '../loop/prepare-tools.processor.js';
 import { ProtocolRegistry } from '../protocols/protocol.registry.js';
 import { ReasoningEngine } from '../reasoning.engine.js';
 import { EnhancedChatModel } from './enhanced-chat-model.js';

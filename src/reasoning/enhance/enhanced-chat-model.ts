@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { parseImage, untilAborted, type Principal } from '../../kernel/index.js';
+import { parseImage, type Principal, untilAborted } from '../../kernel/index.js';
 import {
   type CallOptions,
   type ChatModel,
@@ -11,16 +11,30 @@ import {
   type ModelCapabilities,
   ModelWrapper,
 } from '../../llm/index.js';
-import { mergeFacts, type RunContext } from '../../run/index.js';
+import { MemoryRunContext, mergeFacts, type RunContext, type RunEvent } from '../../run/index.js';
 import type { StatefulCalls, Tool } from '../../tool/index.js';
 import { factsOfCaller, factsOfMessages, giveBackFacts } from '../loop/data-facts.executor.js';
 import type { ReasoningEngine } from '../reasoning.engine.js';
 import type { ReasoningRequest } from '../reasoning.types.js';
-import { RecordingChatModel } from './recording-chat-model.js';
 import { toEnhancedResult } from './enhanced-result.mapper.js';
-import { EnhancedRunContext } from './enhanced-run-context.js';
 import type { OfferedTools } from './offered-tools.factory.js';
+import { RecordingChatModel } from './recording-chat-model.js';
 import { SideBand } from './side-band.builder.js';
+
+/** The context of one call of an enhanced model: it persists nothing and publishes only the text. */
+class EnhancedRunContext extends MemoryRunContext {
+  constructor(
+    principal: Principal,
+    signal: AbortSignal,
+    private readonly onText: (text: string) => void,
+  ) {
+    super(principal, signal);
+  }
+
+  override emit(event: RunEvent): void {
+    if (event.type === 'message.delta') this.onText(event.text);
+  }
+}
 
 /** Maximum size of one tool result for the model, in UTF-8 bytes. */
 const MAX_RESULT_BYTES = 65_536;

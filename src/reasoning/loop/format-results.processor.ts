@@ -1,10 +1,109 @@
-import { mergeFacts } from '../../run/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
+import { imageBytes, MAX_IMAGES } from '../../kernel/index.js';
+import type { FinishReason, ImagePart, Message, ToolMessage } from '../../llm/index.js';
+import { mergeFacts, type RunFinishReason, type WaitingRequest } from '../../run/index.js';
 import { modelText, type ToolResult } from '../../tool/index.js';
-import type { ToolMessage } from '../../llm/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { HandedAnswer, Loop } from '../reasoning.types.js';
 import { areArgumentsChanged, withEditNote } from './approved-call.mapper.js';
-import { makeImageRoom } from './image-room.policy.js';
 import { Processor } from './processor.js';
+import { isAtLimit } from './reply-fault.policy.js';
+
+/** Error codes of calls that were denied, expired or not settled. */
+const ENDING: ReadonlySet<ErrorCode> = new Set(['TOOL_DENIED', 'TOOL_EXPIRED', 'TOOL_OUTCOME_UNKNOWN']);
+
+/** Decides whether the loop continues. */
+export class ContinueOrFinishProcessor extends Processor {
+  readonly name = 'continue-or-finish';
+
+  async process(loop: Loop): Promise<void> {
+    const failure = endingOf(loop);
+    if (failure) throw failure;
+    if (loop.waiting.size > 0) loop.end = { kind: 'waiting', requests: inOrder(loop.waiting) };
+    else if (loop.handedTo) loop.end = handedOver(loop, loop.handedTo.answer);
+    else if (loop.decoded!.calls.length === 0)
+      loop.end = { kind: 'answered', finishReason: toRunReason(loop.reply!.finishReason) };
+    else if (isAtLimit(loop)) loop.end = { kind: 'answered', finishReason: 'iteration_limit' };
+  }
+}
+
+/** The other agent's answer ends the turn. */
+function handedOver(loop: Loop, { text, finish_reason }: HandedAnswer): Loop['end'] {
+  loop.turn.push({ role: 'assistant', content: text });
+  return { kind: 'answered', finishReason: finish_reason };
+}
+
+/** The error that ends the run after a denied or expired call, if the rules of the request say so. */
+export function endingOf({ request: { waiting }, results }: Loop): AppError | undefined {
+  for (const result of results.values()) {
+    if (result.success) continue;
+    const { code, tool, error } = result;
+    const rule = code === 'TOOL_DENIED' ? waiting?.onDenied : waiting?.onExpired;
+    if (ENDING.has(code) && rule === 'end')
+      return new AppError(code, `The call of tool "${tool}" ended the run: ${error}`);
+  }
+  return undefined;
+}
+
+function inOrder(waiting: ReadonlyMap<number, WaitingRequest>): readonly WaitingRequest[] {
+  return [...waiting].toSorted(([a], [b]) => a - b).map(([, request]) => request);
+}
+
+function toRunReason(reason: FinishReason): RunFinishReason {
+  switch (reason) {
+    case 'length':
+    case 'content_filter':
+      return reason;
+    case 'stop':
+    case 'tool_calls':
+      return 'stop';
+  }
+}
+
+const NOTE = '[An image that was shown here made room for later ones]';
+
+/**
+ * Enforces the image limits of a request and of a stored turn: the latest tool images stay, earlier ones become notes.
+ * Earlier audio is omitted.
+ * Mutates the turn.
+ * @param maxBytes maximum total size of images that are data
+ */
+export function makeImageRoom(turn: Message[], maxBytes: number): void {
+  let [images, bytes] = [0, 0];
+  for (let at = turn.length - 1; at >= 0; at--) {
+    let message = turn[at]!;
+    if (message.role !== 'tool') continue;
+    if (message.audio) {
+      const audioBytes = message.audio.reduce((sum, { url }) => sum + imageBytes(url), 0);
+      if (bytes + audioBytes <= maxBytes) bytes += audioBytes;
+      else turn[at] = message = withoutAudio(message);
+    }
+    if (!message.images) continue;
+    turn[at] = withImagesWhere(message, message.images, ({ url }) => {
+      const added = imageBytes(url);
+      if (images === MAX_IMAGES || bytes + added > maxBytes) return false;
+      images++;
+      bytes += added;
+      return true;
+    });
+  }
+}
+
+/** The text of the result refers to the audio. */
+function withoutAudio({ audio: _audio, ...message }: ToolMessage): ToolMessage {
+  return message;
+}
+
+function withImagesWhere(
+  message: ToolMessage,
+  images: readonly ImagePart[],
+  isRetained: (image: ImagePart) => boolean,
+): ToolMessage {
+  const retained = images.filter(isRetained);
+  if (retained.length === images.length) return message;
+  const { images: _images, content, ...rest } = message;
+  const notes = Array.from({ length: images.length - retained.length }, () => NOTE);
+  return { ...rest, content: [content, ...notes].join('\n'), ...(retained.length > 0 && { images: retained }) };
+}
 
 /** Appends the results to the turn, in the order of the calls. */
 export class FormatResultsProcessor extends Processor {

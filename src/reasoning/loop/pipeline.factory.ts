@@ -1,15 +1,13 @@
 import { AppError } from '../../errors/index.js';
 import type { CallRules, SecurityPolicies } from '../../tool-policy/index.js';
 import type { ToolExecutor } from '../../tool/index.js';
-import type { PromptBuilder } from '../prompt.builder.js';
+import { PrepareToolsProcessor, type PromptBuilder } from './prepare-tools.processor.js';
 import { AskModelProcessor } from './ask-model.processor.js';
 import { CallDecider } from './call-decider.executor.js';
 import { CallExecutor } from './call.executor.js';
-import { ContinueOrFinishProcessor } from './continue-or-finish.processor.js';
+import { ContinueOrFinishProcessor, FormatResultsProcessor } from './format-results.processor.js';
 import { ExecuteToolsProcessor } from './execute-tools.processor.js';
 import { ExtractCallsProcessor } from './extract-calls.processor.js';
-import { FormatResultsProcessor } from './format-results.processor.js';
-import { PrepareToolsProcessor } from './prepare-tools.processor.js';
 import type { Processor } from './processor.js';
 import { TeeStreamProcessor } from './tee-stream.processor.js';
 

@@ -3,7 +3,7 @@ import type { Message, ResponseFormat } from '../../llm/index.js';
 import { parseOutput, readOutput } from '../output/output.parser.js';
 import { type DecodedReply, isCut } from '../protocols/protocol.js';
 import type { CallLoop, Loop } from '../reasoning.types.js';
-import { describe, isCalled, wantedCall } from './call-choice.policy.js';
+import { describe, isCalled, wantedCall } from './shown-text.builder.js';
 import type { FormatVerdict, RecordedReply } from './screened-reply.factory.js';
 
 /** Maximum corrections of a structured answer in one run. */

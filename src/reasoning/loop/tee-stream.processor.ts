@@ -7,7 +7,7 @@ import type { SecurityPolicies } from '../../tool-policy/index.js';
 import { toDecodedReply } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { emitContentDecision } from './content-note.factory.js';
-import { dropEarlierImages } from './image-repair.policy.js';
+import { dropEarlierImages } from './ask-model.processor.js';
 import { Processor } from './processor.js';
 import { continueReply, correct, isContinued, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
 import { maskDecoded, screenReply, type RecordedReply, type ScreenedReply } from './screened-reply.factory.js';

@@ -1,24 +1,89 @@
 import {
-  toArgumentsText,
+  type AssistantMessage,
   type ChatRequest,
   type ChatResult,
   type Message,
+  toArgumentsText,
   type ToolCall,
   type ToolSpec,
 } from '../../llm/index.js';
 import type { Tool } from '../../tool/index.js';
-import { withinLimit } from './call-limit.policy.js';
 import {
+  type Conversation,
+  type DecodedReply,
   isCut,
   joinThoughts,
   Protocol,
-  toDecodedReply,
-  type Conversation,
-  type DecodedReply,
   type StreamDecoder,
+  toDecodedReply,
+  withinLimit,
 } from './protocol.js';
-import { toSentMessages } from './sent-call.mapper.js';
 import { splitThoughts, ThinkParser } from './think.parser.js';
+
+/**
+ * Characters that OpenAI and Anthropic reject in a function name, and Anthropic in an id. Models invent such names;
+ * tools have none.
+ */
+const NOT_IN_NAMES = /[^a-zA-Z0-9_-]/g;
+const LONGEST_NAME = 64;
+/** Maximum length of an id for OpenAI; other providers return longer ones. */
+const LONGEST_ID = 40;
+/** Leaves room for a suffix that makes the id unique. */
+const SHORTENED_ID = 32;
+
+/**
+ * Makes messages acceptable to providers. Function names are valid; every call has an id that is unique in the
+ * conversation, and its result has the same id. Anthropic requires that, and some servers restart their ids in each
+ * reply. Blank text beside calls becomes empty. The given messages are not changed.
+ */
+export function toSentMessages(messages: readonly Message[]): Message[] {
+  const taken = new Set<string>();
+  /** New ids of the latest calls, keyed by their original ids. */
+  let sentIds = new Map<string, string[]>();
+  return messages.map((message) => {
+    if (message.role === 'tool') {
+      const toolCallId = sentIds.get(message.toolCallId)?.shift();
+      return toolCallId === undefined ? message : { ...message, toolCallId };
+    }
+    if (message.role !== 'assistant' || !message.toolCalls?.length) return message;
+    const sent = toSent(message, taken);
+    sentIds = sent === message ? new Map() : idsOf(message.toolCalls, sent.toolCalls!);
+    return sent;
+  });
+}
+
+/** @returns the same message if it needs no change */
+function toSent(message: AssistantMessage, taken: Set<string>): AssistantMessage {
+  const toolCalls = message.toolCalls!.map((call) => toSentCall(call, taken));
+  const content = message.content.trim() === '' ? '' : message.content;
+  const isSame = content === message.content && toolCalls.every((call, at) => call === message.toolCalls![at]);
+  return isSame ? message : { ...message, content, toolCalls };
+}
+
+function toSentCall(call: ToolCall, taken: Set<string>): ToolCall {
+  const id = freeId(call.id, taken);
+  taken.add(id);
+  const name = call.name.replace(NOT_IN_NAMES, '_').slice(0, LONGEST_NAME);
+  return id === call.id && name === call.name ? call : { ...call, id, name };
+}
+
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  const base = toId(wanted);
+  let id = base;
+  for (let n = 2; taken.has(id); n++) id = `${base.slice(0, SHORTENED_ID)}_${n}`;
+  return id;
+}
+
+function toId(wanted: string): string {
+  const id = wanted.replace(NOT_IN_NAMES, '_') || 'call';
+  return id.length > LONGEST_ID ? id.slice(0, SHORTENED_ID) : id;
+}
+
+function idsOf(calls: readonly ToolCall[], sent: readonly ToolCall[]): Map<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const [at, { id }] of calls.entries()) ids.set(id, [...(ids.get(id) ?? []), sent[at]!.id]);
+  return ids;
+}
 
 const PLAIN: StreamDecoder = { push: (piece) => piece, end: () => '' };
 

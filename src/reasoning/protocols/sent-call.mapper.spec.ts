@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Message } from '../../llm/index.js';
-import { toSentMessages } from './sent-call.mapper.js';
+import { toSentMessages } from './native.protocol.js';
 
 const calling = (content: string, ...calls: (readonly [string, string])[]): Message => ({
   role: 'assistant',

@@ -1,11 +1,25 @@
 import type { DatabaseConfig } from '../../config/index.js';
-import type { Database, NotificationChannel } from '../../persistence/index.js';
+import { type Database, loadRedis, type NotificationChannel, unreference } from '../../persistence/index.js';
+import { applicationName } from '../application-name.mapper.js';
 import type { RunJournal } from '../run-journal.js';
 import type { RunLease } from '../run-lease.js';
 import { ClusterRunBus } from './cluster-run-bus.js';
-import { openRedisChannel } from './redis-channel.factory.js';
+import { RedisNotificationChannel } from './redis-notification-channel.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';
 import { RemoteRunClient } from './remote-run.client.js';
+
+/** Connects to Redis; the driver is imported only here. */
+async function openRedisChannel(
+  config: DatabaseConfig,
+  place: Database['place'],
+  url: string,
+): Promise<RedisNotificationChannel> {
+  const { Redis } = await loadRedis();
+  // A message that cannot be sent now is dropped: the journal has its data.
+  const sender = unreference(new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }));
+  const receiver = unreference(new Redis(url, { maxRetriesPerRequest: null }));
+  return new RedisNotificationChannel(sender, receiver, `jackdaw:${applicationName(config, place)}:`);
+}
 
 /** The dependencies of the bus between processes. */
 export interface ClusterBusParts {

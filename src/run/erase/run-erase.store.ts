@@ -6,7 +6,7 @@ import { Cipher } from '../../security/index.js';
 import type { Decision } from '../decision/decision.types.js';
 import { runPlace, stepPlace } from '../row-place.factory.js';
 import type { RunStatus } from '../run.types.js';
-import { isOpen } from '../run-journal.js';
+import { isOpen } from '../run-record.mapper.js';
 
 /** The fields of a run that its removal needs. */
 interface ErasableRun {

@@ -1,18 +1,30 @@
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AppError, Log } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
+import { AppError, Log } from '../../errors/index.js';
+import { newId } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
+import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { journalUnavailable } from '../relinquished.policy.js';
-import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
-import { RunAdmissionService } from '../run-admission.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';
-import { RunExecutor } from '../run.executor.js';
-import { isOpen, RunJournal } from '../run-journal.js';
+import { RunJournal } from '../run-journal.js';
+import { isOpen } from '../run-record.mapper.js';
+import { RunLease } from '../run-lease.js';
 import { sessionSlot } from '../run-statement.factory.js';
+import { RunExecutor } from '../run.executor.js';
 import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import type { LocalRunBus } from './local-run-bus.js';
 import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
+
+/** The lease of an application in the one process that owns the database: no other process can claim its runs. */
+@Injectable()
+export class LocalRunLease extends RunLease {
+  readonly node = `local-${newId()}`;
+
+  isSure(): boolean {
+    return true;
+  }
+}
 
 /** Runs resumed at the same time by a recovery. */
 const RECOVERY_CONCURRENCY = 50;

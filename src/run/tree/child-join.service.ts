@@ -1,17 +1,46 @@
 import { Injectable } from '@nestjs/common';
-import { steadyNow } from '../../kernel/index.js';
+import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../../errors/index.js';
+import { steadyNow } from '../../kernel/index.js';
 import { WaitingRunStore } from '../decision/waiting-run.store.js';
 import { isRelinquished } from '../relinquished.policy.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';
-import { isTerminal } from '../run-event.types.js';
-import { isOpen, RunJournal } from '../run-journal.js';
+import { endsStream, isTerminal } from '../run-event.types.js';
+import { RunJournal } from '../run-journal.js';
+import { isOpen } from '../run-record.mapper.js';
 import type { RunRecord } from '../run.types.js';
-import { ChildNews } from './child-news.factory.js';
-import { ChildStartService } from './child-start.service.js';
 import type { ChildCall, ChildStatus } from './child-run.types.js';
+import { ChildStartService } from './child-start.service.js';
+
+/** Longest time until a lost bus message is noticed, in ms. */
+const CHECK_AGAIN_MS = 2_000;
+
+/** Waits for a run to end, to wait, or to be abandoned by its node. */
+class ChildNews {
+  private readonly controller = new AbortController();
+  private readonly stopped: Promise<void>;
+  private readonly unsubscribe: () => void;
+
+  constructor(bus: RunBus, runId: string) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.unsubscribe = bus.subscribe(runId, ({ event }) => void (endsStream(event) && resolve()));
+  }
+
+  /** Resolves when the run must be read again: an event arrived, the signal is aborted, or the time is up. */
+  async arrival(signal?: AbortSignal): Promise<void> {
+    const stop = signal ? AbortSignal.any([signal, this.controller.signal]) : this.controller.signal;
+    const late = setTimeout(CHECK_AGAIN_MS, undefined, { signal: stop, ref: false }).catch(() => undefined);
+    await Promise.race([this.stopped, late]);
+  }
+
+  close(): void {
+    this.controller.abort();
+    this.unsubscribe();
+  }
+}
 
 /** Time for a child run to stop after a cancel, in ms. */
 const STOP_WAIT_MS = 5_000;

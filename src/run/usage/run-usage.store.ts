@@ -3,7 +3,7 @@ import { dayOf } from '../../kernel/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
 import { Ownership } from '../../security/index.js';
-import { isOpen } from '../run-journal.js';
+import { isOpen } from '../run-record.mapper.js';
 import type { RunStatus } from '../run.types.js';
 import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
 

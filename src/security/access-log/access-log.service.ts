@@ -2,7 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationS
 import { Log } from '../../errors/index.js';
 import { newId, type Principal } from '../../kernel/index.js';
 import { securityConfig, type SecurityConfig } from '../../config/index.js';
-import { hasScope } from '../access.policy.js';
+import { hasScope } from '../request-authenticator.service.js';
 import { AccessLogStore } from './access-log.store.js';
 import {
   REPORTED_ACTIONS,

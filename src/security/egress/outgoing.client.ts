@@ -3,14 +3,54 @@ import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { AppError } from '../../errors/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
-import { callClock, type CallClock } from './call-clock.policy.js';
 import { CallGate, type GateOptions, type GatePlace } from './call-gate.policy.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
-import { OutgoingPlacePolicy, type OutgoingRules } from './outgoing-place.policy.js';
 import { toOutgoingError } from './outgoing-error.mapper.js';
-import { refused } from './outgoing.error.js';
+import { OutgoingPlacePolicy, type OutgoingRules } from './outgoing-place.policy.js';
+import { refused, tookTooLong } from './outgoing.error.js';
 import type { ConnectionOptions, OutgoingCookies, OutgoingReply, OutgoingRequest } from './outgoing.types.js';
 import { type Hop, redirectedHop, tooManyRedirects } from './redirect.policy.js';
+
+interface CallTimes {
+  readonly timeoutMs: number;
+  readonly firstByteTimeoutMs?: number;
+}
+
+/** Time limits of one call. Its signal aborts on a time-out and on the caller's abort. */
+interface CallClock {
+  readonly signal: AbortSignal;
+  /** The time-out error, if a limit has passed. */
+  readonly failure: Error | undefined;
+  /** Starts the limit until the first byte of the reply. */
+  awaitFirstByte(host: string): void;
+  firstByteCame(): void;
+  stop(): void;
+}
+
+/** Starts the clock of a call. Times are ms. */
+function callClock({ timeoutMs, firstByteTimeoutMs }: CallTimes, signal?: AbortSignal): CallClock {
+  const clock = new AbortController();
+  let host = '';
+  let silence: NodeJS.Timeout | undefined;
+  const end = (ms: number, what: string) =>
+    setTimeout(() => clock.abort(tookTooLong(`${host || 'The call'} ${what} within ${ms} ms.`)), ms);
+  const whole = end(timeoutMs, 'did not finish');
+  return {
+    signal: signal ? AbortSignal.any([signal, clock.signal]) : clock.signal,
+    get failure() {
+      return clock.signal.aborted ? (clock.signal.reason as Error) : undefined;
+    },
+    awaitFirstByte(name) {
+      host = name;
+      if (firstByteTimeoutMs !== undefined) silence = end(firstByteTimeoutMs, 'did not start to answer');
+    },
+    firstByteCame: () => clearTimeout(silence),
+    stop() {
+      clearTimeout(silence);
+      clearTimeout(whole);
+    },
+  };
+}
 
 export interface OutgoingOptions extends ConnectionOptions {
   /** Concurrency limit; unlimited by default. */

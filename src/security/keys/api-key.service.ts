@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake, type FieldMistake, newId, type Principal } from '../../kernel/index.js';
-import { hasScope, scopesOf } from '../access.policy.js';
-import { LOCAL } from '../local-caller.policy.js';
+import { hasScope, KeyUseRegistry, scopesOf } from '../request-authenticator.service.js';
+import { LOCAL } from '../local-authenticator.js';
 import { visibilityOf } from '../ownership.js';
 import { ALL_SCOPES } from '../scope.types.js';
 import { ApiKeyStore } from './api-key.store.js';
 import type { ApiKeyPage, ApiKeyRecord, NewApiKey } from './api-key.types.js';
-import { KeyUseRegistry } from './key-use.registry.js';
 import { hashOf, StoredKeyRegistry } from './stored-key.registry.js';
 
 const KEY_BYTES = 32;

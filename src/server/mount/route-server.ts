@@ -1,19 +1,91 @@
 import { NotFoundException } from '@nestjs/common';
 import { ApplicationConfig, type ExternalContextCreator, type ModulesContainer, Reflector } from '@nestjs/core';
-import fastify, { type FastifyInstance } from 'fastify';
-import { mcpServerConfig, type McpEndpointConfig, serverConfig, type ServerConfig } from '../../config/index.js';
-import { ProblemFilter } from '../../errors/index.js';
+import createFastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import { type McpEndpointConfig, mcpServerConfig, serverConfig, type ServerConfig } from '../../config/index.js';
+import { AppError, ProblemFilter } from '../../errors/index.js';
 import { containerOf, createRouter } from '../../kernel/nest-internals.js';
 import { AccessGuard, AccessLogService, assertSameSite, RequestAuthenticator } from '../../security/index.js';
-import { recordRefusals } from '../caller-hooks.js';
-import { addHttpRules, fastifyOptions } from '../http-rules.js';
-import type { ServiceLookup } from '../request-body-hooks.js';
+import { addHttpRules, fastifyOptions, recordRefusals } from '../http-rules.js';
+import type { ServiceLookup } from '../json-body.parser.js';
 import { createValidationPipe } from '../validation.pipe.js';
 import type { HostAuthenticator } from './host-authenticator.js';
 import type { HostExchange } from './host-exchange.js';
 import type { Mount } from './mount.types.js';
-import { addReadBodies } from './read-bodies.js';
-import { RouteAdapter } from './route-adapter.js';
+import { isPart, isSelected } from './route-selection.policy.js';
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** The part of Nest's adapter of Fastify that its router uses, for selected routes. */
+class RouteAdapter {
+  private readonly known: string[] = [];
+
+  constructor(
+    private readonly fastify: FastifyInstance,
+    private readonly prefix: string,
+    private readonly selected: readonly string[] | undefined,
+  ) {}
+
+  /** @throws AppError `CONFIG_INVALID` for a selection without a route */
+  assertSelected(name: string): void {
+    const unknown = this.selected?.find((entry) => !this.known.some((route) => isPart(route, entry)));
+    if (unknown === undefined) return;
+    const message = `\`routes\` of ${name} has "${unknown}", which selects none of: ${this.known.join(', ')}.`;
+    throw new AppError('CONFIG_INVALID', message);
+  }
+
+  get = (path: string, handler: Handler): void => this.add('GET', path, handler);
+  post = (path: string, handler: Handler): void => this.add('POST', path, handler);
+  put = (path: string, handler: Handler): void => this.add('PUT', path, handler);
+  patch = (path: string, handler: Handler): void => this.add('PATCH', path, handler);
+  delete = (path: string, handler: Handler): void => this.add('DELETE', path, handler);
+
+  reply(reply: FastifyReply, body: unknown, status?: number): unknown {
+    if (status !== undefined) reply.status(status);
+    return reply.send(body);
+  }
+
+  status(reply: FastifyReply, code: number): FastifyReply {
+    return reply.status(code);
+  }
+
+  setHeader(reply: FastifyReply, name: string, value: string): FastifyReply {
+    return reply.header(name, value);
+  }
+
+  private add(method: string, url: string, handler: Handler): void {
+    const route = `${method} ${url.slice(this.prefix.length + 1)}`;
+    this.known.push(route);
+    if (isSelected(route, this.selected)) this.fastify.route({ method, url, handler: withParameters(handler) });
+  }
+}
+
+/** As Nest's adapter: a path with an empty parameter is not found. */
+function withParameters(handler: Handler): Handler {
+  return (request, reply) => {
+    const values = Object.values(request.params as Readonly<Record<string, string>>);
+    return values.includes('') ? reply.callNotFound() : handler(request, reply);
+  };
+}
+
+/**
+ * Restores bodies that a parser of the host has read already: from its raw body, else from its value. Numbers that the
+ * parser has changed stay so.
+ */
+function addReadBodies(server: FastifyInstance, authenticator: HostAuthenticator): void {
+  server.addHook('preParsing', (request, _reply, payload, done) => {
+    const body = request.raw.readableDidRead ? bodyOf(authenticator.callOf(request.raw)?.request) : undefined;
+    if (body === undefined) return done(null, payload);
+    request.headers = { 'content-encoding': undefined, 'content-length': String(body.length) };
+    done(null, Object.assign(Readable.from([body], { objectMode: false }), { receivedEncodedLength: body.length }));
+  });
+}
+
+function bodyOf({ body, rawBody }: Readonly<Record<string, unknown>> = {}): Buffer | undefined {
+  if (Buffer.isBuffer(rawBody)) return rawBody;
+  if (Buffer.isBuffer(body)) return body;
+  return body === undefined ? undefined : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
 
 /** The parts of the host that the routes need. */
 interface HostParts {
@@ -34,7 +106,7 @@ export class RouteServer {
   /** @throws AppError `CONFIG_INVALID` for a selected route that does not exist */
   static async open(mount: Mount, host: HostParts): Promise<RouteServer> {
     const problems = new ProblemFilter();
-    const server = fastify(fastifyOptions(host.find<ServerConfig>(serverConfig.KEY), problems));
+    const server = createFastify(fastifyOptions(host.find<ServerConfig>(serverConfig.KEY), problems));
     const callers = new RequestAuthenticator(host.authenticator);
     addHooks(server, host, callers);
     addHttpRules(server, (token) => (token === RequestAuthenticator ? callers : host.find(token)) as never, problems);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { TokenCounterRegistry } from '../../llm/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';
-import { countTurn } from '../memory/turn-tokens.mapper.js';
+import { countTurn } from '../memory/turn-memory.js';
 import { toMessages, type SessionExport } from '../session-export.schema.js';
 import { PINNED, type StoredTurn } from '../session.types.js';
 import { screenMessage, type ImportFilters } from './screened-message.policy.js';

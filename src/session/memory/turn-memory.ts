@@ -1,16 +1,26 @@
 import { AppError } from '../../errors/index.js';
 import { newId, type Principal } from '../../kernel/index.js';
 import { countMessages, type TokenCounter } from '../../llm/index.js';
-import { assertSessionId } from '../session-id.policy.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
+import { assertSessionId } from '../turn-place.factory.js';
 import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
 import { assertMessage } from './message.schema.js';
+import { toPlainTurn } from './plain-turn.mapper.js';
 import { recollectPlace, toRanges } from './recollection.mapper.js';
 import { NOTHING_RESERVED, TurnSelection } from './turn-selection.js';
-import { countTurn } from './turn-tokens.mapper.js';
+
+/** The tokens of a turn, with and without its tool calls. */
+export function countTurn(
+  counter: TokenCounter,
+  messages: readonly SessionMessage[],
+): Pick<StoredTurn, 'tokens' | 'plainTokens'> {
+  const tokens = countMessages(counter, messages);
+  const hasCalls = messages.some((one) => one.role === 'tool' || (one.role === 'assistant' && one.toolCalls));
+  return { tokens, plainTokens: hasCalls ? countMessages(counter, toPlainTurn(messages)) : tokens };
+}
 
 /** The owner of a memory, and its rules. */
 export interface MemoryOptions {

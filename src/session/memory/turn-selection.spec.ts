@@ -8,7 +8,7 @@ import type { MemoryPlace, MemoryRules } from './memory.types.js';
 import { recollectPlace, toRanges } from './recollection.mapper.js';
 import { textOf } from './turn-cut.mapper.js';
 import { NOTHING_RESERVED, TurnSelection } from './turn-selection.js';
-import { countTurn } from './turn-tokens.mapper.js';
+import { countTurn } from './turn-memory.js';
 
 const counter = { isExact: false, count: (text: string) => Math.ceil(text.length / 3) };
 const count = (messages: readonly SessionMessage[]) => countMessages(counter, messages);

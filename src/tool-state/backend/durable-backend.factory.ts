@@ -2,17 +2,56 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseConfig, ToolStateConfig } from '../../config/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
-import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
+import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
+import type { StepCompanion } from '../../run/index.js';
 import type { Cipher } from '../../security/index.js';
 import type { StateManagerName } from '../../tool/index.js';
-import { DatabaseStateStore } from './database-state-store.js';
-import { StateOutbox } from './state-outbox.js';
-import type { StateStore } from './state-store.js';
-import { JournalStateBackend } from './journal-state-backend.js';
-import { ProjectedStateBackend } from './projected-state-backend.js';
-import type { StateBackend } from './state-backend.js';
+import type { ContextDraft } from '../context-draft.js';
+import { contextIdOf } from '../context-id.factory.js';
 import { CreateToolState1764000000015 } from '../migrations/1764000000015-create-tool-state.migration.js';
+import { applyChange, type StateChange } from '../state-change.mapper.js';
+import type { StatePolicy } from '../tool-state.types.js';
+import { DatabaseStateStore } from './database-state-store.js';
+import { ProjectedStateBackend } from './projected-state-backend.js';
+import { StateBackend, type StatesCopy, type StatesEnd } from './state-backend.js';
 import { StateCodec, type StateCodecOptions } from './state-codec.js';
+import { StateOutbox } from './state-outbox.js';
+import type { ContextWrite, StateStore } from './state-store.js';
+
+/** Backend in the journal's database: the batch that records a step includes its change. */
+export class JournalStateBackend extends StateBackend {
+  readonly isVolatile = false;
+
+  constructor(
+    name: StateManagerName,
+    override readonly store: DatabaseStateStore,
+  ) {
+    super(name, store);
+  }
+
+  companion(change: StateChange, policy: StatePolicy, draft: ContextDraft): StepCompanion {
+    const contextId = contextIdOf(change.key);
+    let write = draft.toWrite();
+    return {
+      statements: () => this.store.statements(write),
+      reconsider: async () => {
+        const again = await this.manager(policy).open(contextId, change);
+        applyChange(again, change);
+        write = again.toWrite();
+      },
+      committed: async () => undefined,
+      alone: () => this.apply(change, policy, contextId),
+    };
+  }
+
+  creating(write: ContextWrite): StatesCopy {
+    return { statements: this.store.statements(write), ended: async () => undefined, undone: () => undefined };
+  }
+
+  protected removal(_tenant: string, contextIds: readonly string[]): StatesEnd {
+    return { statements: contextIds.flatMap((id) => this.store.statementsToRemove(id)), ended: async () => undefined };
+  }
+}
 
 /** Time limit of a Redis command, in ms. */
 const REDIS_TIMEOUT_MS = 2_000;

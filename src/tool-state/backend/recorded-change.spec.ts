@@ -10,7 +10,7 @@ import type { StatePolicy } from '../tool-state.types.js';
 import type { StateData } from '../../tool/index.js';
 import { ProjectedStateBackend } from './projected-state-backend.js';
 import type { StateBackend } from './state-backend.js';
-import { VolatileStateBackend } from './volatile-state-backend.js';
+import { VolatileStateBackend } from '../state-backend.registry.js';
 
 Logger.overrideLogger(false);
 const KEY = { tenant: 'a', session: 's', tool: 'count' };

@@ -1,7 +1,9 @@
-import { type ErrorCode, type Log } from '../../errors/index.js';
-import { toPublishedFile } from '../../run/index.js';
+import { HttpException } from '@nestjs/common';
+import { AppError, type ErrorCode, type Log } from '../../errors/index.js';
 import { maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
+import { toPublishedFile } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
+import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
 import { unfold } from '../illustrated-result.factory.js';
 import { ShownResult } from '../shown-result.js';
 import type { StatefulCall } from '../stateful/stateful-calls.js';
@@ -9,11 +11,10 @@ import type { Tool, ToolInput, ToolResult } from '../tool.types.js';
 import type { CallOutcome } from './bounded-call.executor.js';
 import { cutText } from './cut-text.mapper.js';
 import { maskPaths } from './file-path.mapper.js';
-import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
 import { toJsonResult } from './json-result.mapper.js';
-import { illustrated } from './shown-image.policy.js';
 import type { ResultRules } from './result-limits.policy.js';
-import { type ThrownError, toThrownError } from './thrown-error.mapper.js';
+import { illustrated } from './shown-image.policy.js';
+import { thrownStack, thrownText } from './thrown-text.mapper.js';
 import {
   cancelledBeforeStart,
   failedResult,
@@ -21,6 +22,54 @@ import {
   type SucceededCall,
   withShownText,
 } from './tool-result.factory.js';
+
+/** Error of a call, mapped for the model. */
+interface ThrownError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** Text for the log: the message of an expected error, the stack of any other error. */
+  readonly detail: string;
+}
+
+const DENYING_STATUS: ReadonlySet<number> = new Set([401, 403]);
+const DENYING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['FORBIDDEN', 'UNAUTHENTICATED']);
+
+/** Codes that describe the failure themselves and stay unchanged. */
+const OWN_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'TOOL_INVALID_RESULT',
+  'TOOL_STATE_TOO_LARGE',
+  'TOOL_STATE_CONFLICT',
+  'TOOL_STATE_LIMIT',
+  'TOOL_STATE_UNAVAILABLE',
+]);
+
+/**
+ * Maps a thrown value: `TOOL_DENIED` for an authorisation error of a guard or the tool, otherwise `TOOL_FAILED`. Message
+ * and detail contain no secrets, and the message no paths of files.
+ * @param secrets values to mask in addition to secret-shaped texts
+ * @param args arguments of the call, whose paths the message may have
+ */
+function toThrownError(error: unknown, secrets: readonly string[] = [], args?: unknown): ThrownError {
+  const text = maskSecrets(thrownText(error, secrets), secrets);
+  const isOnPurpose = error instanceof HttpException;
+  const message = isReported(error) ? text : maskPaths(text, args);
+  return { code: codeOf(error), message, detail: isOnPurpose ? text : maskSecrets(thrownStack(error), secrets) };
+}
+
+/** Whether the error is the result of an MCP tool: the server has written its text for the model. */
+function isReported(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'TOOL_EXECUTION_FAILED';
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof AppError && OWN_CODES.has(error.code)) return error.code;
+  return isDenial(error) ? 'TOOL_DENIED' : 'TOOL_FAILED';
+}
+
+function isDenial(error: unknown): boolean {
+  if (error instanceof AppError) return DENYING_CODES.has(error.code);
+  return error instanceof HttpException && DENYING_STATUS.has(error.getStatus());
+}
 
 const VALID: ToolInput = { valid: true, value: undefined };
 

@@ -2,14 +2,37 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { AppError, Log, toAppError } from '../../errors/index.js';
 import { InstanceWrapper } from '../../kernel/nest-internals.js';
+import {
+  EXCEPTION_FILTERS_METADATA,
+  GUARDS_METADATA,
+  INTERCEPTORS_METADATA,
+  PIPES_METADATA,
+} from '../../kernel/nest-metadata.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
-import { missingEnhancers } from './enhancer.policy.js';
 import { GlobalEnhancers } from './global-enhancers.js';
 import { MethodHandlerFactory, type ToolProvider } from './method-handler.factory.js';
 import { createMethodTool } from './method-tool.factory.js';
 import { type DeclaredTool, ToolMetadataAccessor } from './tool-metadata.accessor.js';
+import { parameterPipes } from './tool-parameter.decorator.js';
 import { TOOL_METADATA } from './tool.decorator.js';
+
+const ENHANCERS = [GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA, EXCEPTION_FILTERS_METADATA];
+
+/**
+ * Classes bound by `@UseGuards` and the like that Nest has not instantiated. Nest instantiates only those of class
+ * providers and silently ignores the others. An ignored guard is a security hole, so such a tool is rejected.
+ */
+function missingEnhancers({ wrapper, declared: { instance, method } }: ToolProvider): string[] {
+  const places = [(instance as Record<string, object>)[method]!, instance.constructor];
+  const bound = places.flatMap((place) =>
+    ENHANCERS.flatMap((key) => (Reflect.getMetadata(key, place) as unknown[] | undefined) ?? []),
+  );
+  const classes = [...bound, ...parameterPipes(instance.constructor, method)].filter(
+    (enhancer) => typeof enhancer === 'function',
+  );
+  return classes.filter((type) => !wrapper.host?.injectables.has(type)).map((type) => type.name);
+}
 
 type Wrapper = ToolProvider['wrapper'];
 type Host = NonNullable<Wrapper['host']>;

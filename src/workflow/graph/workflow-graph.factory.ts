@@ -1,12 +1,52 @@
-import { nearNames } from '../../kernel/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
-import type { Condition } from '../definition/condition.schema.js';
-import type { NodeDefinition } from '../definition/node.schema.js';
+import { nearNames } from '../../kernel/index.js';
+import type { Condition, Template } from '../definition/condition.schema.js';
+import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
+import { compileCondition } from '../template/condition.policy.js';
 import { compileTemplate } from '../template/template.parser.js';
-import { rootsOf } from './node-reference.mapper.js';
-import { ownSessionsOf, exclusiveStreamsOf } from './exclusive-stream.policy.js';
+import { exclusiveStreamsOf, ownSessionsOf } from './exclusive-stream.policy.js';
 import type { Edge, GraphNode, WorkflowGraph } from './workflow-graph.types.js';
+
+const OF_ITEMS: readonly string[] = ['item', 'index'];
+
+/** Distinct roots of a node's placeholders. @throws AppError `WORKFLOW_INVALID` */
+function rootsOf(node: NodeDefinition): string[] {
+  switch (node.type) {
+    case 'branch':
+      return unique(node.cases.flatMap(({ when }) => [when].flat().flatMap((one) => compileCondition(one).roots)));
+    case 'map':
+      return unique([...inTemplates([node.over]), ...inWork(node.node).filter((root) => !OF_ITEMS.includes(root))]);
+    case 'llm':
+    case 'agent':
+    case 'tool':
+    case 'code':
+    case 'human':
+      return inWork(node);
+  }
+}
+
+function inWork(work: WorkDefinition): string[] {
+  switch (work.type) {
+    case 'llm':
+      return inTemplates([work.prompt, work.instructions]);
+    case 'agent':
+      return inTemplates([work.message ?? '{{input}}']);
+    case 'tool':
+    case 'code':
+      return inTemplates([work.arguments]);
+    case 'human':
+      return inTemplates([work.question, work.show ?? null]);
+  }
+}
+
+function inTemplates(templates: readonly Template[]): string[] {
+  return unique(templates.flatMap((template) => compileTemplate(template).roots));
+}
+
+function unique(roots: readonly string[]): string[] {
+  return [...new Set(roots)];
+}
 
 /**
  * @throws AppError `WORKFLOW_INVALID` with all faults of one kind: unknown ids, cycles, or placeholders that do not

@@ -1,16 +1,69 @@
+import type { JsonSchema } from '../../../kernel/index.js';
 import type { ChatModel } from '../../chat-model.js';
+import type { ChatRequest, ModelParameters } from '../../chat.types.js';
 import type { HttpClient } from '../../http.client.js';
+import type { Message } from '../../message.types.js';
 import { ModelFactory } from '../../model-factory.js';
 import type { ModelSettings } from '../../model-settings.types.js';
+import { withFormat } from '../../tool-schema.mapper.js';
+import { toStrictSchema } from '../../strict-schema.mapper.js';
 import type { ChatCodec } from '../../wire/chat-codec.types.js';
 import { createAccess, endpointOf } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
 import { WireClient } from '../../wire/wire.client.js';
-import { capabilitiesOf } from './capabilities.mapper.js';
+import { capabilitiesOf, defaultMaxTokens, thinksByDefault } from './capabilities.mapper.js';
+import { calledTools, toWireConversation } from './message.mapper.js';
 import { buildResult, toWholeReply } from './reply.mapper.js';
-import { toWireBody } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
-import { TOOL_RULES } from './tool.mapper.js';
+import { standIns, TOOL_RULES, toWireChoice, toWireTools } from './tool.mapper.js';
+
+/** Builds the body of `POST /v1/messages`. JSON omits undefined fields. */
+function toWireBody(request: ChatRequest, model: string, stream: boolean): Record<string, unknown> {
+  const schema = enforcedSchema(request);
+  const { system, messages } = toWireConversation(messagesWithFormat(request, schema), model);
+  return {
+    model,
+    ...(system.trim() !== '' && { system }),
+    messages,
+    ...toolFields(request),
+    ...toWireParameters(request.parameters ?? {}, model),
+    ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
+    // Without it, the reasoning of these models is empty.
+    ...(thinksByDefault(model) && { thinking: { type: 'adaptive', display: 'summarized' } }),
+    ...(stream && { stream: true }),
+  };
+}
+
+/**
+ * Claude enforces JSON by schema only, without references and with at most 24 optional properties (platform.claude.com,
+ * "Structured outputs").
+ */
+function enforcedSchema({ responseFormat }: ChatRequest): JsonSchema | undefined {
+  if (responseFormat === undefined || responseFormat === 'json') return undefined;
+  return toStrictSchema(responseFormat.schema, { maxOptional: 24, mayRefer: false });
+}
+
+function messagesWithFormat(
+  { messages, responseFormat }: ChatRequest,
+  schema: JsonSchema | undefined,
+): readonly Message[] {
+  return responseFormat === undefined || schema ? messages : withFormat(messages, responseFormat);
+}
+
+function toolFields({ tools = [], toolChoice, messages }: ChatRequest): Record<string, unknown> {
+  if (tools.length > 0) return { tools: toWireTools(tools), tool_choice: toWireChoice(toolChoice) };
+  const called = calledTools(messages);
+  return called.length === 0 ? {} : { tools: standIns(called), tool_choice: { type: 'none' } };
+}
+
+function toWireParameters(parameters: ModelParameters, model: string): Record<string, unknown> {
+  return {
+    max_tokens: parameters.maxTokens ?? defaultMaxTokens(model),
+    temperature: parameters.temperature,
+    top_p: parameters.topP,
+    stop_sequences: parameters.stop,
+  };
+}
 
 /** Claude, through Anthropic's own Messages API (platform.claude.com). */
 export class AnthropicFactory extends ModelFactory {

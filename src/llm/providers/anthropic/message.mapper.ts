@@ -7,8 +7,34 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../../message.types.js';
-import { CallIds } from './call-id.mapper.js';
 import type { WireBlock, WireTurn } from './wire-block.types.js';
+
+/** Characters that Anthropic rejects in ids of calls. */
+const NOT_ALLOWED = /[^A-Za-z0-9_-]/g;
+
+/**
+ * Maps call ids of a history to valid ids that are unique in the request. Ids of other providers may contain other
+ * characters (`functions.add:0`) or repeat in every reply.
+ */
+class CallIds {
+  private readonly taken = new Set<string>();
+  private readonly current = new Map<string, string>();
+
+  /** The mapped id of a new call. */
+  open(id: string): string {
+    const wanted = id.replaceAll(NOT_ALLOWED, '_') || 'call';
+    let free = wanted;
+    for (let n = 2; this.taken.has(free); n++) free = `${wanted}_${n}`;
+    this.taken.add(free);
+    this.current.set(id, free);
+    return free;
+  }
+
+  /** The mapped id of the call that a result belongs to: the last call with that id. */
+  of(id: string): string {
+    return this.current.get(id) ?? this.open(id);
+  }
+}
 
 /** A conversation in Anthropic's format: the system text is separate, and the turns of user and assistant alternate. */
 export interface WireConversation {

@@ -1,8 +1,7 @@
 import type { ChatResult, FinishReason } from '../../chat.types.js';
 import type { AssistantMessage, SignedReasoning, ToolCall } from '../../message.types.js';
-import { parseJsonReply } from '../../wire/json-reply.parser.js';
+import { parseJsonReply, toToolCalls } from '../../wire/reply.parser.js';
 import { checkUsage, type ReportedUsage } from '../../usage.policy.js';
-import { toToolCalls } from '../../wire/tool-call.mapper.js';
 import { BadReplyError } from '../../wire/wire-failure.error.js';
 import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
 

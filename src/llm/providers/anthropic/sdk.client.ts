@@ -1,10 +1,9 @@
 import { Anthropic, APIConnectionError, APIError } from '@anthropic-ai/sdk';
 import type { Dispatcher } from 'undici';
 import type { ExchangeLimits, Limited } from '../../wire/exchange.handler.js';
-import { post, type WireRequest, type WireResponse } from '../../wire/fetch.client.js';
+import { type EndpointClient, post, type WireRequest, type WireResponse } from '../../wire/wire.client.js';
 import { toConnectionFailure, toStatusFailure } from '../../wire/sdk-failure.mapper.js';
-import { toWellFormedJson } from '../../wire/well-formed-json.mapper.js';
-import type { EndpointClient } from '../../wire/wire.client.js';
+import { toWellFormedJson } from '../../wire/reply.parser.js';
 
 type SdkRequest = Awaited<ReturnType<Anthropic['buildRequest']>>;
 type SdkOptions = Parameters<Anthropic['buildRequest']>[0];

@@ -1,7 +1,7 @@
 import type { ChatResult, ChatStreamPart } from '../../chat.types.js';
 import type { ReportedUsage } from '../../usage.policy.js';
 import type { StreamedReply } from '../../wire/chat-codec.types.js';
-import { parseJsonReply } from '../../wire/json-reply.parser.js';
+import { parseJsonReply } from '../../wire/reply.parser.js';
 import { StreamedUsageBuilder } from '../../wire/streamed-usage.builder.js';
 import {
   buildResult,

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
-import { MAX_CALLS, TOO_MANY_CALLS } from '../call-limit.policy.js';
+import { MAX_CALLS, TOO_MANY_CALLS } from '../protocol.js';
 import { saysNothing, tryParse } from './action.parser.js';
 import { withoutFences } from './fence.parser.js';
 import { parseKeywords, parseLooseObject, parseStringBody } from './loose-json.parser.js';

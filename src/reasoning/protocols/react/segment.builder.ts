@@ -1,4 +1,4 @@
-import { MAX_CALLS } from '../call-limit.policy.js';
+import { MAX_CALLS } from '../protocol.js';
 import { isFinish, parseAction, type ParsedAction } from './action.parser.js';
 import { fencedPart, leavesFenceOpen, withoutFences } from './fence.parser.js';
 import type { Label, LabelKind } from './label.parser.js';

@@ -1,4 +1,4 @@
-import { MAX_MARKS } from '../call-limit.policy.js';
+import { MAX_MARKS } from '../protocol.js';
 import type { CallBuilder } from './call.builder.js';
 import { indexOfMark, MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
 import { isOuter, namesOf, type TagKind } from './tag-name.policy.js';

@@ -1,4 +1,4 @@
-import { MAX_CALLS, MAX_PARAMETERS } from '../call-limit.policy.js';
+import { MAX_CALLS, MAX_PARAMETERS } from '../protocol.js';
 
 export interface RawParameter {
   readonly name: string;

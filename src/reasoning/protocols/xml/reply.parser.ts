@@ -1,4 +1,4 @@
-import { MAX_MARKS } from '../call-limit.policy.js';
+import { MAX_MARKS } from '../protocol.js';
 import { ThinkParser } from '../think.parser.js';
 import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';

@@ -1,19 +1,70 @@
+import type { JsonSchema } from '../../../kernel/index.js';
 import type { ChatRequest, ChatResult, Message } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
 import {
-  isCut,
-  joinThoughts,
-  Protocol,
-  toDecodedReply,
   type Conversation,
   type DecodeContext,
   type DecodedReply,
+  isCut,
+  joinThoughts,
+  Protocol,
   type StreamDecoder,
+  toDecodedReply,
 } from '../protocol.js';
 import { toToolCalls } from './call.mapper.js';
+import { escapeMarkup } from './entity.mapper.js';
 import { toTextMessages } from './message.mapper.js';
 import { ReplyParser } from './reply.parser.js';
-import { describe } from './tool-text.builder.js';
+
+const FORMAT = `To use a tool, write exactly this block and then stop:
+
+<function_calls>
+<invoke name="tool_name">
+<parameter name="argument_name">value</parameter>
+</invoke>
+</function_calls>
+
+- One <invoke> for each call; independent calls go into one block.
+- Write a string as it is. Write a number, a boolean, an array or an object as JSON.
+- In a string write &lt; for <, &gt; for > and &amp; for &.
+- The results come with the next message, in <function_results>. Never write them yourself.
+- When you need no tool, answer without a block.`;
+
+/** Prompt section that describes the tools and the format of calls. */
+export function describe(tools: readonly Tool[]): string {
+  return ['You can use these tools:', tools.map(describeTool).join('\n'), FORMAT].join('\n\n');
+}
+
+function describeTool({ definition: { name, description, inputSchema } }: Tool): string {
+  const { properties, required } = inputSchema;
+  const names = new Set(Array.isArray(required) ? (required as readonly unknown[]) : []);
+  const lines = Object.entries(isRecord(properties) ? properties : {}).map(([key, schema]) =>
+    describeArgument(key, isRecord(schema) ? schema : {}, names.has(key)),
+  );
+  return [`- ${name}: ${toLine(description)}`, ...lines].join('\n');
+}
+
+function describeArgument(name: string, schema: JsonSchema, isRequired: boolean): string {
+  const { description, ...rest } = schema;
+  const kind = `${toType(rest)}, ${isRequired ? 'required' : 'optional'}`;
+  const text = typeof description === 'string' ? `: ${toLine(description)}` : '';
+  return `  - ${toLine(name)} (${kind})${text}`;
+}
+
+/** A plain type by its name, others by their schema. */
+function toType(schema: JsonSchema): string {
+  const { type } = schema;
+  return typeof type === 'string' && Object.keys(schema).length === 1 ? type : toLine(JSON.stringify(schema));
+}
+
+/** One line without the protocol's markup, since descriptions may be untrusted. */
+function toLine(text: string): string {
+  return escapeMarkup(text.replace(/\s+/g, ' ').trim());
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /**
  * Tools and calls as XML in plain text, for models without function calling. It sets no stop sequence: some models

@@ -1,0 +1,94 @@
+import { ExactInteger, parseExactJson } from '../../kernel/index.js';
+import { toArgumentsText } from '../call-arguments.mapper.js';
+import type { ToolCall } from '../message.types.js';
+import { isHtml, providerKind, providerMessage, statusOf } from './provider-message.parser.js';
+import { BadReplyError, StatusError } from './wire-failure.error.js';
+
+/** `JSON.stringify` writes an unpaired surrogate as an escape; a backslash in a text may look the same. */
+const MAYBE_UNPAIRED = /\\ud[89a-f]/;
+
+/** Serialises a request body. U+FFFD replaces unpaired surrogates: strict parsers reject the whole body for one. */
+export function toWellFormedJson(body: unknown): string {
+  const json = JSON.stringify(body);
+  return MAYBE_UNPAIRED.test(json) ? JSON.stringify(toWellFormed(body)) : json;
+}
+
+function toWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null || value instanceof ExactInteger) return value;
+  if (Array.isArray(value)) return value.map(toWellFormed);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), toWellFormed(one)]));
+}
+
+/** A tool call as assembled from the wire. */
+export interface WireCallParts {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/**
+ * Normalises tool calls: each gets a name, arguments (at least `{}`), and a unique id (the provider's, else
+ * `call_<index>`). In a truncated reply, a call without a name is dropped.
+ * @throws BadReplyError for a call without a name in a complete reply
+ */
+export function toToolCalls(parts: readonly WireCallParts[], isCut: boolean): ToolCall[] {
+  const taken = new Set<string>();
+  const calls: ToolCall[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part.name === '') {
+      if (isCut) continue;
+      throw new BadReplyError('a tool call without a name');
+    }
+    const id = freeId(part.id === '' ? `call_${index}` : part.id, taken);
+    taken.add(id);
+    calls.push({ id, name: part.name, arguments: toArgumentsText(part.arguments) });
+  }
+  return calls;
+}
+
+/** The text of arguments or of a fragment of them; some servers send an object instead of its JSON text. */
+export function fragmentText(wire: unknown): string {
+  if (typeof wire === 'string') return wire;
+  return wire === undefined || wire === null ? '' : JSON.stringify(wire);
+}
+
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  let id = wanted;
+  for (let n = 2; taken.has(id); n++) id = `${wanted}_${n}`;
+  return id;
+}
+
+type JsonReply = Readonly<Record<string, unknown>>;
+
+/**
+ * Parses the body of a reply, or the data of one stream event.
+ * @throws BadReplyError for text that is not a JSON object; that or StatusError for a provider error
+ */
+export function parseJsonReply(text: string): JsonReply {
+  if (text.trim() === '') throw new BadReplyError('an empty body');
+  let value: unknown;
+  try {
+    value = parseExactJson(text);
+  } catch {
+    throw new BadReplyError(isHtml(text) ? 'an HTML page instead of JSON' : 'something that is not JSON');
+  }
+  if (typeof value !== 'object' || value === null) throw new BadReplyError('JSON that is not a reply');
+  const reply = value as JsonReply;
+  const error = reply['error'] || (isFlatError(reply) ? reply : undefined);
+  if (error) throw errorInside(error);
+  return reply;
+}
+
+/** An error without the member `error` (Mistral, vLLM: `object`; Cerebras: `message`; FastAPI: `detail`). */
+function isFlatError({ object, type, choices, message, detail }: JsonReply): boolean {
+  if (object === 'error' || type === 'error') return true;
+  return choices === undefined && (typeof message === 'string' || detail !== undefined);
+}
+
+function errorInside(error: unknown): Error {
+  const status = statusOf(error);
+  const said = providerMessage(error);
+  if (status !== undefined) return new StatusError(status, said, providerKind(error));
+  return new BadReplyError(`an error: ${said}`);
+}
