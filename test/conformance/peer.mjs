@@ -12,7 +12,7 @@ import { ToolStates } from '../../dist/tool-state/index.js';
 
 /** `OUTGOING_ALLOW`: the suite's authorization servers listen on other local ports. */
 const { config } = loadConfig({
-  config: { LLM_PROVIDER: 'offline', DATA_DIR: join(tmpdir(), 'jackdaw-conformance'), OUTGOING_ALLOW: 'localhost' },
+  env: { LLM_PROVIDER: 'offline', DATA_DIR: join(tmpdir(), 'jackdaw-conformance'), OUTGOING_ALLOW: 'localhost' },
 });
 const NAME = 'peer';
 

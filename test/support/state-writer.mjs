@@ -2,7 +2,7 @@
 // file or URL. It prints "ready <n>" with the stored number, then "written <how many> <n>" after each acknowledged
 // change.
 import { loadConfig } from '../../dist/config/index.js';
-import { openPersistence } from '../../dist/persistence/persistence.factory.js';
+import { openPersistence } from '../../dist/persistence/shared-persistence.registry.js';
 import { KeyedQueue } from '../../dist/persistence/keyed-queue.js';
 import { TOOL_STATE_MIGRATIONS } from '../../dist/tool-state/index.js';
 import { DatabaseStateStore } from '../../dist/tool-state/backend/database-state-store.js';
