@@ -14,18 +14,10 @@ export { idsFrom, newId, ID_RULE, isId } from './ids.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
 export type { ParsedImage } from './image.parser.js';
 export { AsyncOption, provided } from './async-option.factory.js';
-export {
-  parseJson,
-  type JsonFault,
-  type ParsedJson,
-  isRaw,
-  markRaw,
-  RawValue,
-  decodeText,
-  readText,
-  withoutMark,
-  withoutTrailing,
-} from './json.parser.js';
+export { parseJson } from './json.parser.js';
+export type { JsonFault, ParsedJson } from './json.parser.js';
+export { isRaw, markRaw, RawValue } from './raw-value.wrapper.js';
+export { decodeText, readText, withoutMark, withoutTrailing } from './text.parser.js';
 export type { JsonSchema, JsonValue } from './json.types.js';
 export { nestVersion } from './nest-version.loader.js';
 export { ROLES, VISIBILITIES } from './principal.types.js';

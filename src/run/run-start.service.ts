@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
-import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
+import { RunCapacityRegistry } from './admission/run-admission.service.js';
 import { RunLoadStore } from './admission/run-load.store.js';
 import { RunBus } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';

@@ -16,7 +16,7 @@ import { SealedCopyStore } from './fork/sealed-copy.store.js';
 import { RunForkStore } from './fork/run-fork.store.js';
 import { CreationKeyStore } from './admission/creation-key.store.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
-import { RunAdmissionService, RunCapacityRegistry } from './admission/run-capacity.registry.js';
+import { RunAdmissionService, RunCapacityRegistry } from './admission/run-admission.service.js';
 import { RunIntakeService, RunStartService } from './run-start.service.js';
 import { RunLoadStore } from './admission/run-load.store.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';

@@ -18,7 +18,7 @@ import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js'
 import { isTerminal } from '../../src/run/run-event.types.js';
 import type { RunItem } from '../../src/run/run-item.factory.js';
 import { IdempotencyStore } from '../../src/run/admission/idempotency.store.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../../src/run/admission/run-capacity.registry.js';
+import { RunAdmissionService, RunCapacityRegistry } from '../../src/run/admission/run-admission.service.js';
 import { RunIntakeService, RunStartService } from '../../src/run/run-start.service.js';
 import { RunLoadStore } from '../../src/run/admission/run-load.store.js';
 import { RunExecutor } from '../../src/run/run.executor.js';

@@ -5,7 +5,7 @@ import type { CallResources, Tool, ToolExecutor } from '../../tool/index.js';
 import type { CalledRun, Loop } from '../reasoning.types.js';
 import { callKey } from './call-status.policy.js';
 import type { CallExecutor } from './call.executor.js';
-import { endingOf } from './format-results.processor.js';
+import { endingOf } from './continue-or-finish.processor.js';
 import { isNotExecuted } from './decided-result.factory.js';
 import { Processor } from './processor.js';
 import { ReplyPlan } from './reply-plan.policy.js';

@@ -5,7 +5,8 @@ import { PrepareToolsProcessor, type PromptBuilder } from './prepare-tools.proce
 import { AskModelProcessor } from './ask-model.processor.js';
 import { CallDecider } from './call-decider.executor.js';
 import { CallExecutor } from './call.executor.js';
-import { ContinueOrFinishProcessor, FormatResultsProcessor } from './format-results.processor.js';
+import { ContinueOrFinishProcessor } from './continue-or-finish.processor.js';
+import { FormatResultsProcessor } from './format-results.processor.js';
 import { ExecuteToolsProcessor } from './execute-tools.processor.js';
 import { ExtractCallsProcessor } from './extract-calls.processor.js';
 import type { Processor } from './processor.js';

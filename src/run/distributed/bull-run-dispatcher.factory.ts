@@ -1,6 +1,6 @@
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
 import type { Database } from '../../persistence/index.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-capacity.registry.js';
+import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-admission.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';

@@ -1,6 +1,6 @@
 import { refusalOf } from '../../persistence/index.js';
 import { journalUnavailable } from '../relinquished.policy.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-capacity.registry.js';
+import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-admission.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunExecutor } from '../run.executor.js';
 import { RunJournal } from '../run-journal.js';

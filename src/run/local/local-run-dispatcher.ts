@@ -4,7 +4,7 @@ import type { RunConfig } from '../../config/index.js';
 import { AppError, Log } from '../../errors/index.js';
 import { newId } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-capacity.registry.js';
+import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-admission.service.js';
 import { journalUnavailable } from '../relinquished.policy.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunJournal } from '../run-journal.js';
