@@ -63,7 +63,7 @@ const SDKS = [
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },
   { name: 'ipaddr', packages: ['ipaddr.js'], folders: ['^src/security/egress/'] },
   { name: 'tough-cookie', packages: ['tough-cookie'], folders: ['^src/rest-tool/'] },
-  { name: 'yaml', packages: ['js-yaml'], folders: ['^src/rest-tool/openapi/'] },
+  { name: 'yaml', packages: ['js-yaml'], folders: ['^src/rest-tool/openapi/', '^src/definition-files/skill/'] },
   { name: 'swagger-converter', packages: ['@scalar/openapi-upgrader'], folders: ['^src/rest-tool/openapi/'] },
   { name: 'html-to-text', packages: ['html-to-text'], folders: ['^src/rest-tool/'] },
   { name: 'swagger', packages: ['@nestjs/swagger'], folders: ['^src/openapi/'] },

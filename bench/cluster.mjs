@@ -77,6 +77,7 @@ async function start(env) {
       LOG_LEVEL: 'info',
       DATA_DIR: join(folder, randomBytes(4).toString('hex')),
       LLM_PROVIDER: 'openai',
+      LLM_OPENAI_API: 'chat',
       OPENAI_API_KEY: 'x',
       OPENAI_BASE_URL: `http://127.0.0.1:${llm.address().port}/v1`,
       ...env,

@@ -69,6 +69,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
     PORT: String(port),
     DATA_DIR: folder,
     LLM_PROVIDER: 'openai',
+    LLM_OPENAI_API: 'chat',
     LLM_MODEL: 'mock-model',
     OPENAI_API_KEY: 'test',
     OPENAI_BASE_URL: `http://127.0.0.1:${llm.address().port}/v1`,

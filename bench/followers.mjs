@@ -142,6 +142,7 @@ async function startServer(port, modelPort, folder) {
     DATA_DIR: folder,
     LOG_LEVEL: 'warn',
     LLM_PROVIDER: 'openai',
+    LLM_OPENAI_API: 'chat',
     LLM_TIMEOUT_MS: '600000',
     AGENT_RUN_TIMEOUT_MS: '900000',
     LLM_MODEL: 'mock-model',

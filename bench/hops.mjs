@@ -16,7 +16,7 @@ const SAMPLES = 5;
 const WARM_UP = 20;
 const DIST = new URL('../dist/', import.meta.url);
 /** Highest number of files; a commit that raises one gives the reason. */
-const CEILINGS = { chat: 121, 'chat + tool': 163, 'chat + approval': 193 };
+const CEILINGS = { chat: 143, 'chat + tool': 185, 'chat + approval': 219 };
 
 /** Requests the tool that the question names, then answers. */
 function replyTo({ messages }) {
@@ -47,6 +47,7 @@ Object.assign(process.env, {
   DATA_DIR: folder,
   LOG_LEVEL: 'error',
   LLM_PROVIDER: 'openai',
+  LLM_OPENAI_API: 'chat',
   LLM_MODEL: 'mock-model',
   OPENAI_API_KEY: 'test',
   OPENAI_BASE_URL: `http://127.0.0.1:${llm.address().port}/v1`,

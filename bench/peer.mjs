@@ -72,6 +72,7 @@ export async function create({ baseURL, dbFile }, more = {}) {
   if (!dbFile) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const env = {
     LLM_PROVIDER: 'openai',
+    LLM_OPENAI_API: 'chat',
     OPENAI_API_KEY: 'test',
     OPENAI_BASE_URL: baseURL,
     LLM_MODEL: 'mock-model',

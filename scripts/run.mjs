@@ -18,8 +18,9 @@ if (!isBuilt) {
 
 // npm passes a signal to its shell only, and dash ends without passing it on.
 const WATCH_MS = 250;
+let watch;
 if (process.env.npm_lifecycle_event) {
-  const watch = setInterval(() => {
+  watch = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(watch);
     process.kill(process.pid, 'SIGTERM');
@@ -27,3 +28,7 @@ if (process.env.npm_lifecycle_event) {
   watch.unref();
 }
 await import(pathToFileURL(process.argv[1]).href);
+// Ctrl+C also ends the shell: the watch must not send a second signal, which would end the server without a drain.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  if (process.listenerCount(signal) > 0) process.once(signal, () => clearInterval(watch));
+}

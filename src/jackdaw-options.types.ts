@@ -53,6 +53,8 @@ export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions, Too
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
   /** Folder of agent files (docs/agent-files.md), `false` for none; by default `AGENTS_DIR`, or else with `files` `config/agents`. */
   readonly agentsDir?: string | false;
+  /** Folder of skills (docs/skills.md), `false` for none; by default `SKILLS_DIR`, or else with `files` `config/skills`. */
+  readonly skillsDir?: string | false;
   /** MCP servers in addition to those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
   /** Names of the declared MCP servers to use; by default all. */
@@ -89,6 +91,7 @@ export type FactoryOptions = Pick<
   | 'workflowsDir'
   | 'restTools'
   | 'agentsDir'
+  | 'skillsDir'
   | 'mcpServers'
   | 'mcpOnly'
 >;

@@ -103,6 +103,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     const files = DefinitionFilesModule.forRoot(
       of(factoryOptions, ({ agentsDir }) => ({ dir: agentsDir })),
       of(factoryOptions, ({ workflowsDir }) => ({ dir: workflowsDir })),
+      of(factoryOptions, ({ skillsDir }) => ({ dir: skillsDir })),
     );
     const workflows = WorkflowModule.forRoot(of(factoryOptions, (made) => ({ workflows: made.workflows ?? [] })));
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });

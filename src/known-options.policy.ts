@@ -13,6 +13,7 @@ const FACTORY: Readonly<Record<Exclude<keyof JackdawOptions, keyof JackdawAsyncO
   securityPolicy: true,
   workflows: true,
   workflowsDir: true,
+  skillsDir: true,
   restTools: true,
   agentsDir: true,
   mcpServers: true,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BudgetRebuildService } from '../src/agent/index.js';
 import { Database } from '../src/persistence/index.js';
 import { FakeLlm } from './support/fake-llm.js';

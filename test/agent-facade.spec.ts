@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { AgentBuilder, createAgent, Extension, IterationLimitError, Tool, type RunEvent } from '../src/index.js';
 import { AgentHost, NotingExtension } from './support/agent-host.js';
 import { listed, scripted } from './support/mcp/scripted-servers.js';

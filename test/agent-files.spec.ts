@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentFolder, untilAnswered } from './support/agent-folder.js';

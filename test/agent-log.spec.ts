@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConsoleLogger, Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type CreateAgentOptions, JackdawModule } from '../src/index.js';
@@ -68,7 +68,7 @@ describe('the log of an agent', () => {
   it('leaves the lines of a host with Jackdaw on the default console', async () => {
     await host.start({});
     // Nest creates a console for each context while its own logger is in place.
-    const print = jest.spyOn(ConsoleLogger.prototype, 'log').mockImplementation(() => undefined);
+    const print = vi.spyOn(ConsoleLogger.prototype, 'log').mockImplementation(() => undefined);
     const registered = () => print.mock.calls.filter(([line]) => line === REGISTERED).length;
     try {
       await host.start({ builtinTools });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { gate } from './support/jackdaw.js';

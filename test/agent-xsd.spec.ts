@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { parseAgent } from '../src/definition-files/index.js';
 import { readAgentText } from '../src/definition-files/folder-draft.loader.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Tool } from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -71,9 +71,17 @@ describe('agents over REST', () => {
       mcp_servers: [],
       sub_agents: [],
       handoffs: [],
+      skills: [],
       response_format: 'json',
       memory: { enabled: true, policy: 'lru', max_messages: 7, max_context_tokens: 16_000 },
-      limits: { max_iterations: 3, run_timeout_ms: 300_000, max_result_bytes: 65_536, max_depth: 3 },
+      limits: {
+        max_iterations: 3,
+        run_timeout_ms: 300_000,
+        max_result_bytes: 65_536,
+        max_depth: 3,
+        max_tools: 40,
+        max_tool_tokens: 8_000,
+      },
       approvals: [],
     });
     expect(text).not.toContain('word of the day');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newKey } from './support/private-world.js';
 import { keyHolder } from './support/api-keys.js';
 import { FactsTools } from './support/facts.tool.js';

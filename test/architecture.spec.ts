@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cruiseProject, plantViolations, type Cruised } from './support/architecture.js';
 import { fileNameFault } from './support/file-name-rule.js';

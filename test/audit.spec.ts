@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccessLogStore } from '../src/security/access-log/access-log.store.js';
 import { AccessLogService } from '../src/security/index.js';
 import { keyHolder, makeKey } from './support/api-keys.js';

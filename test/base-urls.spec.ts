@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ afterAll(() => llm.close());
 
 /** The path of the chat endpoint of each provider below `/v1`. */
 const PATHS: Readonly<Record<string, string>> = {
-  openai: '/v1/chat/completions',
+  openai: '/v1/responses',
   anthropic: '/v1/messages',
   azure: '/v1/openai/v1/chat/completions',
   deepseek: '/v1/chat/completions',
@@ -115,11 +115,15 @@ describe('a base URL without /v1, of a server with the API below /v1', () => {
     });
   });
 
-  it.each(['openai', 'deepseek', 'glm'])('is completed for a gateway of %s', async (provider) => {
+  it.each([
+    ['openai', ['/responses', '/v1/responses', '/v1/chat/completions']],
+    ['deepseek', ['/chat/completions', '/v1/chat/completions']],
+    ['glm', ['/chat/completions', '/v1/chat/completions']],
+  ])('is completed for a gateway of %s', async (provider, paths) => {
     const jackdaw = await startJackdaw({ env: envOf(provider) });
     expect((await jackdaw.chat({ query: 'x' })).status).toBe(200);
     await jackdaw.stop();
-    expect(asked).toEqual(['/chat/completions', '/v1/chat/completions']);
+    expect(asked).toEqual(paths);
   });
 
   it('is completed for embeddings', async () => {
@@ -253,7 +257,7 @@ describe('a complete endpoint in code', () => {
     });
     await agent.chat('x');
     await agent.close();
-    expect(llm.envelopes[0]?.path).toBe('/v1/chat/completions?v=1');
+    expect(llm.envelopes[0]?.path).toBe('/v1/responses?v=1');
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
 import { LLM_MIGRATIONS } from '../src/llm/index.js';
@@ -75,9 +75,9 @@ describeDatabases('budgets', servers, (created, kind) => {
     store = newStore(opened);
     otherStore = other === opened ? store : newStore(other);
     tenant = `t${++tenants}`;
-    jest.spyOn(Date, 'now').mockReturnValue(NOON);
+    vi.spyOn(Date, 'now').mockReturnValue(NOON);
   });
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
   afterAll(async () => {
     if (other !== opened) await other.close();
     await opened.close();
@@ -117,7 +117,7 @@ describeDatabases('budgets', servers, (created, kind) => {
         resets_at: '2027-01-16T00:00:00.000Z',
       },
     });
-    jest.spyOn(Date, 'now').mockReturnValue(NOON + 12 * HOUR_MS);
+    vi.spyOn(Date, 'now').mockReturnValue(NOON + 12 * HOUR_MS);
     expect(await daily.reserve(account('b'), CALL)).not.toBeNull();
   });
 
@@ -188,7 +188,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     const session = budget({ session: { tokens: 10 } });
     const crashed = (await session.reserve(account('a'), CALL))!;
     await expect(session.reserve(account('b'), CALL)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    jest.spyOn(Date, 'now').mockReturnValue(NOON + HOUR_MS);
+    vi.spyOn(Date, 'now').mockReturnValue(NOON + HOUR_MS);
     const next = (await session.reserve(account('b'), CALL))!;
     await next.settle(took(4));
     await crashed.settle(took(5));
@@ -198,7 +198,7 @@ describeDatabases('budgets', servers, (created, kind) => {
   it('can be rebuilt from the journal', async () => {
     const all = budget({ run: { tokens: 100 }, tenantDay: { tokens: 100, cost: 1 } });
     const held = (await all.reserve(account('a'), CALL))!;
-    jest.spyOn(Date, 'now').mockReturnValue(NOON + 1);
+    vi.spyOn(Date, 'now').mockReturnValue(NOON + 1);
     const usage = (at: number, tokens: number, isOver = false): JournaledUsage => ({
       account: account(isOver ? 'over' : 'a'),
       at,
@@ -223,7 +223,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     }
     await expect(all.rebuild(endingMeanwhile())).rejects.toMatchObject(inUse);
     expect(await sums()).toMatchObject({ run: { tokens: 50 } });
-    jest.spyOn(Date, 'now').mockReturnValue(NOON + 2);
+    vi.spyOn(Date, 'now').mockReturnValue(NOON + 2);
     expect(await all.rebuild(journaled())).toBe(3);
     expect(await sums()).toMatchObject({ run: { tokens: 7 } });
     expect(await sums()).toMatchObject({ tenant_day: { tokens: 14, cost: 750_000_000 } });

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { setTimeout as passes } from 'node:timers/promises';
 import { byTurn } from './support/forks.js';
 import { ProcessWorld } from './support/process-world.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AppOptions } from '../src/app.module.js';
 import { messageOf } from '../src/errors/index.js';
 import type { EnvRecord } from '../src/config/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { newId } from '../src/kernel/index.js';
 import { loadConfig } from '../src/config/index.js';
@@ -32,7 +32,7 @@ describeDatabases('pruning budgets', servers, (created) => {
     opened = await openPersistence(config.database, { entities: [], migrations: LLM_MIGRATIONS });
   });
   beforeEach(async () => {
-    jest.spyOn(Date, 'now').mockReturnValue(NOON);
+    vi.spyOn(Date, 'now').mockReturnValue(NOON);
     const account = { tenant: 't', runId: newId(), sessionId: 's' };
     const own = [{ agent: 'a', runId: account.runId, limits: LIMITS }];
     scopes = scopesOf({ ...account, own }, limitsOf({ replyTokens: 0, ...LIMITS }), NOON);
@@ -46,7 +46,7 @@ describeDatabases('pruning budgets', servers, (created) => {
     await store.settle(entry, amount, NOON);
   });
   afterEach(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await opened.database.commit([{ sql: 'DELETE FROM budget_total', params: [] }]);
   });
   afterAll(() => opened.close());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ModelBudget } from '../src/llm/index.js';
 import { Database } from '../src/persistence/index.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
@@ -68,7 +68,7 @@ describe('hard budgets', () => {
   it('read no totals of a new run or session from the database', async () => {
     llm.always({ text: 'fine', usage: [10, 1] });
     await jackdaw.chat({ query: 'hi' }, ANN.headers);
-    const query = jest.spyOn(jackdaw.app.get(Database), 'query');
+    const query = vi.spyOn(jackdaw.app.get(Database), 'query');
     const asked = () => query.mock.calls.filter(([sql]) => sql.includes('budget_total')).map(([, params]) => params);
     expect((await jackdaw.chat({ query: 'hi' }, ANN.headers)).status).toBe(200);
     expect(asked()).toEqual([]);

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { rmSync } from 'node:fs';
 import { McpRegistry } from '../src/mcp/index.js';
 import { keyHolder } from './support/api-keys.js';
@@ -139,18 +140,39 @@ describe('a request that is not valid HTTP', () => {
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     ['a long URL', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
-    ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-  ])('is answered with a problem: %s', async (_name, request, status) => {
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ])('is answered with a problem, and its connection is closed: %s', async (_name, request, status) => {
+    const { head, problem } = await answerTo((socket) => socket.write(request));
+    expect(head).toMatch(new RegExp(`^http/1.1 ${status} `));
+    expect(head).toContain('content-type: application/problem+json');
+    expect(head).toContain('connection: close');
+    expect(problem).toMatchObject({ type: 'about:blank', status, code: 'REQUEST_REFUSED' });
+  });
+
+  it('is answered with a problem when its headers do not arrive in time', async () => {
+    const server: Server = jackdaw.app.getHttpServer();
+    server.once('connection', (socket) => {
+      const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      // As Node does after 60 s.
+      socket.once('data', () => server.emit('clientError', late, socket));
+    });
+    const { head, problem } = await answerTo((socket) => socket.write('GET / HTTP/1.1\r\n'));
+    expect(head).toMatch(/^http\/1\.1 408 /);
+    expect(head).toContain('connection: close');
+    expect(problem).toMatchObject({ status: 408, code: 'REQUEST_TIMEOUT' });
+  });
+
+  /** The answer on a connection of its own, until the server closes it; its head in lower case. */
+  async function answerTo(send: (socket: Socket) => void) {
     const socket = connect(Number(new URL(jackdaw.url).port), '127.0.0.1');
     let answer = '';
     socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
-    socket.write(request);
+    send(socket);
     await once(socket, 'close');
     const [head = '', body = ''] = answer.split('\r\n\r\n');
-    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(head.toLowerCase()).toContain('content-type: application/problem+json');
-    expect(JSON.parse(body)).toMatchObject({ type: 'about:blank', status, code: 'REQUEST_REFUSED' });
-  });
+    return { head: head.toLowerCase(), problem: JSON.parse(body) as unknown };
+  }
 });
 
 describe('a mistake in a request to an MCP server', () => {

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { gate, type Answer } from './support/jackdaw.js';

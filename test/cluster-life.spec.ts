@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { EventStream, SseEvent } from './support/event-stream.js';
 import { FoldingClient } from './support/folding-client.js';

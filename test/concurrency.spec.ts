@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
 import type { LocalRunHub } from '../src/run/local/local-run-bus.js';
 import { RunBus } from '../src/run/run-bus.js';

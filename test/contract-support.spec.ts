@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { assertContract, assertEvent, type CheckedAnswer } from './support/contract.js';
 
 const answer = (more: Partial<CheckedAnswer>): CheckedAnswer => ({

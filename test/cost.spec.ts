@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
@@ -11,6 +11,7 @@ describe('the cost of a run', () => {
       LLM_MODEL: 'gpt-4o',
       LLM_PRICES: '{"openai:gpt-4o": {"input": 2, "output": 10}, "gpt-4o": {"input": 9, "output": 9}}',
       LLM_CACHE: 'memory',
+      LLM_OPENAI_API: 'chat',
     };
     jackdaw = await startJackdaw({ llm, env });
   });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { insert, isRefusedAtOnce, refusalOf, type Database, type Statement } from '../src/persistence/index.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';

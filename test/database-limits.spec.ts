@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseKind } from '../src/config/index.js';
 import { createReader, toQueryResult } from '../src/database-extension/database-extension.js';
 import type { DatabaseReader, ReadLimits, RowSet } from '../src/database-extension/database-reader.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Controller, type LoggerService, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -110,7 +110,7 @@ describe('an application on the SQLite file of another process', () => {
     await startOwner(env.DATA_DIR);
     const agent = await host.start({ config: env });
     // The longest wait of a call never passes: only the close can end it.
-    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     try {
       const calls = Promise.allSettled([agent.chat('x'), agent.sessions.list()]);
       await Promise.all([agent.close(), agent.close()]);

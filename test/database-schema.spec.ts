@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { rmSync } from 'node:fs';
 import { Client } from 'pg';
@@ -23,7 +23,7 @@ const OPTIONS = {
   entities: SESSION_ENTITIES,
   migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...LLM_MIGRATIONS],
 };
-const NAMES = OPTIONS.migrations.map(({ name }) => name);
+const NAMES = [...OPTIONS.migrations.map(({ name }) => name), 'CreateStorageProbe1764000000030'];
 
 class CreateBird1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -196,7 +196,9 @@ describeDatabases('a database with tables of others', onServers, (database) => {
     await dataSource.query('DROP TABLE jackdaw_migration');
     await expect(open(env)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/with names that Jackdaw needs: session_turn\. Nothing was created: /),
+      message: expect.stringMatching(
+        /with names that Jackdaw needs: session_turn, storage_probe\. Nothing was created: /,
+      ),
     });
     const tables: unknown[] = await dataSource.query(
       `SELECT table_name FROM information_schema.tables WHERE table_name IN ('run', 'session', 'session_turn', 'jackdaw_migration')
@@ -215,7 +217,9 @@ describe('a SQLite file with tables of others', () => {
     await own.dataSource.query('CREATE TABLE session_turn (mine integer)');
     await own.dataSource.query('DROP TABLE jackdaw_migration');
     await own.close();
-    await expect(open({ DATA_DIR: folder })).rejects.toThrow(/with names that Jackdaw needs: session_turn\. Nothing/);
+    await expect(open({ DATA_DIR: folder })).rejects.toThrow(
+      /with names that Jackdaw needs: session_turn, storage_probe\. Nothing/,
+    );
     rmSync(folder, { recursive: true });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -58,7 +58,7 @@ describeDatabases('the schema', servers, (database) => {
     const done = await nodes[0]!.database.query<{ name: string }>(
       'SELECT name FROM jackdaw_migration ORDER BY timestamp',
     );
-    const names = OPTIONS.migrations.map((Migration) => new Migration().name);
+    const names = [...OPTIONS.migrations.map((Migration) => new Migration().name), 'CreateStorageProbe1764000000030'];
     expect(done.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     expect(await nodes[0]!.dataSource.showMigrations()).toBe(false);
   });

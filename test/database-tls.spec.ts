@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';

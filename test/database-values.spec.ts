@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { insert, refusalOf, type Database } from '../src/persistence/index.js';

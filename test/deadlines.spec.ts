@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { rmSync } from 'node:fs';
 import { HumanNode, ToolNode, WorkflowBuilder, type WorkflowInput } from '../src/index.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
@@ -10,7 +10,7 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 import { beginHeld, WaitingRun } from './support/waiting-run.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR_MS = 3_600_000;
 /** Longer than any deadline in this spec, in ms; a direct call waits for seven days. */
@@ -57,7 +57,7 @@ function reply({ messages }: FakeRequest): FakeReply {
 
 /** Moves `Date.now` of this process; timers are unaffected, so no timer fires at the deadline. */
 function pass(ms: number): void {
-  jest.spyOn(Date, 'now').mockImplementation(() => realNow() + ms);
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ms);
 }
 
 describeDatabases('a deadline that passed while the server was down', await testServers(), (created, kind) => {
@@ -113,7 +113,7 @@ describeDatabases('a deadline that passed while the server was down', await test
     jackdaw = await start();
   });
   afterAll(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await jackdaw.stop();
     await llm.close();
     rmSync(folder, { recursive: true });
@@ -160,7 +160,7 @@ describeDatabases('a deadline that passed while the server was down', await test
   });
 
   it('starts and resumes no run whose deadline passed while the server was down', async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await jackdaw.stop();
     jackdaw = await start();
     tools.isHolding = true;
@@ -188,7 +188,7 @@ describeDatabases('a deadline that passed while the server was down', await test
     ['calls no tool', 0],
     ['calls no model', 1],
   ])('%s after the deadline of a run although no timer has fired', async (_what, calls) => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await jackdaw.stop();
     jackdaw = await start();
     llm.reset();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ToolRegistry } from '../src/tool/index.js';
 import { choose, look, pay, WaitingHost } from './support/waiting-host.js';
 import { decisionsIn, expectPairs, resultsIn } from './support/waiting-run.js';

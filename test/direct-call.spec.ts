@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Tool, type ToolContext, ToolRegistry } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw } from './support/jackdaw.js';
 import { WRITERS } from './support/protocol-writer.js';

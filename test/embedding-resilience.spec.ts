@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../src/config/index.js';
 import { KeyPoolRegistry, ModelStackFactory } from '../src/llm/index.js';
 import { createEmbeddingModel } from '../src/llm/embedding-model.factory.js';
@@ -10,7 +10,7 @@ const registry = createModelRegistry();
 let llm: FakeLlm;
 beforeAll(async () => void (llm = await FakeLlm.start()));
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   llm.reset();
 });
 afterAll(async () => {
@@ -51,7 +51,7 @@ describe('the embedding model of a server', () => {
     const { model } = configured();
     const now = performance.now.bind(performance);
     llm.embeddings.reply(() => {
-      jest.spyOn(performance, 'now').mockImplementation(() => now() + 11_000);
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + 11_000);
       return DOWN;
     });
     await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
@@ -63,7 +63,7 @@ describe('the embedding model of a server', () => {
     llm.embeddings.always(DOWN);
     llm.always({ text: 'fine' });
     // Neither the window of outcomes nor the pause ends during the test.
-    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     for (let call = 0; call < 20; call++)
       await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
     await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_CIRCUIT_OPEN' });

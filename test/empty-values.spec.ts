@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { parseAgent, Tool, type JackdawOptions } from '../src/index.js';
 import { loadConfig } from '../src/config/index.js';

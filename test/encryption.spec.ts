@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { byTurn, call } from './support/forks.js';
 import { gate } from './support/jackdaw.js';
 import { describeWorlds, newKey, type PrivateWorld } from './support/private-world.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { enhance, registerMcp, unregisterMcp } from '../src/index.js';
 import { McpRegistry } from '../src/mcp/index.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

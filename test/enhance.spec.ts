@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { enhance, type ChatModel, type ChatRequest, type ToolRegistration } from '../src/index.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { FactMemory } from '../src/session/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { byTurn, call } from './support/forks.js';

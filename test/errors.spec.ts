@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServer, type AddressInfo } from 'node:net';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';

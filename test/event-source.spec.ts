@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EventSource } from 'eventsource';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../src/kernel/index.js';
 import { SCOPES } from '../src/security/index.js';
 import { CASES, SLY, toCall, type Case, type Things } from './support/route-cases.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { hash } from 'node:crypto';
 import { UserErasureService } from '../src/agent/index.js';
 import { insert } from '../src/persistence/index.js';

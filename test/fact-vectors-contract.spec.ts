@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import type { FactMemory, FactOwner } from '../src/session/index.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { gate } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
 

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { ForkWorld } from './support/forks.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentDefinitionInput } from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { Forks } from './support/forks.js';

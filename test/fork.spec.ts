@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { byTurn, call, double, ForkWorld, STEPS } from './support/forks.js';
 import { gate } from './support/jackdaw.js';
 

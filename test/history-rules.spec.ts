@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { FakeRequestMessage } from './support/fake-llm.types.js';
 import { anthropicFaults, openAiFaults } from './support/history-rules.js';
 

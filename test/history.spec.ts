@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as fc from 'fast-check';
 import { talks } from './support/talk-plan.js';
 import { TalkWorld } from './support/talk-world.js';
@@ -13,10 +13,13 @@ const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 20);
 const FEW = Math.max(4, Math.ceil(RUNS / 10));
 const TALKS = { sqlite: RUNS, postgres: FEW, mariadb: FEW };
 /** Time for all rounds; one conversation takes about 0.3 s. */
-jest.setTimeout(60_000 + ROUNDS * RUNS * 3_000);
+const TIMEOUT_MS = 60_000 + ROUNDS * RUNS * 3_000;
+vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 
 async function expectAccepted(world: TalkWorld, numRuns: number): Promise<void> {
-  const property = fc.asyncProperty(talks, async (talk) => expect(await world.play(talk)).toEqual([]));
+  const property = fc.asyncProperty(talks, async (talk) => {
+    expect(await world.play(talk)).toEqual([]);
+  });
   await fc.assert(property, { numRuns });
 }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type INestApplicationContext, Inject, Injectable, Module, Scope } from '@nestjs/common';
 import { NestFactory, REQUEST } from '@nestjs/core';
 import {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -47,7 +47,9 @@ describe('the process of a host application', () => {
   });
 
   it('prints the log lines of the host, which uses the default logger, and none of Jackdaw', () => {
-    expect(lines.slice(0, -1)).toEqual([expect.stringContaining('A line of the host')]);
+    // The warning of a slow disk depends on the machine.
+    const others = lines.slice(0, -1).filter((line) => !line.includes('ms to make a write durable'));
+    expect(others).toEqual([expect.stringContaining('A line of the host')]);
   });
 
   it('has the same globals, variables, listeners, dispatcher and logger after the close as before the start', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AgentNode, LlmNode, MapNode, Tool, ToolNode, WorkflowBuilder, type WorkflowInput } from '../src/index.js';
 import { Database } from '../src/persistence/index.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService, FactMemory, ToolRegistry, type Principal } from '../src/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
 import type { TaintMode } from '../src/tool/index.js';

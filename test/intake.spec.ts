@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
 import { FakeLlm } from './support/fake-llm.js';
@@ -245,7 +245,7 @@ describe.each(['/api/agent/chat', '/api/agent/runs'])('an Idempotency-Key on POS
     expect(runIdOf(await second.post(path, { query: 'only once' }, key))).not.toBe(runIdOf(started));
   });
 
-  it.each(['', 'two words', 'x'.repeat(256)])('refuses an invalid key: %p', async (wrong) => {
+  it.each(['', 'two words', 'x'.repeat(256)])('refuses an invalid key: %o', async (wrong) => {
     const server = await start();
     const answer = await server.post(path, { query: 'hello' }, { 'idempotency-key': wrong });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });

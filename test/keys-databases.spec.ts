@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { Principal } from '../src/kernel/index.js';
 import { loadConfig } from '../src/config/index.js';
@@ -48,18 +48,18 @@ describeDatabases('the API keys', servers, (created) => {
     opened = await openPersistence(config.database, { entities: SECURITY_ENTITIES, migrations: SECURITY_MIGRATIONS });
     [here, there] = [new KeyProcess(opened), new KeyProcess(opened)];
   });
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
   afterAll(() => opened.close());
 
   function pass(ms: number): void {
     for (const clock of [Date, performance]) {
       const now = clock.now.bind(clock);
-      jest.spyOn(clock, 'now').mockImplementation(() => now() + ms);
+      vi.spyOn(clock, 'now').mockImplementation(() => now() + ms);
     }
   }
 
   it('are required in all processes soon after one process created the first', async () => {
-    const now = jest.spyOn(performance, 'now').mockReturnValue(MINUTE_MS);
+    const now = vi.spyOn(performance, 'now').mockReturnValue(MINUTE_MS);
     expect([await here.use.areNeeded(), await there.use.areNeeded()]).toEqual([false, false]);
     await here.service.create(admin('first'), USER);
     expect([await here.use.areNeeded(), await there.use.areNeeded()]).toEqual([true, false]);
@@ -109,7 +109,7 @@ describeDatabases('the API keys', servers, (created) => {
     const { key, record } = await here.service.create(admin('a'), { ...USER, expiresAt: Date.now() + MINUTE_MS });
     expect(await here.stored.find(key)).not.toBeNull();
     const now = Date.now;
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + MINUTE_MS);
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + MINUTE_MS);
     await expect(here.stored.find(key)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(await here.stored.ownerOf('a', record.id)).toBeNull();
   });

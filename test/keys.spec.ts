@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHash } from 'node:crypto';
 import { Database } from '../src/persistence/index.js';
 import { keyHolder, makeKey } from './support/api-keys.js';
@@ -22,7 +22,7 @@ interface Listed {
 /** Advances `Date.now` by this many ms; timers are unaffected. */
 function pass(ms: number): void {
   const now = Date.now;
-  jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + ms);
 }
 
 let llm: FakeLlm;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   jackdaw = await startJackdaw({ llm, tools: [new WaitingTools()], env });
 });
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   llm.reset();
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ID, startDigitsWorld } from './support/digits-world.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeRequest } from './support/fake-llm.types.js';

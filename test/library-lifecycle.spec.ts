@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Agent, RunNotice } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { PacedChatModel } from './support/paced-chat-model.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
 import { LOOP_VERSION } from '../src/reasoning/index.js';
 import { double, ForkWorld } from './support/forks.js';

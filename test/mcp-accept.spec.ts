@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'node:http';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { McpTestTools } from './support/mcp.tool.js';

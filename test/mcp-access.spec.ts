@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { request } from 'node:http';
 import { keyHolder, makeKey } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvRecord } from '../src/config/index.js';
@@ -17,7 +17,7 @@ let guarded: GuardedServer;
 let other: WebServer;
 let folder: string;
 let jackdaw: Jackdaw | undefined;
-const warn = jest.spyOn(console, 'warn');
+const warn = vi.spyOn(console, 'warn');
 beforeAll(async () => {
   guarded = await GuardedServer.start();
   other = await WebServer.start();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createServer, type Server } from 'node:net';
 import type { McpConfig } from '../src/mcp/index.js';
 import { McpRegistry } from '../src/mcp/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { McpRegistry, type McpConfig } from '../src/mcp/index.js';
 import { callTool } from './support/direct-calls.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ToolRegistry } from '../src/tool/index.js';
 import { callTool } from './support/direct-calls.js';
 import { FakeLlm } from './support/fake-llm.js';
@@ -12,7 +12,7 @@ describe('resources and prompts of an MCP server', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
   /** The SDK writes to the console here, between lines of our own log. */
-  const said = jest.spyOn(console, 'debug');
+  const said = vi.spyOn(console, 'debug');
   beforeAll(async () => {
     llm = await FakeLlm.start();
     const mcpServers = [

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type McpConfig, McpRegistry } from '../src/mcp/index.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { plainWeb } from './support/mcp/scripted-web.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type McpConfig, McpRegistry } from '../src/mcp/index.js';
 import { FakeLlm } from './support/fake-llm.js';

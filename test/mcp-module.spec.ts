@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { INestApplication } from '@nestjs/common';
 import { JackdawHttpModule, JackdawMcpModule } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';

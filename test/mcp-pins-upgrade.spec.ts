@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { digestOf, pinnedOf } from '../src/mcp/trust/tool-digest.factory.js';
 import { Database, insert } from '../src/persistence/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { McpRegistry } from '../src/mcp/index.js';
 import { FakeLlm } from './support/fake-llm.js';

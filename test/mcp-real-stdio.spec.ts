@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,17 @@ describe('real servers over standard input and output', () => {
     jackdaw = await startJackdaw({
       llm,
       dataDir: join(FOLDER, 'data'),
-      env: { ...llm.env, ...SECRETS, MCP_SERVERS_FILE, MCP_GIVEN: 'given', MCP_FILES: FILES, MCP_GRAPH: GRAPH },
+      env: {
+        ...llm.env,
+        ...SECRETS,
+        MCP_SERVERS_FILE,
+        MCP_GIVEN: 'given',
+        MCP_FILES: FILES,
+        MCP_GRAPH: GRAPH,
+        // The scripted model searches no tools.
+        AGENT_MAX_TOOLS: '1000',
+        AGENT_MAX_TOOL_TOKENS: '1000000',
+      },
     });
     await Promise.all(['everything', 'files', 'graph', 'thinking'].map((name) => untilStatus(jackdaw, name)));
   };

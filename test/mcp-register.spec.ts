@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { registerMcp, unregisterMcp, type McpConfig } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';

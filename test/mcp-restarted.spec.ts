@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { McpRegistry } from '../src/mcp/index.js';
 import { callTool } from './support/direct-calls.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

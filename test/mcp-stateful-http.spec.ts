@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { McpRegistry } from '../src/mcp/index.js';
 import { callTool } from './support/direct-calls.js';
 import { IS_WHOLE } from './support/hostile-values.js';

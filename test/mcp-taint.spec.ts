@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ToolRegistry } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeCall } from './support/fake-llm.types.js';

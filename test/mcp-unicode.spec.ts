@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool } from './support/direct-calls.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { newClient, oldClient, textOf } from './support/mcp-clients.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check';
 import { countMessages } from '../src/llm/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../src/errors/index.js';
 import { loadConfig } from '../src/config/index.js';
 import {
@@ -43,6 +43,9 @@ interface Case extends Fault {
   readonly method: CallMethod;
 }
 
+/** The faults of a missing API: with the Responses API, Chat Completions would be tried next. */
+const CHAT = { LLM_OPENAI_API: 'chat' };
+
 const calls = { calls: [CALL] };
 const SILENT = { isSlow: true, env: { LLM_TIMEOUT_MS: String(SILENCE_MS) } };
 /** Faults of a provider, and the error code of each. */
@@ -53,18 +56,22 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'a refused request': { reply: { status: 400, body: {} }, code: 'MODEL_REFUSED', isFinal: true },
   'a refused key': { reply: { status: 401, body: {} }, code: 'MODEL_AUTHENTICATION', isFinal: true },
   'a forbidden model': { reply: { status: 403, body: {} }, code: 'MODEL_AUTHENTICATION', isFinal: true },
-  'an unknown model': { reply: { status: 404, body: {} }, code: 'MODEL_REFUSED', isFinal: true },
+  'an unknown model': { reply: { status: 404, body: {} }, code: 'MODEL_REFUSED', isFinal: true, env: CHAT },
   'a reset before the reply': { reply: { reset: true }, code: 'MODEL_UNREACHABLE' },
   'a reset in the reply': { reply: { ...calls, resetAfter: 3 }, code: 'MODEL_BAD_REPLY' },
   'no first byte': { reply: { hang: true }, code: 'MODEL_TIMEOUT', ...SILENT },
   'a stall in the middle': { reply: { ...calls, stallAfter: 3 }, code: 'MODEL_TIMEOUT', ...SILENT },
   'a cut in the middle': { reply: { ...calls, cutAfter: 3 }, code: 'MODEL_BAD_REPLY' },
-  'a page instead of a reply': { reply: { status: 200, body: '<html>Welcome</html>' }, code: 'MODEL_BAD_REPLY' },
+  'a page instead of a reply': {
+    reply: { status: 200, body: '<html>Welcome</html>' },
+    code: 'MODEL_BAD_REPLY',
+    env: CHAT,
+  },
   'no JSON': {
     reply: { status: 200, body: '{"choices": [', headers: { 'content-type': 'application/json' } },
     code: 'MODEL_BAD_REPLY',
   },
-  'JSON that is not a reply': { reply: { status: 200, body: { hello: 'world' } }, code: 'MODEL_BAD_REPLY' },
+  'JSON that is not a reply': { reply: { status: 200, body: { hello: 'world' } }, code: 'MODEL_BAD_REPLY', env: CHAT },
   'events that are not a reply': { reply: { events: ['{"x":', 'nonsense'] }, code: 'MODEL_BAD_REPLY', only: 'stream' },
   'a line of 50 MB': {
     reply: { events: ['x'.repeat(50_000_000)] },
@@ -116,6 +123,7 @@ function modelOf(provider: string, env: Record<string, string> = {}, from = llm)
   const settings = {
     provider,
     model: 'some-model',
+    openAiApi: given.openAiApi,
     timeoutMs: given.timeoutMs,
     totalMs: given.resilience.totalTimeoutMs || 60_000,
     ...given.access[given.provider],

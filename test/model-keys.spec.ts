@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply } from './support/fake-llm.types.js';

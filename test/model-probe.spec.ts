@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';

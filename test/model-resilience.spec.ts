@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   llm = await FakeLlm.start();
 });
 afterEach(async () => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   await jackdaw?.stop();
   jackdaw = null;
   llm.reset();
@@ -64,7 +64,7 @@ describe('a model that fails', () => {
     const server = await start({ LLM_BREAKER_FAILURES: '5' });
     llm.always({ status: 500, body: {} });
     // Neither the window of outcomes nor the pause ends during the test.
-    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     for (let chat = 0; chat < 20; chat++)
       expect((await server.chat({ query: 'hi' })).body).toMatchObject({ code: 'MODEL_UNAVAILABLE' });
     const { status, body } = await server.chat({ query: 'hi' });

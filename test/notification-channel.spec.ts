@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { EventEmitter, once } from 'node:events';
 import { loadConfig } from '../src/config/index.js';

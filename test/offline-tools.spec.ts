@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { describe as describeInXml } from '../src/reasoning/protocols/xml/xml.protocol.js';
 import { describeTools as describeInReact } from '../src/reasoning/protocols/react/react.protocol.js';
 import type { Tool } from '../src/tool/index.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { CreateAgentOptions, MemoryConversation, RunEvent, RunMemory, SessionMessage } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';

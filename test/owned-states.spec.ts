@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { NestFactory } from '@nestjs/core';
 import { JackdawModule, type Principal, ToolStateService } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';

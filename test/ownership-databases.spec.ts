@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { Principal } from '../src/kernel/index.js';

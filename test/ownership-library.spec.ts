@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Principal } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { CounterTools } from './support/counter.tool.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAgent } from '../src/index.js';
 import { SecurityPolicies, type SecurityPolicy } from '../src/tool-policy/index.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toolExecutor } from './support/tool-parts.js';
 import { loadConfig } from '../src/config/index.js';
 import type { Database } from '../src/persistence/index.js';

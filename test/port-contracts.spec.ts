@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
 import { openCache, type Cache } from '../src/cache/index.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { spawn } from 'node:child_process';
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -26,7 +26,14 @@ function chat(url: string, query: string): Promise<Response> {
 describe('two workers that share a port', () => {
   it('answer all new connections while one of them finishes its work', async () => {
     const { PATH = '', HOME = '' } = process.env;
-    const env = { PATH, HOME, NODE_COMPILE_CACHE: CODE_CACHE, LOG_LEVEL: 'silent', PORT: '0', ...world.env() };
+    const env = {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE: CODE_CACHE,
+      LOG_LEVEL: 'silent',
+      PORT: '0',
+      ...world.env({ SHUTDOWN_GRACE_MS: '8000' }),
+    };
     const primary = spawn(process.execPath, ['test/support/port-workers.mjs'], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],

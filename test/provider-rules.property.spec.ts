@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { FAULT_SESSIONS } from './support/fault-sessions.js';
 import { providerSessions } from './support/provider-session-plan.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { renderCompatibility } from './support/compatibility-docs.js';
 import { tableCells } from './support/markdown-table.js';

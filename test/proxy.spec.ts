@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ describe('the proxies of the environment', () => {
     jackdaw = await startJackdaw({ llm, env });
     llm.reply({ text: 'through the proxy' });
     expect((await jackdaw.chat({ query: 'x' })).body).toMatchObject({ result: 'through the proxy' });
-    expect(proxy.seen).toEqual([`POST ${behindProxy()}/chat/completions`]);
+    expect(proxy.seen).toEqual([`POST ${behindProxy()}/responses`]);
   });
 
   it('leave out this machine and the hosts of NO_PROXY', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as jackdaw from '../src/index.js';
 
 describe('the package root', () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { suspend, ToolRegistry } from '../src/tool/index.js';
 import { choose, MODEL, pay, WaitingHost } from './support/waiting-host.js';
 import { callOf, decisionsIn, expectPairs, resultsIn, WaitingRun } from './support/waiting-run.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
@@ -11,21 +11,26 @@ const SMALL_LINES = 25;
  * root.
  */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
-  // With the listener of own events; then the types of answers, journals and usage, which applications name.
-  'src/agent/index.ts': 65,
+  // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
+  // registry of skills, which the files of skills fill.
+  'src/agent/index.ts': 67,
   // Two names of each namespace: its injection token and its type.
   'src/config/index.ts': 48,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
   // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
-  // and the check of options; then the token of a service for the entry for tools.
-  'src/kernel/index.ts': 73,
+  // and the check of options; then the token of a service for the entry for tools; the budget of the heap, which the
+  // server, runs, models, tools and outgoing calls share; the limit of time after a suspension, and the check of the wall
+  // clock for runs; the terms of a text and their ranking, for facts and tools.
+  'src/kernel/index.ts': 82,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
-  // without an application.
-  'src/llm/index.ts': 80,
+  // without an application; then the wrapper for the Chat Completions of llm nodes.
+  'src/llm/index.ts': 81,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
-  // encrypted tables, which the application passes to the encryption.
-  'src/run/index.ts': 117,
+  // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
+  // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
+  // error of a request for which the heap has no space.
+  'src/run/index.ts': 122,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host.
@@ -35,6 +40,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
   // the enhancers of tools.
   'src/tool/index.ts': 117,
+  // The pool whose connections have their settings, for the queue too.
+  'src/persistence/index.ts': 42,
   // The ports of an application's own session store and memories, with the types of their methods.
   'src/session/index.ts': 56,
 };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
@@ -66,7 +66,7 @@ describeDatabases('the rate limiter in the database', servers, (created) => {
     if (created().kind !== 'sqlite') opened.push(await openDatabase(env));
     limiters = opened.map(({ database }) => new DatabaseRateLimiter(database));
   });
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
   afterAll(async () => {
     for (const one of opened) await one.close();
   });
@@ -77,8 +77,7 @@ describeDatabases('the rate limiter in the database', servers, (created) => {
     const limit = limitOf(1);
     const at = Date.now();
     // The row is created at `at`; the call is counted by a process whose clock is 5 ms behind.
-    jest
-      .spyOn(Date, 'now')
+    vi.spyOn(Date, 'now')
       .mockReturnValueOnce(at)
       .mockReturnValueOnce(at - 5)
       .mockReturnValue(at + 1);
@@ -89,7 +88,7 @@ describeDatabases('the rate limiter in the database', servers, (created) => {
   it('starts a new window after the last one, and deletes rows of old windows', async () => {
     const limit = limitOf(2);
     const from = Date.now();
-    const clock = jest.spyOn(Date, 'now');
+    const clock = vi.spyOn(Date, 'now');
     const admits = async (at: number) => {
       clock.mockReturnValue(from + at);
       return (await limiters[0]!.admit([limit])).kind;
@@ -107,7 +106,7 @@ describeDatabases('the rate limiter in the database', servers, (created) => {
     expect((await limiters[0]!.admit([used!])).kind).toBe('admitted');
     expect((await limiters[0]!.admit([used!, refused!])).kind).toBe('limited');
     expect(await rowsOf(refused!)).toHaveLength(1);
-    jest.spyOn(Date, 'now').mockReturnValue(from + 2 * HOUR_MS);
+    vi.spyOn(Date, 'now').mockReturnValue(from + 2 * HOUR_MS);
     await limiters[0]!.admit([limitOf(1)]);
     expect(await rowsOf(refused!)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { Message } from '../src/llm/index.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
@@ -29,7 +29,7 @@ class World {
     });
     const tools = (['read', 'idempotent', 'once'] as const).map((effect) => this.tool(effect, process));
     const outcome = await reasonIn(context, { model, tools });
-    if (outcome.kind === 'waiting') return outcome;
+    if (outcome.kind !== 'ended') return outcome;
     this.messages = outcome.messages;
     return completed(context.runId);
   }

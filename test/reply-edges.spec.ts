@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, afterAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { array, assert, asyncProperty, boolean, tuple } from 'fast-check';
 import { z } from 'zod';
 import { Tool } from '../src/index.js';
@@ -16,7 +16,7 @@ import {
 
 /** Runs of the property; `npm run test:properties` raises it. */
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 25);
-jest.setTimeout(10_000 + numRuns * 2_000);
+vi.setConfig({ testTimeout: 10_000 + numRuns * 2_000 });
 
 /** Tools with effects: each executed call is counted. */
 class LedgerTools {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { assert, asyncProperty, constantFrom } from 'fast-check';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import type { ChatModel, ChatRequest, ChatResult } from '../src/llm/index.js';
@@ -18,7 +18,7 @@ import {
 
 /** Runs of each property; `npm run test:properties` raises it. */
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 100);
-jest.setTimeout(10_000 + numRuns * 1_000);
+vi.setConfig({ testTimeout: 10_000 + numRuns * 1_000 });
 
 const protocol = new NativeProtocol();
 const ask: ChatRequest = { messages: [{ role: 'user', content: 'Hello' }] };

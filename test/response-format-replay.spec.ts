@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../src/errors/index.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';

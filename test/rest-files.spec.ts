@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ToolRegistry } from '../src/tool/index.js';
 import { keyHolder, type KeyHolder } from './support/api-keys.js';
 import { callTool } from './support/direct-calls.js';

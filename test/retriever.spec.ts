@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from 'pg';
 import { PgvectorRetriever, vectorSchema } from '../examples/retrieval/src/pgvector.retriever.js';
 import { PostgresTextRetriever, TEXT_SCHEMA } from '../examples/retrieval/src/postgres-text.retriever.js';

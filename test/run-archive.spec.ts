@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LOOP_VERSION } from '../src/reasoning/index.js';
 import { RunRetentionService } from '../src/run/retention/run-retention.service.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AppError } from '../src/errors/index.js';
 import {
   RunDecisionService,
@@ -221,6 +221,20 @@ describeDatabases('requests of waiting runs', await testServers(), (created) => 
       expect(decided.map(({ event }) => event)).toMatchObject([{ by: null }]);
     });
 
+    it('expires nothing for ten minutes after a jump of the wall clock', async () => {
+      const service = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers, host.cancels);
+      await service.onApplicationBootstrap();
+      await wait('jumped', [aRequest('a', Date.now() + 3_600_000)]);
+      const checked = vi.spyOn(host.answers, 'answerAll');
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30 * 86_400_000);
+      host.bus.wake('jumped');
+      await vi.waitFor(() => expect(checked).toHaveBeenCalled());
+      service.onModuleDestroy();
+      await service.beforeApplicationShutdown();
+      clock.mockRestore();
+      expect(await expiryOf('jumped')).toMatchObject({ status: 'waiting' });
+    });
+
     it('ends a queued run once at its deadline, and leaves other queued runs alone', async () => {
       const { journal } = host;
       await journal.create({ ...aRun('late'), deadlineAt: 5000 }, 'queued', 1);
@@ -240,7 +254,7 @@ describeDatabases('requests of waiting runs', await testServers(), (created) => 
       await expiry.expireDue(5000);
       // Nor if the sweep found the run just before it started.
       const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['started'] });
-      const failOverdue = jest.spyOn(host.cancels, 'failOverdue');
+      const failOverdue = vi.spyOn(host.cancels, 'failOverdue');
       await new RunExpiryService(journal, host.bus, decisions, found, host.answers, host.cancels).expireDue(5000);
       expect(failOverdue).not.toHaveBeenCalled();
       expect((await journal.find('started'))?.status).toBe('queued');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OnEvent } from '@nestjs/event-emitter';
 import { rmSync } from 'node:fs';
 import { RunService, type RunNotice } from '../src/index.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { ProcessWorld } from './support/process-world.js';
 
 const world = ProcessWorld.prepare();

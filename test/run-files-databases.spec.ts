@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../src/kernel/index.js';
 import { RunRetentionService } from '../src/run/retention/run-retention.service.js';

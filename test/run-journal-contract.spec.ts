@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { isRefusedAtOnce, refusalOf } from '../src/persistence/index.js';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';

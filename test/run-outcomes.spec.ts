@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CheckedCall, type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from '../src/tool/index.js';
@@ -170,7 +170,7 @@ describe('a run that waits', () => {
     for (const end of ['', '-wal', '-shm'])
       cpSync(join(first.dataDir, `jackdaw.db${end}`), join(copy, `jackdaw.db${end}`));
     tools = new TestTools();
-    jackdaw = await startJackdaw({ llm, tools: [tools], dataDir: copy });
+    jackdaw = await startJackdaw({ llm, tools: [tools], dataDir: copy, env: { RECOVERY: 'resume' } });
   });
   afterAll(async () => {
     await jackdaw.stop();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServer } from 'node:http';
 import { AgentBuilder, createAgent, Parameter, registerMcp, unregisterMcp, type Agent } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Agent, Tool, ToolState } from '../src/index.js';
 import { AcmeFactory } from './support/acme.factory.js';
 import { AgentHost } from './support/agent-host.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ToolRegistry } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { call } from './support/forks.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 
@@ -59,17 +59,24 @@ describe('a session whose run has not ended, when others are rejected', () => {
     expect(body['messages']).toHaveLength(2);
   });
 
-  it('is also held by a chat that waits for capacity', async () => {
-    const hold = gate();
-    llm.always({ gate: hold.opened, text: 'done' });
-    const others = [0, 1].map((i) => jackdaw.chat({ query: 'other', sessionId: `other-${i}` }));
+  it('is also held by a chat that waits for capacity: a second one is refused when it has started', async () => {
+    const [others, hold] = [gate(), gate()];
+    llm.always(async ({ messages }) => {
+      await (messages.at(-1)?.content === 'other' ? others : hold).opened;
+      return { text: 'done' };
+    });
+    const busy = [0, 1].map((i) => jackdaw.chat({ query: 'other', sessionId: `other-${i}` }));
     await llm.waitForRequest(2);
-    const first = jackdaw.chat({ query: 'one', sessionId: 'waits' });
-    const runId = await openRun('waits');
-    expectBusy(await jackdaw.chat({ query: 'two', sessionId: 'waits' }), runId);
+    const chats = ['one', 'two'].map((query) => jackdaw.chat({ query, sessionId: 'waits' }));
+    await jackdaw.get('/api/health/live');
+    others.open();
+    await Promise.all(busy);
+    await llm.waitForRequest(3);
+    expectBusy(await Promise.race(chats), await openRun('waits'));
     hold.open();
-    expect((await first).status).toBe(200);
-    await Promise.all(others);
+    const statuses = (await Promise.all(chats)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 409]));
+    expect(llm.requests).toHaveLength(3);
   });
 
   it('lets background runs queue', async () => {

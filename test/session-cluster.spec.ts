@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { gate } from './support/jackdaw.js';
 import type { ServerProcess } from './support/process.js';

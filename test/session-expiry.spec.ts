@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
+import { SessionAdminService } from '../src/session/session-admin.service.js';
 import { SessionExpiryService } from '../src/session/session-expiry.service.js';
 import { type Jackdaw, newFolder, startJackdaw } from './support/jackdaw.js';
 
@@ -7,7 +8,7 @@ const TTL_MS = 3_600_000;
 
 describe.each(['database', 'file', 'memory'])('sessions in the store %s with a time to live', (store) => {
   let jackdaw: Jackdaw;
-  let sweep: (afterMs: number) => Promise<void>;
+  let sweep: (afterMs: number) => Promise<boolean>;
   beforeAll(async () => {
     jackdaw = await startJackdaw({
       env: { SESSION_STORE: store, SESSION_TTL_SECONDS: String(TTL_MS / 1000) },
@@ -29,6 +30,19 @@ describe.each(['database', 'file', 'memory'])('sessions in the store %s with a t
     await jackdaw.chat({ query: 'Hello', sessionId: 'old' });
     expect((await jackdaw.get('/api/sessions/old')).body).toMatchObject({ message_count: 2 });
     expect(await jackdaw.messages('old')).toHaveLength(2);
+  });
+
+  it('are deleted in limited numbers by one sweep', async () => {
+    await sweep(TTL_MS + 1);
+    const ids = ['one', 'two', 'three'];
+    for (const sessionId of ids) await jackdaw.chat({ query: 'Hello', sessionId });
+    const admin = jackdaw.app.get(SessionAdminService, { strict: false });
+    const expire = () => admin.expire(Date.now() + 1_000, () => false, 2);
+    expect(await expire()).toBe(2);
+    const left = (await Promise.all(ids.map(statusOf))).filter((status) => status === 200);
+    expect(left).toHaveLength(1);
+    expect(await expire()).toBe(1);
+    expect(await Promise.all(ids.map(statusOf))).toEqual([404, 404, 404]);
   });
 
   it('remain while a run holds them', async () => {

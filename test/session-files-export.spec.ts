@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
 import { ToolRegistry } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
 import { TurnArchive } from '../src/session/projection/turn-archive.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, type Statement } from '../src/persistence/index.js';
 import { MemoryFactory } from '../src/session/index.js';
 import { keyHolder } from './support/api-keys.js';

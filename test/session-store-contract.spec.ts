@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { Message } from '../src/llm/index.js';
 import { refusalOf } from '../src/persistence/index.js';

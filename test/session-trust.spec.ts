@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
 import { keyHolder } from './support/api-keys.js';
 import { call } from './support/forks.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ beforeEach(async () => {
   opened = await openDatabase({ DATA_DIR: folder });
   host = new RunHost(opened.database);
   disk = Promise.withResolvers();
-  jest.spyOn(SqliteLog.prototype, 'sync').mockImplementation(() => disk.promise);
+  vi.spyOn(SqliteLog.prototype, 'sync').mockImplementation(() => disk.promise);
 });
 afterEach(async () => {
   disk.resolve();
   await host.executor.drain(0);
   await opened.close();
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

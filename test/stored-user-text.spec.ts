@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
 import type { DatabaseKind } from '../src/config/index.js';
 import { SealedTableRegistry } from '../src/security/index.js';
@@ -40,6 +40,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   session_summary: 'texts',
   session_turn: 'texts',
   signing_key: 'none',
+  storage_probe: 'none',
   tool_state: 'texts',
   tool_state_change: 'texts',
   tool_state_entry: 'texts',
@@ -64,7 +65,9 @@ const READABLE: Readonly<Record<string, string>> = {
 const TEXT_TYPES = ['text', 'longtext', 'mediumtext', 'json', 'jsonb', 'bytea', 'blob', 'longblob'];
 /** Tables of libraries, which store nothing of users: names of migrations and jobs with ids of runs. */
 const isForeign = (table: string) =>
-  /^(jackdaw_migration|typeorm_metadata|sqlite_.*|fact_terms.*|bullmq\b.*|jackdaw_schema)$/.test(table);
+  /^(jackdaw_migration|jackdaw_property|typeorm_metadata|sqlite_.*|fact_terms.*|bullmq\b.*|jackdaw_schema)$/.test(
+    table,
+  );
 
 const ENV = {
   API_KEYS: `${ANN.entry},${BEN.entry}`,

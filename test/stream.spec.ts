@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { request, type Server, type ServerResponse } from 'node:http';
 import { Database } from '../src/persistence/index.js';
 import type { EventStream, SseEvent } from './support/event-stream.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { AGENT_TREE, runTreeScript } from './support/run-tree-processes.js';
 import { agentIn } from './support/run-tree.js';

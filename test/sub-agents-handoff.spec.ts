@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsThen, AgentTree, questionIn, type Voice } from './support/run-tree.js';
 
 describe('an agent that hands over', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
 import { RunRetentionService } from '../src/run/retention/run-retention.service.js';
 import { ask, callsThen, AgentTree, type Voice } from './support/run-tree.js';

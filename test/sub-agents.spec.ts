@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentIn, ask, callsThen, AgentTree, questionIn, resultsShown, type Voice } from './support/run-tree.js';
 import { gate } from './support/jackdaw.js';
 

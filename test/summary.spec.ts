@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   Extension,
@@ -133,7 +133,7 @@ describe('the text of a reply that starts again', () => {
   });
 
   it('is compared and delivered by whole characters', async () => {
-    const agent = await start();
+    const agent = await start({ LLM_OPENAI_API: 'chat' });
     const piece = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
     const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
     llm.reply({ events: [piece('Hi \ud83d\ude00 \ud83d')] }, { events: [piece('Hi \ud83d')] });

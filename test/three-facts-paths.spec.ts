@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ForbiddenException } from '@nestjs/common';
 import { enhance, Tool, type ChatResult, type ToolRegistration, type WorkflowInput } from '../src/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';

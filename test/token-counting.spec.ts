@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { Test } from '@nestjs/testing';
 import { AppConfigModule } from '../src/config/index.js';
 import { PersistenceModule } from '../src/persistence/index.js';

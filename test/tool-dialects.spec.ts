@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Tool, ToolRegistry } from '../src/tool/index.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { FakeLlm } from './support/fake-llm.js';
@@ -39,7 +39,7 @@ beforeAll(async () => {
     options: {
       agents: [
         { name: 'few', model, tools: ['3d_view', 'deep'] },
-        { name: 'crowd', model, tools: ['many_*'] },
+        { name: 'crowd', model, tools: ['many_*'], limits: { maxTools: 1_000 } },
       ],
     },
     env: {

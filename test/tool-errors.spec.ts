@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Injectable } from '@nestjs/common';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

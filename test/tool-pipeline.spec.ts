@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { type KeyHolder, keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';

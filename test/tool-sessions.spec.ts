@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { Tool } from '../src/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ describe('a backup of files', () => {
     await jackdaw.post('/api/sessions', { id: 'other' });
     await callTool(jackdaw, 'count', { arguments: {}, sessionId: 'other' });
     writeFileSync(join(jackdaw.dataDir, 'tool-states', `${ID}.json`), '{');
-    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const warn = vi.spyOn(Logger.prototype, 'warn');
     const [line, ...others] = linesOf(await jackdaw.app.get(ToolStateBackups).backup());
     expect([line?.includes(ID), others]).toEqual([false, []]);
     expect(warn).toHaveBeenCalledWith(expect.stringContaining(`${ID}.json`));

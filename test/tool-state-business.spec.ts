@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { StateStore } from '../src/tool-state/backend/state-store.js';
 import type { StoredStateManager } from '../src/tool-state/stored-state-manager.js';

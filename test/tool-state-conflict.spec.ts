@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
 import { type ToolContext, ToolRegistry } from '../src/tool/index.js';
 import { callTool } from './support/direct-calls.js';

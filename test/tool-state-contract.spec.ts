@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import type { StateStore } from '../src/tool-state/backend/state-store.js';
@@ -25,7 +25,7 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     store = await place().open();
     states = managerOf(store);
   });
-  afterEach(() => void jest.useRealTimers());
+  afterEach(() => void vi.useRealTimers());
 
   const as = (policy: Partial<StatePolicy>) => managerOf(store, policy);
   const begin = (key = fresh()) => states.createContext(key);
@@ -33,9 +33,9 @@ describeStates('tools’ states', await stateKinds(), (place) => {
   /** Advances the clock only; timers stay real. */
   const pass = (ms: number) => {
     const now = Date.now() + ms;
-    jest.useFakeTimers({
+    vi.useFakeTimers({
       now,
-      doNotFake: [
+      toNotFake: [
         'hrtime',
         'nextTick',
         'performance',
@@ -281,7 +281,8 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     );
     const words = fc.oneof(text, wild);
     const data = fc.dictionary(words, fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), { maxKeys: 5 });
-    const long = words.map((word) => ({ long: word.repeat(2000) }));
+    // Up to 6 bytes of JSON per unit, below the limit of 100,000.
+    const long = words.map((word) => ({ long: word.slice(0, 8).repeat(2000) }));
     const deep = words.map(
       (word) => JSON.parse(`${'{"a":['.repeat(25)}${JSON.stringify(word)}${']}'.repeat(25)}`) as StateData,
     );

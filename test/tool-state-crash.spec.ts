@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,8 @@ const MOST_CHANGES = 12;
 const MOST_MS = 12;
 
 Logger.overrideLogger(false);
-jest.setTimeout(IS_WHOLE ? 3_600_000 : 120_000);
+const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 120_000;
+vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-state-crash-'));
 const postgres = (await testServers()).find(({ kind }) => kind === 'postgres')!;
 const id = contextIdOf({ tenant: 't', session: 's', tool: 'writer' });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { AppError } from '../src/errors/index.js';
 import { insert, refusalOf, type Statement } from '../src/persistence/index.js';
@@ -97,7 +97,7 @@ describeDatabases('tool states in the journal database', await testServers(), (c
   it('are read with one query', async () => {
     const id = await begin(fresh());
     await states.setState(id, 'cache', { n: 1 });
-    const query = jest.spyOn(opened.database, 'query');
+    const query = vi.spyOn(opened.database, 'query');
     expect((await store.load(id))!.states).toMatchObject({ business: {}, cache: {} });
     expect(query.mock.calls).toHaveLength(1);
     query.mockRestore();

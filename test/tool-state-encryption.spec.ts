@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { Cipher } from '../src/security/index.js';
 import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';
 import { StateCodec } from '../src/tool-state/backend/state-codec.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { Database } from '../src/persistence/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { contextIdOf } from '../src/tool-state/index.js';
 import { Tool, type ToolContext } from '../src/tool/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StatefulToolSessions } from '../src/tool-state/index.js';
 import { Tool, ToolState } from '../src/tool/index.js';

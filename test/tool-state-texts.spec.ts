@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { StateCodec } from '../src/tool-state/backend/state-codec.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ToolRegistry } from '../src/tool/index.js';
 import { CounterTools, registerCounter } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
@@ -63,7 +63,7 @@ describe('a tool with a state', () => {
     expect(await call('given', { by: 2 }, session)).toEqual({ was: 1 });
     expect(await call('named', { by: 2 }, session)).toEqual({ was: 0, next: 2, known: true });
     expect(await call('named', { by: 3 }, session)).toEqual({ was: 2, next: 5, known: true });
-    expect(await call('named', { by: 3, memory: {} }, session)).toMatchObject(['TOOL_INVALID_ARGUMENTS']);
+    expect(await call('named', { by: 3, memory: {} }, session)).toMatchObject(['TOOL_INVALID_ARGUMENTS', undefined]);
   });
 
   it('loses no change of calls in one reply, which run in sequence', async () => {

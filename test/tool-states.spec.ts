@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { toCursor } from '../src/api/list-cursor.js';
 import { z } from 'zod';
 import { newId } from '../src/kernel/index.js';

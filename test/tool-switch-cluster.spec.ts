@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { untilAnswered } from './support/agent-folder.js';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { callTool } from './support/direct-calls.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { keyHolder } from './support/api-keys.js';
 import { callTool } from './support/direct-calls.js';

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from 'vitest';
 import { setImmediate } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { insert } from '../src/persistence/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PackedConsumer } from './support/packed-consumer.js';
 
 describe('TypeORM 0.3 of a host beside Jackdaw', () => {

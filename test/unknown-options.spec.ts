@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { spawnSync } from 'node:child_process';
 import { createAgent, JackdawModule, serve, Tool } from '../src/index.js';
 import { buildIfStale } from './support/process.js';

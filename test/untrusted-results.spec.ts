@@ -1,5 +1,5 @@
 import { ForbiddenException, Logger } from '@nestjs/common';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { toolExecutor } from './support/tool-parts.js';
 import { reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost } from './support/run-host.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool } from './support/direct-calls.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import type { AppError } from '../src/errors/index.js';
@@ -125,7 +125,8 @@ function verdictOn(request: WaitingRequest, world: WaitingWorld, choice: number)
       if (choice % 8 < 2) return choice % 8 === 0 ? { kind: 'expire' } : { kind: 'deny' };
       return { kind: 'input', value: Number(request.question) + 1 };
     case 'child':
-      throw new Error('No call of this world is a run.');
+    case 'restored':
+      throw new Error('No call of this world is a run, and no database was restored.');
     case 'outcome_unknown': {
       const happened = world.wasDone(request.step.replace('tool:', ''));
       return one<Verdict>(

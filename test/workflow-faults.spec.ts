@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AgentNode, CodeNode, LlmNode, MapNode, WorkflowBuilder } from '../src/index.js';
 import { WorkflowWorld } from './support/workflow-world.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentFolder, untilAnswered } from './support/agent-folder.js';
 import { gate } from './support/jackdaw.js';
 import { WorkflowWorld } from './support/workflow-world.js';

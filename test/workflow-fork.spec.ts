@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentNode, BranchNode, CodeNode, HumanNode, LlmNode, ToolNode, WorkflowBuilder } from '../src/index.js';
 import { WorkflowWorld } from './support/workflow-world.js';
 

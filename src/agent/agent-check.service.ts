@@ -8,6 +8,7 @@ import { AgentNeedService } from './agent-need.service.js';
 import { AgentSources } from './agent-sources.registry.js';
 import { selectionOf } from './offered-tools.service.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
+import { READ_SKILL } from './skills/skill-tool.factory.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
 
 /** A reference in a definition that cannot be resolved. */
@@ -28,7 +29,7 @@ interface SubAgent {
 type Check = readonly [path: AgentFault['path'], check: () => unknown];
 
 /**
- * Fails the boot when an agent names a missing model, tool, MCP server, agent, protocol or memory policy. With a cost
+ * Fails the boot when an agent names a missing model, tool, MCP server, agent, skill, protocol or memory policy. With a cost
  * budget, every counted model also needs a price.
  */
 @Injectable()
@@ -73,6 +74,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
       ...(tools === '*' ? [] : tools).map((name, at): Check => [['tools', at], () => this.tools.select([name])]),
       ...mcpServers.map(({ name }, at): Check => [['mcpServers', at], () => this.needs.assertServer(name)]),
       [['budgets'], () => this.needs.assertPriced(definition, this.called(definition))],
+      ...definition.skills.map((name, at): Check => [['skills', at], () => this.assertSkill(definition, name)]),
       [['protocol'], () => this.protocols.get(protocol)],
       [['memory', 'policy'], () => this.policies.assertKnown(memory.policy)],
       ...subAgents.map((name, at): Check => {
@@ -110,10 +112,20 @@ export class AgentCheckService implements OnApplicationBootstrap {
   /** Checks that the agent exists, and that no other tool has the name of its tool. */
   private assertSubAgent(definition: AgentDefinition, { name, tool, names }: SubAgent): void {
     if (!names.includes(name)) throw unknownAgent(name, names);
+    this.assertFree(definition, tool, `the agent "${name}"`);
+  }
+
+  private assertSkill(definition: AgentDefinition, name: string): void {
+    this.needs.assertSkill(name);
+    if (definition.offeredSkills) this.assertFree(definition, READ_SKILL, 'skills');
+  }
+
+  /** @param owner the owner of a tool of this name, for the message */
+  private assertFree(definition: AgentDefinition, tool: string, owner: string): void {
     const own = this.tools.available(selectionOf(definition));
     const other = own.find((one) => one.definition.name === tool);
     if (!other) return;
     const where = other.metadata.source;
-    throw new AppError('AGENT_INVALID', `it has a tool "${tool}" (${where}) beside the agent "${name}": rename one`);
+    throw new AppError('AGENT_INVALID', `it has a tool "${tool}" (${where}) beside ${owner}: rename one`);
   }
 }

@@ -141,6 +141,30 @@ export class AgentDecisionService {
     return this.decide(principal, waiting, [request], toVerdict(settlement, principal));
   }
 
+  /** Releases a run that waits because its database was copied or restored. */
+  async release(principal: Principal, runId: string): Promise<RunAnswer> {
+    const waiting = await this.decisions.open(principal, runId);
+    return this.decide(principal, waiting, selectRequests(waiting, 'restored'), { kind: 'release' });
+  }
+
+  /** As `release`, for all such runs that the principal may see, the oldest first. @returns their ids */
+  async releaseAll(principal: Principal): Promise<string[]> {
+    const released: string[] = [];
+    for await (const waiting of this.decisions.waitingFor(principal, 'restored')) {
+      const answers = selectRequests(waiting, 'restored').map((request) => ({ request, verdict: RELEASE }));
+      try {
+        await this.decisions.decide(waiting, answers, principal.id);
+      } catch (error) {
+        // Another person was faster.
+        if (error instanceof AppError && error.code === 'RUN_NOT_WAITING') continue;
+        throw error;
+      }
+      this.access.record(principal, 'release', 'run', waiting.run.id);
+      released.push(waiting.run.id);
+    }
+    return released;
+  }
+
   private async decide(
     principal: Principal,
     waiting: WaitingRun,
@@ -172,6 +196,8 @@ export class AgentDecisionService {
     throw invalid('arguments', checked.result.error, 'isArguments', {}, checked.mistakes);
   }
 }
+
+const RELEASE = { kind: 'release' } as const;
 
 const NOT_COVERED =
   'it waits by the rule of a tool, an agent or a policy, or its arguments contain more than 20 addresses or an unclear one';

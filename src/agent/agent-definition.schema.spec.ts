@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { agentDefinitionSchema, parseStoredDefinition, withTools } from './agent-definition.schema.js';
 import { selectionOf } from './offered-tools.service.js';
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { EFFORTS } from '../config/index.js';
 import { ID_RULE, isId } from '../kernel/index.js';
 import { guardrailsSchema } from '../tool-policy/index.js';
+import type { OfferedSkill } from './skills/offered-skill.mapper.js';
 import { readFormat, type GivenFormat } from './response-format.mapper.js';
 
 const SEED_LIMIT = 2_147_483_648;
@@ -23,6 +25,8 @@ export const modelParametersSchema = z.strictObject({
     .min(-SEED_LIMIT)
     .max(SEED_LIMIT - 1)
     .optional(),
+  /** Reasoning effort, mapped to the nearest level of the model. */
+  effort: z.enum(EFFORTS).optional(),
 });
 
 const capabilitiesSchema = z.strictObject({
@@ -154,6 +158,8 @@ export const agentDefinitionSchema = z.strictObject({
   subAgents: agentNamesSchema,
   /** Names of agents that it may hand the conversation over to, each as the tool `transfer_to_<name>`. */
   handoffs: agentNamesSchema,
+  /** Names of skills, with `*` for any characters; docs/skills.md. */
+  skills: z.array(nameSchema).default([]),
   /** Tool-call protocol; `auto` is native function calling if the model supports it, else react. */
   protocol: nameSchema.default('auto'),
   /** `json`, or a schema: the answer is parsed and validated, and its value is `output`. Default: any text. */
@@ -169,6 +175,10 @@ export const agentDefinitionSchema = z.strictObject({
       maxResultBytes: z.int().min(64).default(65_536),
       /** Maximum nesting depth of runs that call agents; 0 permits no agent calls. */
       maxDepth: z.int().min(0).max(16).default(DEFAULT_MAX_DEPTH),
+      /** Maximum tools that the model gets from the start; of more tools, some are deferred (docs/tools.md). */
+      maxTools: z.int().min(1).max(1_000_000).default(40),
+      /** The same for the tokens of their names, descriptions and schemas. */
+      maxToolTokens: z.int().min(1).max(100_000_000).default(8_000),
     })
     .prefault({}),
   waiting: waitingRulesSchema.prefault({}),
@@ -182,7 +192,11 @@ export const agentDefinitionSchema = z.strictObject({
 /** All defaults except that of `tools`. */
 export type Parsed = z.output<typeof agentDefinitionSchema>;
 /** An agent's definition with all defaults. */
-export type AgentDefinition = Parsed & { readonly tools: NonNullable<Parsed['tools']> };
+export type AgentDefinition = Parsed & {
+  readonly tools: NonNullable<Parsed['tools']>;
+  /** The selected skills as its model sees them, resolved with the definition; absent without any. */
+  readonly offeredSkills?: readonly OfferedSkill[];
+};
 /** An agent's definition as input. */
 export type AgentDefinitionInput = z.input<typeof agentDefinitionSchema>;
 
@@ -196,7 +210,7 @@ export function withTools(parsed: Parsed): AgentDefinition {
 const FORMER_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
 
 /** Fields that older definitions may lack. */
-type Added = 'subAgents' | 'handoffs' | 'mcpServers' | 'approvals';
+type Added = 'subAgents' | 'handoffs' | 'mcpServers' | 'approvals' | 'skills';
 type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | Added> &
   Partial<Pick<AgentDefinition, Added>> & {
     readonly waiting?: unknown;
@@ -212,6 +226,7 @@ export function parseStoredDefinition(content: string): AgentDefinition {
     handoffs = [],
     mcpServers = [],
     approvals = [],
+    skills = [],
     ...stored
   } = JSON.parse(content) as StoredDefinition;
   const isOld = !('policy' in memory);
@@ -222,6 +237,7 @@ export function parseStoredDefinition(content: string): AgentDefinition {
     handoffs,
     mcpServers,
     approvals,
+    skills,
     waiting: waitingRulesSchema.parse(waiting),
     memory: memoryRulesSchema.parse(rules),
   };

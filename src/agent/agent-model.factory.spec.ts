@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ScriptedChatModel } from '../../test/support/scripted-chat-model.js';
 import { loadConfig } from '../config/index.js';
 import { KeyPoolRegistry, ModelFactory, ModelRegistry, ModelStackFactory, type ModelSettings } from '../llm/index.js';

@@ -143,7 +143,8 @@ export class AgentModelFactory {
 
   /** The agent's memory rules, with the server's defaults for omitted limits. */
   memoryRules({ memory, model }: Pick<AgentDefinition, 'model' | 'memory'>): MemoryRules {
-    const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = defaultContextTokens(this.namesOf({ model })) } = memory;
+    const fitting = () => defaultContextTokens(this.namesOf({ model }), this.config.models);
+    const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = fitting() } = memory;
     return { ...memory, maxMessages, maxContextTokens };
   }
 

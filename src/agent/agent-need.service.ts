@@ -4,6 +4,7 @@ import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
+import { SkillRegistry } from './skills/skill.registry.js';
 
 /** Checks that the configuration has the resources that an agent's definition requires. */
 @Injectable()
@@ -13,6 +14,7 @@ export class AgentNeedService {
     @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     @Inject(mcpConfig.KEY) private readonly mcp: McpClientConfig,
     private readonly servers: McpRegistry,
+    private readonly skills: SkillRegistry,
   ) {}
 
   /** @throws AppError `CONFIG_INVALID` when its model cannot be created */
@@ -23,6 +25,11 @@ export class AgentNeedService {
   /** Checks that an MCP server is declared, unless REST can add servers. @throws AppError `MCP_SERVER_NOT_FOUND` */
   assertServer(name: string): void {
     if (!this.mcp.isRestOpen) this.servers.get(name);
+  }
+
+  /** @throws AppError `AGENT_INVALID` for the name of a skill that does not exist */
+  assertSkill(name: string): void {
+    this.skills.assertKnown(name);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, toAppError } from '../errors/index.js';
 import { parseExactJson } from '../kernel/index.js';
-import type { ChatModel, Message } from '../llm/index.js';
+import { ChatApiModel, type ChatModel, type Message } from '../llm/index.js';
 import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
   addUsage,
@@ -29,6 +29,8 @@ import { AgentModelFactory, withDefaults, withOverrides } from './agent-model.fa
 import type { AgentRunInput } from './agent.types.js';
 import { OfferedTools } from './offered-tools.service.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
+import { READ_SKILL } from './skills/skill-tool.factory.js';
+import { withSkills } from './skills/offered-skill.mapper.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
 
@@ -74,13 +76,13 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     const input = parseExactJson(run.input) as AgentRunInput;
     const definition = withOverrides(this.definition(run), input);
-    const model = this.model(definition);
+    const model = this.model(definition, input);
     await publishMasked(context, input.masked);
     const past = await this.look(run, context, input, { definition, model });
     const outcome = LOOP_VERSIONS.includes(run.loopVersion)
       ? await this.reason(context, input, past, { definition, model, loopVersion: run.loopVersion })
       : await this.closeOutdated(run, context, input, definition.limits);
-    if (outcome.kind === 'waiting') return outcome;
+    if (outcome.kind !== 'ended') return outcome;
     const { finishReason, messages, facts } = outcome;
     const turn = { status: turnStatus(finishReason), messages, facts, model: model.name };
     const end = await this.tools.ending(run, context, outcome.stateful);
@@ -109,7 +111,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
       {
         agent: definition.name,
         rules: agentRules(definition),
-        instructions: definition.instructions,
+        instructions: withSkills(definition.instructions, definition.offeredSkills),
         history: past.messages,
         input: toQuestion(input),
         model: absent ? new UnavailableModel(definition.model, absent) : model,
@@ -117,6 +119,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         protocol: definition.protocol,
         // The loop answers a call to a removed tool with an error.
         tools: input.toolChoice === 'none' ? [] : allowed,
+        namedTools: namesIn(definition),
         deniedTools: denied,
         facts: mergeFacts(factsOfPlace(past.place), givenFacts(input)),
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
@@ -144,9 +147,11 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     });
   }
 
-  private model(definition: AgentDefinition): ChatModel {
+  private model(definition: AgentDefinition, { optionalParameters }: AgentRunInput): ChatModel {
     try {
-      return this.models.create(definition);
+      const model = this.models.create(definition);
+      // Only llm nodes of workflows have optional parameters: they use Chat Completions, whose parameters they have.
+      return optionalParameters === undefined ? model : new ChatApiModel(model);
     } catch (error) {
       return new UnavailableModel(definition.model, toAppError(error));
     }
@@ -188,6 +193,12 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     }
     return definition;
   }
+}
+
+/** The tools that the definition names, without patterns, and that for its skills. */
+function namesIn({ tools }: AgentDefinition): readonly string[] {
+  const named = tools === '*' ? [] : tools.filter((name) => !/[*!]/.test(name));
+  return [...named, READ_SKILL];
 }
 
 /** The user's own question is neither untrusted nor private. */

@@ -32,6 +32,8 @@ import { ResolvedModelFactory } from './resolved-model.factory.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
 import { OfferedTools, SubAgentTools } from './offered-tools.service.js';
 import { RunHistoryService } from './run-history.service.js';
+import { toOffered } from './skills/offered-skill.mapper.js';
+import { SkillRegistry } from './skills/skill.registry.js';
 import { UserErasureService } from './user-erasure.service.js';
 import { changedAgent, ENVIRONMENT, type DefaultAgentChanges } from './default-agent.factory.js';
 
@@ -49,6 +51,7 @@ export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgen
 
 const ERASURE = [COPY_PLACES_PROVIDER, ErasureRemainsService, UserErasureService];
 const DIRECT_CALLS = [DirectCallCheckService, DirectCallHandler, DirectCallService];
+const DEFINITIONS = [SkillRegistry, AgentSources, AgentNeedService, AgentCheckService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
 @Module({})
@@ -65,15 +68,13 @@ export class AgentModule {
       providers: [
         ...declaredProviders(declared),
         ...MODELS,
+        ...DEFINITIONS,
         AgentRequestService,
         AgentMemory,
         SubAgentTools,
         ChildRunFactory,
         OfferedTools,
         AgentHandler,
-        AgentSources,
-        AgentNeedService,
-        AgentCheckService,
         RunHistoryService,
         AgentService,
         AgentDecisionService,
@@ -88,6 +89,7 @@ export class AgentModule {
       exports: [
         thinking,
         AgentRegistry,
+        SkillRegistry,
         AgentSources,
         AgentCheckService,
         RunHistoryService,
@@ -115,8 +117,10 @@ function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents
         { agents, agentChanges }: DeclaredAgents,
         models: AgentModelFactory,
         resolved: ResolvedModelFactory,
-      ) => toRegistry(agents ? inCode(agents) : [ofEnvironment(agent, llm, agentChanges)], { models, resolved }),
-      inject: [agentConfig.KEY, llmConfig.KEY, DeclaredAgents, AgentModelFactory, ResolvedModelFactory],
+        skills: SkillRegistry,
+      ) =>
+        toRegistry(agents ? inCode(agents) : [ofEnvironment(agent, llm, agentChanges)], { models, resolved, skills }),
+      inject: [agentConfig.KEY, llmConfig.KEY, DeclaredAgents, AgentModelFactory, ResolvedModelFactory, SkillRegistry],
     },
     provided(DeclaredAgents, declared),
     {
@@ -130,6 +134,7 @@ function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents
 interface Resolvers {
   readonly models: AgentModelFactory;
   readonly resolved: ResolvedModelFactory;
+  readonly skills: SkillRegistry;
 }
 
 type DeclaredAgent = readonly [agent: AgentDefinitionInput, source: string];
@@ -145,16 +150,19 @@ function ofEnvironment(agent: AgentConfig, llm: LlmConfig, changes?: DefaultAgen
 function toRegistry(agents: readonly DeclaredAgent[], resolvers: Resolvers): AgentRegistry {
   const registry = new AgentRegistry((definition) => resolve(definition, resolvers));
   for (const [agent, source] of agents) registry.register(agent, source);
+  resolvers.skills.changes.add(() => registry.refresh());
   return registry;
 }
 
-/** Resolves the definition's model name, protocol and supported parameters. */
-function resolve(definition: AgentDefinition, { models, resolved }: Resolvers): AgentDefinition {
+/** Resolves the definition's model name, protocol, supported parameters and skills. */
+function resolve(definition: AgentDefinition, { models, resolved, skills }: Resolvers): AgentDefinition {
   const { model, protocol, name } = definition;
   const whole = resolved.create(model, `Agent "${name}"`);
+  const offered = skills.select(definition.skills).map(toOffered);
   return {
     ...definition,
     model: whole,
     protocol: protocol === 'auto' ? protocolFor(models.create({ model: whole }).capabilities) : protocol,
+    ...(offered.length > 0 && { offeredSkills: offered }),
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { AgentRegistry } from './agent.registry.js';
 
 const model = { provider: 'offline' };

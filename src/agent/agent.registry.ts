@@ -103,8 +103,16 @@ export class AgentRegistry {
   }
 
   /** Resolves a definition without registering it, for one question or a fork. @throws AppError as `register` */
-  define(input: AgentDefinitionInput): RegisteredAgent {
-    return this.complete(parse(input));
+  define(input: AgentDefinitionInput | AgentDefinition): RegisteredAgent {
+    // A resolved definition selects its skills anew.
+    const { offeredSkills: _offered, ...given } = input as AgentDefinition;
+    return this.complete(parse(given));
+  }
+
+  /** Resolves all definitions again at their next use, because the skills have changed. */
+  refresh(): void {
+    for (const [name, { declared }] of this.agents) this.agents.set(name, this.entryOf(declared));
+    this.changes.notify();
   }
 
   names(): readonly string[] {
@@ -141,10 +149,13 @@ export class AgentRegistry {
   }
 
   private set(declared: DeclaredAgent): void {
-    let agent: RegisteredAgent | undefined;
-    const complete = () => (agent ??= this.complete(declared.definition));
-    this.agents.set(declared.definition.name, { declared, complete });
+    this.agents.set(declared.definition.name, this.entryOf(declared));
     this.changes.notify();
+  }
+
+  private entryOf(declared: DeclaredAgent): Entry {
+    let agent: RegisteredAgent | undefined;
+    return { declared, complete: () => (agent ??= this.complete(declared.definition)) };
   }
 
   private complete(parsed: Parsed): RegisteredAgent {

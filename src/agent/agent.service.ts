@@ -5,6 +5,7 @@ import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   isTerminal,
+  queuedState,
   RunFollowService,
   RunService,
   START,
@@ -70,13 +71,18 @@ export class AgentService {
   ): Promise<RunAnswer> {
     const fold = new RunAnswerFold();
     let closedBy: string | null = null;
+    const held = Promise.withResolvers<never>();
+    // It may be rejected before the run is awaited.
+    held.promise.catch(() => undefined);
     const run = await this.runs.start(await this.toStart(principal, request), (item) => {
       fold.apply(item);
       onItem?.(item);
-      if (item.event.type === 'stream.closed') closedBy = item.event.code;
+      if (item.event.type !== 'stream.closed') return;
+      closedBy = item.event.code;
+      if (closedBy === 'STORAGE_UNAVAILABLE') held.reject(heldRun(item.event.run_id));
     });
     onStart?.(run);
-    const status = await run.done;
+    const status = await Promise.race([run.done, held.promise]);
     if (status === 'queued' && closedBy !== 'SESSION_BUSY') {
       throw new AppError(
         'SHUTTING_DOWN',
@@ -93,11 +99,10 @@ export class AgentService {
    * @throws AppError as `chat`, except `SESSION_BUSY`
    */
   async submit(principal: Principal, request: BackgroundRequest): Promise<Pick<RunHandle, 'id' | 'kind'>> {
-    const { priority, deadlineMs } = request;
+    const { priority } = request;
     return this.runs.submit({
       ...(await this.toStart(principal, request)),
       ...(priority !== undefined && { priority }),
-      ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
     });
   }
 
@@ -233,6 +238,7 @@ export class AgentService {
       isPublishedWhole: !isStreaming,
       isEarly: true,
       ...(request.idempotency && { idempotency: request.idempotency }),
+      ...limitsOf(request),
       ...(isNewSession
         ? { statements: [this.sessions.beginStatement(principal, sessionId)] }
         : this.sessions.joining(principal, sessionId)),
@@ -240,14 +246,20 @@ export class AgentService {
   }
 }
 
-function identityOf({
-  id,
-  sessionId,
-  agent,
-  status,
-  forkedFrom,
-  lineage,
-}: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from' | 'parent_run_id'> {
+function limitsOf({ deadlineMs, wait }: AgentRequest): Pick<StartRun, 'deadlineAt' | 'wait'> {
+  return {
+    ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
+    ...(wait && { wait: { ...wait, deadlineMs } }),
+  };
+}
+
+function identityOf(
+  run: RunRecord,
+): Pick<
+  RunAnswer,
+  'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from' | 'parent_run_id' | 'queued_reason' | 'next_attempt_at'
+> {
+  const { id, sessionId, agent, status, forkedFrom, lineage } = run;
   return {
     run_id: id,
     session_id: sessionId,
@@ -255,7 +267,17 @@ function identityOf({
     status,
     ...(forkedFrom !== null && { forked_from: forkedFrom }),
     ...(lineage && { parent_run_id: lineage.parentRunId }),
+    ...queuedState(run),
   };
+}
+
+/** The error of a chat whose run waits for the database: its process keeps the results and continues it. */
+function heldRun(runId: string): AppError {
+  return new AppError(
+    'STORAGE_UNAVAILABLE',
+    `The database is unavailable; run "${runId}" continues when it answers: follow it at GET /api/runs/${runId}.`,
+    { details: { run_id: runId, is_retryable: false } },
+  );
 }
 
 /** Models reject blank messages. */

@@ -1,6 +1,7 @@
 import type { ModelParameters, OwnBudget, ParameterName, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type {
   AnsweredBy,
+  ClientWait,
   DataFact,
   IdempotentRequest,
   MemoryState,
@@ -50,7 +51,7 @@ export interface AgentRunInput extends RequestOverrides {
   readonly historyOf?: string;
   /** Budgets of parent runs that also count its model calls. */
   readonly heldTo?: readonly OwnBudget[];
-  /** Parameters of the definition that no user set. */
+  /** Of an llm node only, which uses Chat Completions: parameters of the definition that no user set. */
   readonly optionalParameters?: readonly ParameterName[];
   /** Stored with the question. */
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -85,14 +86,16 @@ export interface AgentRequest {
   readonly isStreaming?: boolean;
   /** Repeated requests with the same key return the same run. */
   readonly idempotency?: IdempotentRequest;
+  /** Time to the run's deadline, in ms; the run then ends, whatever its status. */
+  readonly deadlineMs?: number;
+  /** Set if a client of an HTTP request waits: its wait for capacity is limited by `RUN_QUEUE_WAIT_MS` and the deadline. */
+  readonly wait?: Pick<ClientWait, 'signal'> | undefined;
 }
 
 /** An agent request that runs in the background. */
 export interface BackgroundRequest extends AgentRequest {
   /** 0 (default) to 9; among queued runs, the higher priority starts first. */
   readonly priority?: number;
-  /** Time to the run's deadline, in ms; the run then ends, whatever its status. */
-  readonly deadlineMs?: number;
 }
 
 /** One action of the agent's loop; wire form. */
@@ -180,6 +183,10 @@ export interface RunAnswer {
   readonly child_run_ids?: string[];
   /** The run that this one was forked from. */
   readonly forked_from?: string;
+  /** Reason for which an accepted run is queued again; only while its provider is unavailable. */
+  readonly queued_reason?: string;
+  /** Time of its next attempt, epoch ms. */
+  readonly next_attempt_at?: number;
   /** Open requests for a person; only while the run waits. */
   readonly waiting?: WaitingRequest[];
 }

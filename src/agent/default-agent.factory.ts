@@ -36,12 +36,15 @@ function defaultAgent(agent: AgentConfig, llm: LlmConfig): AgentDefinitionInput 
       parameters: llm.parameters,
     },
     protocol: llm.protocol,
+    skills: [...agent.skills],
     memory: agent.memory,
     limits: {
       maxIterations: agent.maxIterations,
       runTimeoutMs: agent.runTimeoutMs,
       maxResultBytes: agent.maxResultBytes,
       maxDepth: agent.maxDepth,
+      maxTools: agent.maxTools,
+      maxToolTokens: agent.maxToolTokens,
     },
   };
 }

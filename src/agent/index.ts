@@ -16,6 +16,8 @@ export { AgentModule } from './agent.module.js';
 export type { AgentModuleOptions } from './agent.module.js';
 export { AgentRegistry } from './agent.registry.js';
 export type { DeclaredAgent } from './agent.registry.js';
+export { SkillRegistry } from './skills/skill.registry.js';
+export type { Skill } from './skills/skill.registry.js';
 export { AgentSources } from './agent-sources.registry.js';
 export { BudgetRebuildService } from './budget-rebuild.service.js';
 export { ENVIRONMENT } from './default-agent.factory.js';

@@ -6,6 +6,8 @@ import { type StatesEnd, ToolStateAdminService, ToolStates } from '../tool-state
 import { type Tool, type ToolAnnouncement, ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentRegistry } from './agent.registry.js';
+import { skillTool } from './skills/skill-tool.factory.js';
+import { SkillRegistry } from './skills/skill.registry.js';
 import { askTool, transferTool } from './sub-agent/sub-agent-tool.factory.js';
 
 type Selected = Pick<AgentDefinition, 'tools' | 'mcpServers'>;
@@ -25,7 +27,7 @@ export function selectionOf({ tools, mcpServers }: Selected): readonly string[] 
   return selection;
 }
 
-/** All tools of an agent: registered tools, and the agents that it may ask or hand over to. */
+/** All tools of an agent: registered tools, the agents that it may ask or hand over to, and the reader of its skills. */
 @Injectable()
 export class SubAgentTools {
   /** Returns the same array while the registry returns the same one, so that consumers can cache by identity. */
@@ -34,34 +36,41 @@ export class SubAgentTools {
   constructor(
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
+    private readonly skills: SkillRegistry,
   ) {
     // Tool descriptions contain agent descriptions.
     agents.changes.add(() => (this.lists = new WeakMap()));
   }
 
-  /** The agent's available tools; a registered tool takes precedence over an agent tool of the same name. */
+  /** The agent's available tools; a registered tool takes precedence over another one of the same name. */
   of(definition: AgentDefinition): readonly Tool[] {
-    const { subAgents, handoffs } = definition;
+    const { subAgents, handoffs, offeredSkills = [] } = definition;
     const own = this.tools.available(selectionOf(definition));
-    if (subAgents.length + handoffs.length === 0) return own;
+    if (subAgents.length + handoffs.length + offeredSkills.length === 0) return own;
     const lists = this.lists.get(own) ?? new Map<string, readonly Tool[]>();
     this.lists.set(own, lists);
-    const key = JSON.stringify([subAgents, handoffs]);
+    const skills = offeredSkills.map(({ name }) => name);
+    const key = JSON.stringify([subAgents, handoffs, skills]);
     let all = lists.get(key);
     if (!all) {
-      all = [...own, ...this.agentsOf(own, subAgents, handoffs)];
+      const names = new Set(own.map((tool) => tool.definition.name));
+      const more = [...this.agentsOf(subAgents, handoffs), ...this.skillsOf(skills)];
+      all = [...own, ...more.filter((tool) => !names.has(tool.definition.name))];
       lists.set(key, all);
     }
     return all;
   }
 
-  private agentsOf(own: readonly Tool[], subAgents: readonly string[], handoffs: readonly string[]): readonly Tool[] {
+  private agentsOf(subAgents: readonly string[], handoffs: readonly string[]): readonly Tool[] {
     const known = new Map(this.agents.list().map((agent) => [agent.name, agent]));
-    const names = new Set(own.map(({ definition }) => definition.name));
     return [
       ...subAgents.flatMap((name) => known.get(name) ?? []).map((agent) => askTool(agent)),
       ...handoffs.flatMap((name) => known.get(name) ?? []).map((agent) => transferTool(agent)),
-    ].filter(({ definition }) => !names.has(definition.name));
+    ];
+  }
+
+  private skillsOf(names: readonly string[]): readonly Tool[] {
+    return names.length === 0 ? [] : [skillTool(this.skills, names)];
   }
 }
 

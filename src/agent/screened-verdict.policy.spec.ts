@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { RunRecord, Verdict } from '../run/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import { screenVerdict } from './screened-verdict.policy.js';

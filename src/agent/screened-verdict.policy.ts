@@ -26,6 +26,7 @@ export function screenVerdict(policies: SecurityPolicies, run: RunRecord, verdic
     case 'settle':
       return settled(filter('results'), verdict);
     case 'approve':
+    case 'release':
     case 'expire':
     case 'join':
       return { verdict };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { RunItem, type RunEvent } from '../run/index.js';
 import { StreamRestartedError, textOf, type TextStreamOptions } from './text-stream.mapper.js';
@@ -26,8 +26,8 @@ const end = (result: string, finish_reason: 'stop' | 'iteration_limit' | 'length
   model: 'm',
 });
 
-async function* itemsOf(events: readonly RunEvent[], first = 1): AsyncGenerator<RunItem, void> {
-  let n = first;
+async function* itemsOf(events: readonly RunEvent[]): AsyncGenerator<RunItem, void> {
+  let n = 1;
   for (const event of events) {
     const isLive = event.type === 'message.delta' || event.type === 'step.restarted' || event.type === 'stream.closed';
     yield new RunItem(isLive ? null : n++, 0, event);
@@ -40,12 +40,9 @@ interface Read {
 }
 
 async function read(events: readonly RunEvent[], options: Partial<TextStreamOptions> = {}): Promise<Read> {
-  const follow = (): never => {
-    throw new Error('The run is followed once.');
-  };
   const pieces: string[] = [];
   try {
-    const stream = textOf(itemsOf(events), { runId: RUN, delivery: 'live', follow, ...options });
+    const stream = textOf(itemsOf(events), { runId: RUN, delivery: 'live', ...options });
     for await (const piece of stream) pieces.push(piece);
     return { pieces };
   } catch (error) {
@@ -152,22 +149,10 @@ describe('the text of a run', () => {
   });
 });
 
-describe('a slow reader of the text', () => {
+describe('a text whose run cannot be followed further', () => {
   const closed = (code: string): RunEvent => ({ type: 'stream.closed', run_id: RUN, code });
 
-  it('continues at its position after the last journaled event', async () => {
-    const followed: number[] = [];
-    const follow = (n: number) => {
-      followed.push(n);
-      const rest = [restart('one two'), delta(' three'), message('one two three'), end('one two three')];
-      return itemsOf(followed.length === 1 ? [restart('one t'), closed('SLOW_READER')] : rest, n + 1);
-    };
-    const events = [message('', 'look'), delta('one'), closed('SLOW_READER')];
-    const { pieces, error } = await read(events, { follow });
-    expect([pieces, error, followed]).toEqual([['one', ' t', 'wo', ' three'], undefined, [1, 1]]);
-  });
-
-  it('fails with the reason when the stream of the run is closed for good', async () => {
+  it('fails with the reason', async () => {
     const { pieces, error } = await read([delta('one'), closed('SHUTTING_DOWN')]);
     expect([pieces, error]).toMatchObject([['one'], { code: 'SHUTTING_DOWN', details: { run_id: RUN } }]);
   });

@@ -35,8 +35,6 @@ export interface TextStreamOptions {
   readonly delivery: 'live' | 'replies' | 'answer';
   /** Called with the value of a structured answer before its text is delivered; rejects when the answer is invalid. */
   readonly accept?: (output: unknown) => Promise<unknown>;
-  /** Follows the run again, from after the journaled event `n`; called when the reader was too slow. */
-  readonly follow: (n: number) => AsyncIterable<RunItem>;
 }
 
 /**
@@ -54,7 +52,7 @@ export async function* textOf(
 ): AsyncGenerator<string, RunFinishReason | null> {
   const text = new RunText(options);
   let reason: RunFinishReason | null = null;
-  for await (const event of eventsOf(items, options.follow)) {
+  for await (const { event } of items) {
     assertContinues(event);
     if (event.type === 'run.completed') {
       reason = event.finish_reason;
@@ -64,23 +62,6 @@ export async function* textOf(
     if (piece !== '') yield piece;
   }
   return reason;
-}
-
-/** The run's events; follows the run again if the reader was too slow. */
-async function* eventsOf(
-  items: AsyncIterable<RunItem>,
-  follow: TextStreamOptions['follow'],
-): AsyncGenerator<RunEvent, void> {
-  let last = 0;
-  for (let next: AsyncIterable<RunItem> | null = items; next;) {
-    const source: AsyncIterable<RunItem> = next;
-    next = null;
-    for await (const { n, event } of source) {
-      last = n ?? last;
-      if (event.type === 'stream.closed' && event.code === 'SLOW_READER') next = follow(last);
-      else yield event;
-    }
-  }
 }
 
 /** Compares the text of a run, which may start again, with its delivered text. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { withLongCalls } from '../persistence/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { RunEraseStore } from '../run/index.js';
@@ -42,7 +43,11 @@ export class UserErasureService {
    *   anything is deleted; `SESSION_BUSY` with the number of sessions that runs of others still hold, after the rest is
    *   deleted
    */
-  async erase(principal: Principal, userId: string): Promise<Erasure> {
+  erase(principal: Principal, userId: string): Promise<Erasure> {
+    return withLongCalls(() => this.eraseAll(principal, userId));
+  }
+
+  private async eraseAll(principal: Principal, userId: string): Promise<Erasure> {
     const { tenant } = principal;
     const { ended, open } = await this.runs.ofPrincipal(tenant, userId);
     if (open.length > 0) {

@@ -18,7 +18,7 @@ interface AgentPlace {
 /** Converts a definition to its public form, without the instructions. */
 function toAgentView(definition: AgentDefinition, { isDefault, tools, memory: past }: AgentPlace): AgentDto {
   const { name, description, model, protocol, subAgents, handoffs, responseFormat, memory, limits } = definition;
-  const { mcpServers, budgets, guardrails, approvals } = definition;
+  const { mcpServers, budgets, guardrails, approvals, offeredSkills = [] } = definition;
   return {
     name,
     description,
@@ -29,6 +29,7 @@ function toAgentView(definition: AgentDefinition, { isDefault, tools, memory: pa
     mcp_servers: mcpServers.map((server) => ({ ...server })),
     sub_agents: [...subAgents],
     handoffs: [...handoffs],
+    skills: offeredSkills.map((skill) => skill.name),
     ...(responseFormat && { response_format: responseFormat === 'json' ? 'json' : responseFormat.schema }),
     memory: {
       enabled: memory.enabled,
@@ -41,6 +42,8 @@ function toAgentView(definition: AgentDefinition, { isDefault, tools, memory: pa
       run_timeout_ms: limits.runTimeoutMs,
       max_result_bytes: limits.maxResultBytes,
       max_depth: limits.maxDepth,
+      max_tools: limits.maxTools,
+      max_tool_tokens: limits.maxToolTokens,
     },
     ...(budgets && { budgets: toBudgets(budgets) }),
     ...(guardrails && { guardrails }),

@@ -24,6 +24,10 @@ export class AgentLimitsDto {
   max_result_bytes!: number;
   /** Maximum depth of nested runs, where the agent's tools are agents. */
   max_depth!: number;
+  /** Maximum number of tools that its model gets from the start; of more tools, some are deferred. */
+  max_tools!: number;
+  /** The same for the tokens of their names, descriptions and schemas. */
+  max_tool_tokens!: number;
 }
 
 /** A declared MCP server, and whether its tools are enabled for the agent. */
@@ -67,6 +71,8 @@ export class AgentDto {
   sub_agents!: string[];
   /** Agents that it can hand the conversation over to. */
   handoffs!: string[];
+  /** Skills that its model can read. */
+  skills!: string[];
   /** JSON Schema of its answers, or `json` for any object; absent if its answers have no format. */
   response_format?: unknown;
   memory!: AgentMemoryDto;

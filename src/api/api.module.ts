@@ -24,6 +24,7 @@ import { RunJournalController } from './run-journal.controller.js';
 import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
 import { SessionController } from './session.controller.js';
+import { SkillController } from './skill.controller.js';
 import { ToolCallController } from './tool-call.controller.js';
 import { ToolStateController } from './tool-state.controller.js';
 import { ToolController } from './tool.controller.js';
@@ -46,6 +47,7 @@ export const REST_ROUTES = {
     ApprovalController,
     ErasureController,
     SessionController,
+    SkillController,
     ToolController,
     ToolCallController,
     ToolStateController,

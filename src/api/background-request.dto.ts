@@ -1,11 +1,7 @@
-import { DAY_MS } from '../kernel/index.js';
 import { IsInt, Max, Min } from 'class-validator';
 import { MAX_PRIORITY } from '../run/index.js';
 import { AgentRequestDto } from './chat-request.dto.js';
 import { Omittable } from './omittable.decorator.js';
-
-/** Maximum deadline: 30 days, in ms. */
-export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
 
 /** A request to an agent that runs in the background. */
 export class BackgroundRequestDto extends AgentRequestDto {
@@ -15,11 +11,4 @@ export class BackgroundRequestDto extends AgentRequestDto {
   @Min(0)
   @Max(MAX_PRIORITY)
   priority?: number = 0;
-
-  /** Deadline in ms from now. The run ends at the deadline in any status. */
-  @Omittable()
-  @IsInt()
-  @Min(1)
-  @Max(LONGEST_DEADLINE_MS)
-  deadlineMs?: number;
 }

@@ -8,9 +8,11 @@ import {
   IsObject,
   IsString,
   Matches,
+  Max,
   Min,
   ValidateNested,
 } from 'class-validator';
+import { DAY_MS } from '../kernel/index.js';
 import type { ResponseFormat, ToolChoice } from '../llm/index.js';
 import { GivenImageDto } from './given-image.dto.js';
 import { IsId } from './is-id.decorator.js';
@@ -18,6 +20,9 @@ import { IsToolChoice } from './is-tool-choice.decorator.js';
 import { ModelParametersDto } from './model-parameters.dto.js';
 import { Omittable } from './omittable.decorator.js';
 import { RawJson } from './raw-json.decorator.js';
+
+/** Maximum deadline: 30 days, in ms. */
+export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
 
 /** Fields of every request to an agent, synchronous or in the background. */
 export class AgentRequestDto {
@@ -94,6 +99,13 @@ export class AgentRequestDto {
   @ValidateNested({ each: true })
   @Type(() => GivenImageDto)
   images?: GivenImageDto[];
+
+  /** Deadline in ms from now. The run ends at the deadline in any status. */
+  @Omittable()
+  @IsInt()
+  @Min(1)
+  @Max(LONGEST_DEADLINE_MS)
+  deadlineMs?: number;
 }
 
 /** A chat request to an agent. */

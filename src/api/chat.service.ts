@@ -6,7 +6,7 @@ import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
 import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
-import { disconnectSignal } from './disconnect.factory.js';
+import { clientWait, disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
 import { markReplay, parseIdempotencyKey } from './idempotency.parser.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
@@ -84,7 +84,8 @@ export class ChatService {
     key: string | undefined,
     reply: FastifyReply,
   ): Promise<ChatAnswerDto> {
-    const answer = await this.agents.chat(principal, toAgentRequest(body, 'chat', key), (run) => {
+    const request = { ...toAgentRequest(body, 'chat', key), wait: clientWait(reply, key) };
+    const answer = await this.agents.chat(principal, request, (run) => {
       markReplay(reply, run);
       this.watch(principal, body, reply, run.id);
     });
@@ -99,7 +100,11 @@ export class ChatService {
     reply: FastifyReply,
   ): Promise<void> {
     const signal = disconnectSignal(reply);
-    const run = await this.agents.stream(principal, toAgentRequest(body, 'stream', key), signal);
+    const request = {
+      ...toAgentRequest(body, 'stream', key),
+      wait: { signal: key === undefined ? signal : undefined },
+    };
+    const run = await this.agents.stream(principal, request, signal);
     this.watch(principal, body, reply, run.id);
     markReplay(reply, run);
     reply.header('x-run-id', run.id);

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { ClientWait } from '../run/index.js';
 
 /**
  * Creates a signal that aborts when the client disconnects before its response is complete, or has disconnected
@@ -12,4 +13,12 @@ export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   if (raw.destroyed) onClose();
   else raw.once('close', onClose);
   return controller.signal;
+}
+
+/**
+ * The wait of a client for capacity. It ends when the client leaves, unless the client can repeat the request by its key.
+ * @param key the `Idempotency-Key`
+ */
+export function clientWait(reply: FastifyReply, key: string | undefined): Pick<ClientWait, 'signal'> {
+  return key === undefined ? { signal: disconnectSignal(reply) } : {};
 }

@@ -3,10 +3,13 @@ import type { FastifyReply } from 'fastify';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Log } from '../errors/index.js';
-import type { RunItem } from '../run/index.js';
+import { RunItem } from '../run/index.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 
-/** A client that reads no pending data for this time is disconnected, in ms. It can resume from its last event id. */
+/**
+ * A client that reads none of the pending data for this time gets a last event, `stream.closed`, and is disconnected if it
+ * does not read that in the same time, in ms. It can resume from its last event id.
+ */
 const STALLED_MS = 30_000;
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -34,17 +37,17 @@ export class EventStreamService {
     reply.hijack();
     const { raw } = reply;
     raw.on('error', () => undefined);
-    raw.setTimeout(STALLED_MS, () => {
-      if (raw.writableLength > 0) raw.destroy();
-    });
+    const stalled = whenStalled(raw);
+    const ends = AbortSignal.any([signal, stalled]);
     raw.writeHead(200, { ...headersOf(reply), ...HEAD });
     raw.flushHeaders();
     const stopHeartbeats = this.heartbeats.add(raw);
     try {
       for await (const item of items) {
-        if (!raw.write(toEvent(item))) await drained(raw, signal);
-        if (signal.aborted) break;
+        if (!raw.write(toEvent(item))) await drained(raw, ends);
+        if (ends.aborted) break;
       }
+      if (stalled.aborted) raw.write(toEvent(slowReader(run_id)));
     } catch (error) {
       this.logger.error({ err: error, run_id }, 'Event stream failed');
     } finally {
@@ -52,6 +55,22 @@ export class EventStreamService {
       raw.end();
     }
   }
+}
+
+/** A signal that aborts when the client makes no progress. Node restarts the time when the socket has sent some bytes. */
+function whenStalled(raw: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  raw.setTimeout(STALLED_MS, () => {
+    if (raw.writableLength === 0) return;
+    if (controller.signal.aborted) return void raw.destroy();
+    controller.abort();
+    raw.setTimeout(STALLED_MS);
+  });
+  return controller.signal;
+}
+
+function slowReader(run_id: string): RunItem {
+  return new RunItem(null, Date.now(), { type: 'stream.closed', run_id, code: 'SLOW_READER' });
 }
 
 /** An event in its wire format. Its id is the position to resume from. */
@@ -63,7 +82,7 @@ async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> 
   try {
     await once(raw, 'drain', { signal });
   } catch {
-    // The client is gone; the loop in `send` sees the aborted signal.
+    // The client is gone or stalled; the loop in `send` sees the aborted signal.
   }
 }
 

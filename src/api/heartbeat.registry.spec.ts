@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PassThrough } from 'node:stream';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 /** A stream with small buffers, so that a read shows each write. */
 function openStream(): PassThrough {
@@ -17,13 +17,13 @@ describe('HeartbeatRegistry', () => {
     const stop = heartbeats.add(stream);
     const beats: number[] = [];
     for (let second = 1; second <= 45; second++) {
-      jest.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_000);
       if (stream.read() !== null) beats.push(second);
     }
     expect(beats).toEqual([15, 30, 45]);
     stop();
     stop();
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('shares one timer among many streams and spreads their heartbeats', () => {
@@ -32,13 +32,13 @@ describe('HeartbeatRegistry', () => {
     for (let second = 0; second < 15; second++) {
       for (let i = 0; i < 10; i++) streams.push(openStream());
       for (const stream of streams.slice(-10)) heartbeats.add(stream);
-      jest.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_000);
     }
-    expect(jest.getTimerCount()).toBe(1);
+    expect(vi.getTimerCount()).toBe(1);
     const beaten = () => streams.filter((stream) => stream.read() !== null).length;
     beaten();
     for (let second = 0; second < 15; second++) {
-      jest.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_000);
       expect(beaten()).toBe(10);
     }
   });
@@ -51,7 +51,7 @@ describe('HeartbeatRegistry', () => {
     heartbeats.add(stream);
     const before = stream.writableLength;
     expect(before).toBeGreaterThan(0);
-    jest.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(60_000);
     expect(stream.writableLength).toBe(before);
   });
 });

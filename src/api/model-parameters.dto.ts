@@ -1,9 +1,21 @@
-import { ArrayMaxSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+} from 'class-validator';
+import { EFFORTS } from '../config/index.js';
 import { Omittable } from './omittable.decorator.js';
 
 /**
- * Sampling parameters; omitted ones are the agent's. An unsupported parameter is rejected, or dropped with a warning in
- * the log.
+ * Sampling parameters and reasoning effort; omitted ones are the agent's. An unsupported parameter is rejected, or dropped
+ * with a warning in the log.
  */
 export class ModelParametersDto {
   @Omittable()
@@ -53,4 +65,9 @@ export class ModelParametersDto {
   @Min(-2147483648)
   @Max(2_147_483_647)
   seed?: number;
+
+  /** Reasoning effort, mapped to the nearest level of the model; 400 for a model without effort. */
+  @Omittable()
+  @IsIn(EFFORTS)
+  effort?: (typeof EFFORTS)[number];
 }

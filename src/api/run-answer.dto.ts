@@ -19,6 +19,8 @@ export class RunUsageDto {
   total_tokens!: number;
   /** Prompt tokens that the provider read from its cache, if it reports them. */
   cached_tokens?: number;
+  /** Prompt tokens that the provider wrote to its cache, if it reports them. */
+  cache_write_tokens?: number;
   /** Completion tokens used for reasoning, if the provider reports them. */
   reasoning_tokens?: number;
   /** Cost of the calls whose model has a price, in the unit of `LLM_PRICES`, to a billionth. */
@@ -171,9 +173,9 @@ export class WaitFactDto implements WaitFact {
 export class WaitingRequestDto implements WaitingRequest {
   /** Unique in the run. */
   id!: string;
-  /** `approval` (answer with approve or deny), `input`, `outcome_unknown` (answer with settle), or `child` (decide in that run). */
+  /** `approval` (answer with approve or deny), `input`, `outcome_unknown` (answer with settle), `child` (decide in that run), or `restored` (release the run). */
   kind!: WaitingRequest['kind'];
-  /** The waiting step, such as `tool:1:2`. */
+  /** The waiting step, such as `tool:1:2`; empty with the kind `restored`, as are the call and the tool. */
   step!: string;
   call_id!: string;
   tool!: string;
@@ -270,4 +272,8 @@ export class RunAnswerDto extends RunResultDto {
   child_run_ids?: string[];
   /** The original run of a fork. */
   forked_from?: string;
+  /** Why an accepted run is queued again: its provider is unavailable, with the code of the error. */
+  queued_reason?: string;
+  /** Time of its next attempt, epoch ms. */
+  next_attempt_at?: number;
 }

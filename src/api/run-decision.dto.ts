@@ -84,3 +84,9 @@ export class SettleDto {
   @MaxLength(MAX_TEXT_LENGTH)
   error?: string;
 }
+
+/** The released runs. */
+export class ReleasedRunsDto {
+  /** Their ids, the oldest first. */
+  run_ids!: string[];
+}

@@ -31,7 +31,7 @@ export class ForkModelDto {
   @Matches(/^[^\p{Cc}\p{Cs}]{1,256}$/u, { message: 'name must be 1 to 256 characters without control characters' })
   name?: string;
 
-  /** `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed`. */
+  /** `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed`, `effort`. */
   @Omittable()
   @IsObject()
   @RawJson()

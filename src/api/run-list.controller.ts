@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import type { ListedRun, RunFilter, RunPage, RunStatus } from '../run/index.js';
+import { queuedState, type ListedRun, type RunFilter, type RunPage, type RunStatus } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';
 import { type ListedRunDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
@@ -34,6 +34,8 @@ function toListedRun(run: ListedRun): ListedRunDto {
     pruned_at: run.prunedAt,
     finish_reason: run.summary?.finish_reason ?? null,
     usage: run.summary?.usage ?? null,
+    ...queuedState(run),
+    ...(run.isDamaged && { is_damaged: run.isDamaged }),
   };
 }
 

@@ -57,6 +57,12 @@ export class ListedRunDto {
   finish_reason!: string | null;
   /** `null` for an unfinished run. */
   usage!: RunUsageDto | null;
+  /** Why an accepted run is queued again: its provider is unavailable, with the code of the error. */
+  queued_reason?: string;
+  /** Time of its next attempt. */
+  next_attempt_at?: number;
+  /** Present if the stored end of the run is damaged: its reason and usage are unknown. */
+  is_damaged?: true;
 }
 
 /** A page of runs, newest first. */

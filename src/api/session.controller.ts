@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
+import { RunAdmissionService } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionAdminService, SessionService } from '../session/index.js';
 import { parseIdempotencyKey } from './idempotency.parser.js';
@@ -26,6 +27,7 @@ export class SessionController {
     private readonly sessions: SessionService,
     private readonly sessionAdmin: SessionAdminService,
     private readonly creations: IdempotentCreationService,
+    private readonly admission: RunAdmissionService,
     private readonly access: AccessLogService,
   ) {}
 
@@ -39,7 +41,10 @@ export class SessionController {
     @Headers('idempotency-key') key?: string,
   ): Promise<SessionDto> {
     const session = await this.creations.run(principal, parseIdempotencyKey(key, 'sessions', body), reply, {
-      create: (id) => this.sessionAdmin.create(principal, { id: body.id ?? id, metadata: body.metadata ?? {} }),
+      create: (id) =>
+        this.admission.admit(() =>
+          this.sessionAdmin.create(principal, { id: body.id ?? id, metadata: body.metadata ?? {} }),
+        ),
       find: (id) => this.sessions.get(principal, body.id ?? id),
     });
     return toSessionView(session);
@@ -71,7 +76,10 @@ export class SessionController {
     // Without an id the session keeps that of its export.
     const importedId = id ?? String((body.session['session'] as { id?: unknown } | undefined)?.id);
     const session = await this.creations.run(principal, parseIdempotencyKey(key, 'sessions/import', body), reply, {
-      create: () => this.sessionAdmin.import(principal, body.session, id, { isTrusted, at: 'session.' }),
+      create: () =>
+        this.admission.admit(() =>
+          this.sessionAdmin.import(principal, body.session, id, { isTrusted, at: 'session.' }),
+        ),
       find: () => this.sessions.get(principal, importedId),
     });
     this.access.record(principal, 'import', 'session', session.id);

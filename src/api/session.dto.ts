@@ -86,6 +86,8 @@ export class SessionDto {
   updated_at!: number;
   /** The session of the calling agent, if an agent uses this session to call another agent; else `null`. */
   parent_session_id!: string | null;
+  /** Set in lists if the stored row is damaged; the metadata is then empty. */
+  is_damaged?: true;
 }
 
 /** A page of sessions. */

@@ -14,6 +14,7 @@ export function toSessionView(session: SessionRecord): SessionDto {
     created_at: session.createdAt,
     updated_at: session.updatedAt,
     parent_session_id: session.parentId,
+    ...(session.isDamaged && { is_damaged: session.isDamaged }),
   };
 }
 

@@ -4,6 +4,7 @@ import { type DirectCallRequest, DirectCallService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { clientWait } from './disconnect.factory.js';
 import { markReplay, parseIdempotencyKey } from './idempotency.parser.js';
 import { NamePipe } from './name.pipe.js';
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
@@ -46,7 +47,10 @@ export class ToolCallController {
       markReplay(reply, run);
       reply.header('location', `/api/runs/${run.id}`);
     };
-    const answer = await this.calls.call(principal, name, toDirectCall(name, body, key), { onStart });
+    const answer = await this.calls.call(principal, name, toDirectCall(name, body, key), {
+      onStart,
+      wait: clientWait(reply, key),
+    });
     const isOpen = answer.status === 'waiting' || answer.status === 'queued';
     reply.status(isOpen ? 202 : 200);
     return answer;

@@ -1,7 +1,7 @@
 import { IsInt, IsObject, Max, Min } from 'class-validator';
 import { IsId } from './is-id.decorator.js';
 import { RawJson } from './raw-json.decorator.js';
-import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
+import { LONGEST_DEADLINE_MS } from './chat-request.dto.js';
 import { Omittable } from './omittable.decorator.js';
 import { RunFileDto, ToldImageDto, WaitingRequestDto } from './run-answer.dto.js';
 import type { RunStatus } from '../run/index.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { TimestampTool } from './builtin.tool.js';
 import { Clock } from './clock.js';
 import { toIsoInZone } from './timestamp.mapper.js';

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MemoryCache } from './memory-cache.js';
 
 const MINUTE_MS = 60_000;
 
 describe('MemoryCache', () => {
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   it.each([
     ['the wall clock', Date],
@@ -16,7 +16,7 @@ describe('MemoryCache', () => {
     // Read first: the library must not remember the time of this read.
     expect([await cache.get('default'), await cache.get('short')]).toEqual(['a', 'b']);
     const start = clock.now();
-    const now = jest.spyOn(clock, 'now').mockReturnValue(start + MINUTE_MS + 1);
+    const now = vi.spyOn(clock, 'now').mockReturnValue(start + MINUTE_MS + 1);
     expect([await cache.get('default'), await cache.get('short')]).toEqual(['a', null]);
     now.mockReturnValue(start + 2 * MINUTE_MS + 1);
     expect([await cache.get('default'), await cache.get('short')]).toEqual([null, null]);

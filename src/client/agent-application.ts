@@ -1,5 +1,7 @@
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { type AgentLog, AppError } from '../errors/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { Database } from '../persistence/index.js';
 import type { RunService } from '../run/index.js';
 import { AGENT_SERVICES, type AgentServices } from './agent-services.js';
 
@@ -31,9 +33,27 @@ export class AgentApplication {
     this.log.replace(logger);
   }
 
-  /** Every call returns the same promise. */
+  /** Every call returns the same promise. @throws AppError `SHUTTING_DOWN` when the close takes too long */
   close(): Promise<void> {
-    this.closing ??= this.context.close().finally(() => this.log.close());
+    this.closing ??= this.closeInTime().finally(() => this.log.close());
     return this.closing;
+  }
+
+  private async closeInTime(): Promise<void> {
+    const { stopLimitMs: limitMs } = this.context.get<DatabaseConfig>(databaseConfig.KEY, { strict: false });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(this.tooLate(limitMs)), limitMs).unref();
+    });
+    await Promise.race([this.context.close(), late]).finally(() => clearTimeout(timer));
+  }
+
+  private tooLate(limitMs: number): AppError {
+    const outage = this.context.get(Database, { strict: false }).outage;
+    const cause = outage === null ? 'open connections or running work' : `the database (${outage})`;
+    return new AppError(
+      'SHUTTING_DOWN',
+      `The agent did not close within ${limitMs} ms; it waits for ${cause}. Unfinished runs resume at the next start.`,
+    );
   }
 }

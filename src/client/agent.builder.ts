@@ -98,6 +98,11 @@ export class AgentBuilder {
     return this.with({ approvals: [...(this.options.approvals ?? []), ...approvals] });
   }
 
+  /** Adds names of skills; `*` matches any characters. @param skillsDir the folder of the skills */
+  withSkills(skillsDir: Given<'skillsDir'>, ...skills: Given<'skills'>): AgentBuilder {
+    return this.with({ skillsDir, ...(skills.length > 0 && { skills }) });
+  }
+
   withSecurityPolicy(securityPolicy: Given<'securityPolicy'>): AgentBuilder {
     return this.with({ securityPolicy });
   }

@@ -96,13 +96,12 @@ export class Agent extends AgentEvents {
    * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` if a person must decide
    */
   chatStream(message: ChatMessage, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
-    const format = options.responseFormat ?? this.behaviour.responseFormat;
     return openChatStream(
       () => this.services.agents,
       this.application.runs,
       this.principal,
       toRequest(message, options, this.sessionId, STREAM_OPTIONS),
-      format,
+      options.responseFormat ?? this.behaviour.responseFormat,
     );
   }
 
@@ -117,27 +116,28 @@ export class Agent extends AgentEvents {
   }
 
   /** Approves pending calls of a run, and waits for the outcome. @throws AppError as `chat`; `RUN_NOT_WAITING` */
-  async approve(runId: string, approval: Approval = {}): Promise<ChatReply> {
-    await this.services.decisions.approve(this.principal, runId, approval);
-    return this.outcome(runId);
+  approve(runId: string, approval: Approval = {}): Promise<ChatReply> {
+    return this.services.decisions.approve(this.principal, runId, approval).then(() => this.outcome(runId));
   }
 
   /** Denies pending calls or pending questions of tools, and waits for the outcome. @throws AppError as `approve` */
-  async deny(runId: string, denial: Denial = {}): Promise<ChatReply> {
-    await this.services.decisions.deny(this.principal, runId, denial);
-    return this.outcome(runId);
+  deny(runId: string, denial: Denial = {}): Promise<ChatReply> {
+    return this.services.decisions.deny(this.principal, runId, denial).then(() => this.outcome(runId));
   }
 
   /** Answers the question of a tool, and waits for the outcome. @throws AppError as `approve` */
-  async input(runId: string, answer: Input): Promise<ChatReply> {
-    await this.services.decisions.input(this.principal, runId, answer);
-    return this.outcome(runId);
+  input(runId: string, answer: Input): Promise<ChatReply> {
+    return this.services.decisions.input(this.principal, runId, answer).then(() => this.outcome(runId));
   }
 
-  /** Settles a call whose outcome is unknown after a crash, and waits for the outcome of the run. @throws AppError as `approve` */
-  async settle(runId: string, settlement: Settlement): Promise<ChatReply> {
-    await this.services.decisions.settle(this.principal, runId, settlement);
-    return this.outcome(runId);
+  /** Settles a call whose outcome is unknown after a crash, and waits for the outcome. @throws AppError as `approve` */
+  settle(runId: string, settlement: Settlement): Promise<ChatReply> {
+    return this.services.decisions.settle(this.principal, runId, settlement).then(() => this.outcome(runId));
+  }
+
+  /** Releases a run that waits in a copied or restored database, and waits for the outcome. @throws AppError as `approve` */
+  release(runId: string): Promise<ChatReply> {
+    return this.services.decisions.release(this.principal, runId).then(() => this.outcome(runId));
   }
 
   /**

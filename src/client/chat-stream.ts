@@ -30,7 +30,6 @@ export function openChatStream(
       runId: run.id,
       delivery: run.isStructured ? 'answer' : replies,
       accept: (output) => asSchemaOutput(format, output),
-      follow: (n) => service.follow(run.id, n, leaving.signal),
     });
     // Text alone cannot show that it is not the answer.
     if (reason === 'iteration_limit') throw new IterationLimitError(toReply(await service.outcome(principal, run.id)));

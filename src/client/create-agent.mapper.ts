@@ -18,6 +18,7 @@ const AGENT_FIELDS = [
   'budgets',
   'guardrails',
   'approvals',
+  'skills',
 ] as const;
 /** Options of its module. */
 const MODULE_FIELDS = [
@@ -26,6 +27,7 @@ const MODULE_FIELDS = [
   'restTools',
   'mcpServers',
   'workflows',
+  'skillsDir',
   'modelFactories',
   'chatModel',
   'securityPolicy',

@@ -72,6 +72,10 @@ export interface CreateAgentOptions {
   readonly guardrails?: AgentDefinitionInput['guardrails'];
   /** Names of tools whose calls all need approval; `*` matches any characters. */
   readonly approvals?: AgentDefinitionInput['approvals'];
+  /** Names of its skills, of those in `skillsDir`; `*` matches any characters. Default: all. */
+  readonly skills?: AgentDefinitionInput['skills'];
+  /** Folder of skills, `false` for none; by default `SKILLS_DIR`, or else with `files` `config/skills`. */
+  readonly skillsDir?: JackdawOptions['skillsDir'];
   /** Format of its answers: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
   readonly responseFormat?: GivenFormat;
   /**

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors/index.js';
 import { loadConfig, readConfig, type EnvRecord } from './config.loader.js';
 const HASH = 'a'.repeat(64);
@@ -46,6 +46,7 @@ describe('loadConfig', () => {
       llm: {
         provider: 'offline',
         protocol: 'auto',
+        openAiApi: 'auto',
         timeoutMs: 30_000,
         signingKeys: [],
         resilience: {
@@ -58,6 +59,7 @@ describe('loadConfig', () => {
           fallback: [],
         },
         prices: {},
+        models: {},
         budget: { replyTokens: 1024 },
         tokenCounting: 'auto',
         unsupportedParameters: 'refuse',
@@ -75,22 +77,22 @@ describe('loadConfig', () => {
       },
       agent: {
         name: 'default',
+        skills: ['*'],
+        maxTools: 40,
+        maxToolTokens: 8000,
         maxIterations: 10,
         runTimeoutMs: 300_000,
         maxResultBytes: 65_536,
         maxDepth: 3,
         maxFileBytes: 5_242_880,
         maxImageBytes: 5_242_880,
-        memory: {
-          enabled: true,
-          policy: 'sliding_window',
-          includeToolCalls: true,
-          keepFirst: 10,
-        },
+        memory: { enabled: true, policy: 'sliding_window', includeToolCalls: true, keepFirst: 10 },
       },
       cache: { kind: 'off', ttlSeconds: 3600, maxBytes: 67_108_864 },
       run: {
         concurrency: 500,
+        queueWaitMs: 2000,
+        outagePatienceMs: 3_600_000,
         tenantConcurrency: 0,
         agentConcurrency: 0,
         queueLimit: 10_000,
@@ -143,9 +145,8 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it.each(['1e3', '0x10', '3.5', '-1', 'abc', '9'.repeat(20)])('refuses %s as a port', (PORT) => {
-    expect(mistakes({ PORT })).toHaveLength(1);
-  });
+  const PORTS = ['1e3', '0x10', '3.5', '-1', 'abc', '9'.repeat(20)];
+  it.each(PORTS)('refuses %s as a port', (PORT) => expect(mistakes({ PORT })).toHaveLength(1));
 
   it.each([
     [{ SESSION_STORE: 'redis' }, 'needs REDIS_URL'],
@@ -227,8 +228,7 @@ describe('loadConfig', () => {
     'refuses %s as a Redis',
     (url) => {
       const [line] = mistakes({ REDIS_URL: url });
-      expect(line).toMatch(/^REDIS_URL: its value is not allowed: give redis:/);
-      expect(line).not.toMatch(/hunter2|ter2/);
+      expect(line).toMatch(/^REDIS_URL: its value is not allowed: give redis:(?!.*ter2)/);
     },
   );
 

@@ -17,6 +17,7 @@ import type { WhenLocked } from './namespace.factory.js';
 import { withKeys, withSecretFiles } from './key-file.loader.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
+import { readModels } from './models-file.loader.js';
 import { mergeVariables } from './merged-variables.mapper.js';
 import { providerWarnings } from './provider-warning.policy.js';
 import { toolSecrets } from './tool-secret.policy.js';
@@ -72,13 +73,17 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   // References may also use the names that were set; in a host application they mean its own variables first.
   const referable = isHost ? { ...given, ...found.raw } : { ...found.raw, ...given };
   const mcp = readMcpServers(referable, given['MCP_SERVERS_FILE'], hasFiles);
+  const models = readModels(given['LLM_MODELS_FILE'], hasFiles);
+  const hasPrices = Object.values(models.models).some(({ price }) => price !== undefined);
   const named = (text: string) => withSetNames(text, found.names, isHost);
-  mistakes.push(...secrets.mistakes, ...ofFiles, ...mistakesBetween(values, given, hasAuthenticator));
+  const context = { hasAuthenticator, hasPrices, isHost };
+  mistakes.push(...secrets.mistakes, ...ofFiles, ...mistakesBetween(values, given, context));
   const all = [
     ...file.faults.map((fault) => `.env: ${fault}`),
     ...found.mistakes,
     ...mistakes.map(named),
     ...mcp.mistakes,
+    ...models.mistakes,
   ];
   if (all.length > 0) throw configInvalid(all, hasFiles);
   const ofTools = toolSecrets(given, values.TOOL_SECRETS);
@@ -92,6 +97,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     values,
     toolSecrets: ofTools,
     mcpServers: mcp.file,
+    models: models.models,
     agentVariables: agentVariables(referable, ofTools),
   });
   const own = [...providerWarnings(given), ...warningsBetween(values, given)];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../errors/index.js';
 import { loadConfig } from './config.loader.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { parseEnv } from 'node:util';
 import { parseEnvFile } from './env-file.parser.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from './config.loader.js';
 
 describe('rules between variables', () => {
@@ -52,5 +52,30 @@ describe('rules between variables', () => {
     [{ REDIS_URL: 'redis://h' }, 'REDIS_URL stores nothing beside SQLite'],
   ])('warns of %j', (env, message) => {
     expect(loadConfig({ env }).warnings).toEqual([expect.stringContaining(message)]);
+  });
+
+  describe('SHUTDOWN_GRACE_MS', () => {
+    const graceOf = (env: Record<string, string>) => loadConfig({ env }).config.server.shutdownGraceMs;
+    const KEYS = { API_KEYS: `ann:acme:user:${'a'.repeat(64)}` };
+
+    it('is 3 s with API keys or in a cluster by default, at most SHUTDOWN_TIMEOUT_MS, and otherwise 0', () => {
+      expect(graceOf({})).toBe(0);
+      expect(graceOf(KEYS)).toBe(3000);
+      expect(graceOf({ ...KEYS, SHUTDOWN_TIMEOUT_MS: '1000' })).toBe(1000);
+      expect(graceOf({ ...KEYS, SHUTDOWN_GRACE_MS: '0' })).toBe(0);
+      expect(graceOf({ DATABASE_URL: 'postgres://u@h/d' })).toBe(3000);
+      expect(graceOf({ DATABASE_URL: 'mariadb://u@h/d' })).toBe(0);
+      expect(graceOf({ SHUTDOWN_GRACE_MS: '500' })).toBe(500);
+      expect(loadConfig({ env: {}, hasAuthenticator: true }).config.server.shutdownGraceMs).toBe(3000);
+    });
+
+    it('is refused beyond SHUTDOWN_TIMEOUT_MS, and in a host application, whose listener is its own', () => {
+      expect(() => graceOf({ SHUTDOWN_GRACE_MS: '8001' })).toThrow(
+        'SHUTDOWN_GRACE_MS: "8001" is a part of SHUTDOWN_TIMEOUT_MS, which is 8000: give at most that',
+      );
+      const host = (ms: string) => loadConfig({ env: { JACKDAW_SHUTDOWN_GRACE_MS: ms }, isHost: true });
+      expect(() => host('500')).toThrow('JACKDAW_SHUTDOWN_GRACE_MS: "500" has no effect');
+      expect(() => host('0')).not.toThrow();
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { mistakeLine } from './config-invalid.error.js';
 import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
+import type { ConfigContext } from './namespace.factory.js';
 import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
 import { chosenProvider, variablesOf } from './provider.policy.js';
@@ -10,7 +11,15 @@ type Values = Readonly<Partial<EnvValues>>;
 type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
 /** Errors between several variables. `values` lacks variables that are invalid by themselves. */
-export function mistakesBetween(values: Values, given: GivenEnv, hasAuthenticator: boolean): string[] {
+export function mistakesBetween(
+  values: Values,
+  given: GivenEnv,
+  {
+    hasAuthenticator,
+    hasPrices,
+    isHost,
+  }: Pick<ConfigContext, 'hasAuthenticator' | 'isHost'> & { readonly hasPrices: boolean },
+): string[] {
   const hostFaults = hasAuthenticator || given.API_KEYS ? [] : openServerMistakes(values, given);
   return [
     ...hostFaults,
@@ -19,10 +28,11 @@ export function mistakesBetween(values: Values, given: GivenEnv, hasAuthenticato
     ...schemaMistakes(values),
     ...storeMistakes(values),
     ...cacheMistakes(values),
-    ...budgetMistakes(values, given),
+    ...(hasPrices ? [] : budgetMistakes(values, given)),
     ...secretMistakes(given, values.TOOL_SECRETS),
     ...idleMistakes(values, given),
     ...toolStateMistakes(values),
+    ...graceMistakes(values, isHost),
   ];
 }
 
@@ -36,6 +46,13 @@ function schemaMistakes({ DATABASE_SCHEMA: schema, DATABASE_URL: url, SESSION_ST
   return mistake(
     `has no effect, as ${databaseKind(url) === 'mariadb' ? 'MariaDB has no schemas: name another database of its server in DATABASE_URL' : 'SQLite has no schemas: give a PostgreSQL DATABASE_URL, or leave it out'}`,
   );
+}
+
+function graceMistakes({ SHUTDOWN_GRACE_MS: ms = 0, SHUTDOWN_TIMEOUT_MS: limitMs }: Values, isHost: boolean): string[] {
+  const mistake = (fault: string) => [mistakeLine('SHUTDOWN_GRACE_MS', String(ms), fault)];
+  if (isHost && ms > 0) return mistake('has no effect, as the listener belongs to the application: leave it out');
+  if (limitMs === undefined || ms <= limitMs) return [];
+  return mistake(`is a part of SHUTDOWN_TIMEOUT_MS, which is ${limitMs}: give at most that`);
 }
 
 function storeMistakes(values: Values): string[] {

@@ -24,6 +24,7 @@ export { sessionConfig, type SessionConfig } from './namespaces/session.config.j
 export { toolConfig, type ToolConfig } from './namespaces/tool.config.js';
 export { toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.config.js';
 export type { OutgoingTarget } from './outgoing-target.parser.js';
+export { EFFORTS } from './models-file.loader.js';
 export type { ModelPrice } from './price.parser.js';
 export { providerEnv } from './provider.policy.js';
 export type { ProviderAccess } from './provider.policy.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from './config.loader.js';
 
 describe('MCP_ALLOWED_ORIGINS', () => {

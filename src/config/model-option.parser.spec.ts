@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { capabilities, stops } from './model-option.parser.js';
 
 const fault = 'is not allowed';

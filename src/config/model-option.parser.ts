@@ -24,7 +24,16 @@ export interface ModelChoice {
 }
 
 /** The parameters of model calls, by the names of `ModelParameters`. */
-const PARAMETERS = ['temperature', 'maxTokens', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop', 'seed'] as const;
+const PARAMETERS = [
+  'temperature',
+  'maxTokens',
+  'topP',
+  'frequencyPenalty',
+  'presencePenalty',
+  'stop',
+  'seed',
+  'effort',
+] as const;
 type QuirkParameter = (typeof PARAMETERS)[number];
 
 const ENTRY = /^(!?)\s*([A-Za-z]+)$/;

@@ -1,6 +1,7 @@
 import { getConfigToken } from '@nestjs/config';
 import type { z } from 'zod';
 import type { McpServersFile } from './mcp-servers.loader.js';
+import type { ModelPatterns } from './models-file.loader.js';
 
 /** `wait`: the start waits for the owner's end, then fails. `defer`: the start continues, calls wait or fail. `fail`: the start fails. */
 export type WhenLocked = 'wait' | 'defer' | 'fail';
@@ -24,6 +25,8 @@ export interface ConfigContext {
   /** The secrets of `TOOL_SECRETS`, by name. */
   readonly toolSecrets: Readonly<Record<string, string>>;
   readonly mcpServers: McpServersFile;
+  /** Facts of models that override the built-in tables. */
+  readonly models: ModelPatterns;
   /** The variables that agent files may insert, by name. */
   readonly agentVariables: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ENV_NAMES } from './env.schema.js';
 import { nearMisses } from './near-miss.policy.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { outgoingTargets, portList } from './outgoing-target.parser.js';
 
 describe('OUTGOING_ALLOW', () => {

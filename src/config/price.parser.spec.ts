@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { prices } from './price.parser.js';
 
 const given = { 'openai:gpt-5-mini': { input: 0.25, output: 2, cachedInput: 0.025 }, qwen3: { input: 0, output: 0 } };

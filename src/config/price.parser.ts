@@ -7,15 +7,23 @@ export interface ModelPrice {
   readonly input: number;
   readonly output: number;
   /** Price of input tokens from the provider's cache; by default as `input`. */
-  readonly cachedInput?: number;
+  readonly cachedInput?: number | undefined;
+  /**
+   * Price of input tokens that the provider writes to its cache; by default 1.25 times `input` for the providers that
+   * charge for it, else as `input`.
+   */
+  readonly cacheWrite?: number | undefined;
 }
 
 const MOST = 1_000_000;
-const price = z.number().min(0).max(MOST);
-const PRICES = z.record(
-  z.string().regex(/\S/),
-  z.strictObject({ input: price, output: price, cachedInput: price.optional() }),
-);
+const amount = z.number().min(0).max(MOST);
+export const price = z.strictObject({
+  input: amount,
+  output: amount,
+  cachedInput: amount.optional(),
+  cacheWrite: amount.optional(),
+});
+const PRICES = z.record(z.string().regex(/\S/), price);
 const EXAMPLE = '{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}';
 
 /** `LLM_PRICES`: a JSON object of prices by model, or the path of a file with it. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors/index.js';
 import { loadConfig, type EnvRecord } from './config.loader.js';
 

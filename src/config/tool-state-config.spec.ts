@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { loadConfig, type EnvRecord } from './config.loader.js';
 
 const SHARED = { DATABASE_URL: 'postgres://u@h/d' };

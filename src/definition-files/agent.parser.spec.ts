@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,8 +29,10 @@ const WHOLE = `<?xml version="1.0" encoding="UTF-8"?>
   <sub-agent name="writer"/>
   <sub-agent name="checker"/>
   <handoff name="desk"/>
+  <skill name="refund"/>
+  <skill name="legal-*"/>
   <response-format name="report">{"type": "object", "properties": {"title": {"type": "string"}}}</response-format>
-  <limits max-iterations="5" run-timeout-ms="1000" max-result-bytes="2048" max-depth="2"/>
+  <limits max-iterations="5" run-timeout-ms="1000" max-result-bytes="2048" max-depth="2" max-tools="30" max-tool-tokens="9000"/>
   <waiting expires-ms="never" on-denied="end" on-expired="continue"/>
   <budgets><run tokens="5000"/><session tokens="9000"/><tenant-day cost="2.5"/><day tokens="1" cost="10"/></budgets>
   <guardrails>{"tools": [{"deny": ["send_*"]}], "content": {"cards": {"output": "mask"}}, "taint": "deny"}</guardrails>
@@ -90,8 +92,16 @@ describe('parseAgent', () => {
       },
       subAgents: ['writer', 'checker'],
       handoffs: ['desk'],
+      skills: ['refund', 'legal-*'],
       responseFormat: { name: 'report', schema: { type: 'object', properties: { title: { type: 'string' } } } },
-      limits: { maxIterations: 5, runTimeoutMs: 1000, maxResultBytes: 2048, maxDepth: 2 },
+      limits: {
+        maxIterations: 5,
+        runTimeoutMs: 1000,
+        maxResultBytes: 2048,
+        maxDepth: 2,
+        maxTools: 30,
+        maxToolTokens: 9000,
+      },
       waiting: { expiresMs: null, onDenied: 'end', onExpired: 'continue' },
       mcpServers: [{ name: 'web' }, { name: 'files', enabled: false }],
       budgets: {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { HttpException } from '@nestjs/common';
 import { inspect } from 'node:util';
 import { AppError } from './app.error.js';

@@ -5,5 +5,6 @@ export type { AppErrorOptions } from './app.error.js';
 export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { HttpExceptionFilter, ProblemFilter } from './http-exception.filter.js';
+export { OutageReport } from './outage-report.js';
 export { exportsOf, loadPackage } from './load-package.js';
 export type { Problem } from './problem.types.js';

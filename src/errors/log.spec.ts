@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { AppError } from './app.error.js';
 import { Log } from './log.js';
@@ -55,7 +55,7 @@ describe('Log', () => {
   });
 
   it('passes fields and message to a logger of the application unchanged', () => {
-    const own = { log: jest.fn(), warn: jest.fn(), error: jest.fn() };
+    const own = { log: vi.fn(), warn: vi.fn(), error: vi.fn() };
     Logger.overrideLogger(own);
     const err = new Error('broken');
     new Log('Runs').error({ err }, 'Run failed');

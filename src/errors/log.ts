@@ -56,6 +56,7 @@ type Fields = Readonly<Record<string, unknown>> & { readonly err?: unknown };
  * logger of the application receives these arguments. Nest's own console receives the message, then the fields, and of an
  * error its message, with a stack only if the error is unexpected: an error's other properties may contain secrets.
  * All lines of Jackdaw use it, since `AgentLog` decides where they go while agents of `createAgent` are open.
+ * Lines about the consequences of an outage of the storage have the level `debug`: the storage itself reports its outage once.
  */
 export class Log extends Logger {
   /** Prints the lines that Nest buffers. */
@@ -72,7 +73,8 @@ export class Log extends Logger {
   }
 
   override warn(line: unknown, ...rest: unknown[]): void {
-    super.warn(...this.arguments(line, rest));
+    if (isOfOutage(line)) this.debug(line, ...rest);
+    else super.warn(...this.arguments(line, rest));
   }
 
   override debug(line: unknown, ...rest: unknown[]): void {
@@ -80,7 +82,8 @@ export class Log extends Logger {
   }
 
   override error(line: unknown, ...rest: unknown[]): void {
-    super.error(...this.arguments(line, rest, stackOf(line)));
+    if (isOfOutage(line)) this.debug(line, ...rest);
+    else super.error(...this.arguments(line, rest, stackOf(line)));
   }
 
   /** Whether the process is a script with Nest's default logger, which creates a console for each context. */
@@ -95,6 +98,18 @@ export class Log extends Logger {
     const text = err === undefined ? message : `${message}: ${messageOf(err)}`;
     return [text, ...(Object.keys(fields).length > 0 ? [fields] : []), ...(stack === undefined ? [] : [stack])];
   }
+}
+
+const OUTAGE_DEPTH = 5;
+
+/** Whether a line is about an error that an outage of the storage caused. */
+function isOfOutage(line: unknown): boolean {
+  let error = (line as Fields | null | undefined)?.err;
+  for (let depth = 0; depth < OUTAGE_DEPTH && error instanceof Error; depth++) {
+    if (error instanceof AppError && error.code === 'STORAGE_UNAVAILABLE') return true;
+    error = error.cause;
+  }
+  return false;
 }
 
 function stackOf(line: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { BadRequestException, ConflictException, HttpException, UnauthorizedException } from '@nestjs/common';
 import { AppError } from './app.error.js';
 import { ERROR_CODES } from './error-code.types.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Extension } from '../agent/index.js';
 import { orderExtensions } from './extension-order.policy.js';
 

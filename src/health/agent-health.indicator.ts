@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { isDoneWithin } from '../kernel/index.js';
 import { McpRegistry } from '../mcp/index.js';
 import { Database } from '../persistence/index.js';
+import { RunAdmissionService } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
-import { ReadinessService } from './readiness.service.js';
 
 const DATABASE_TIMEOUT_MS = 2_000;
+/** Age of the last successful write that needs no new proof, in ms. */
+const WRITE_AGE_MS = 10_000;
+const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /** Dependencies of an agent other than its model: the database, its tools, MCP servers. */
 @Injectable()
@@ -14,15 +18,24 @@ export class AgentHealthIndicator {
     private readonly indicators: HealthIndicatorService,
     private readonly database: Database,
     private readonly tools: ToolRegistry,
-    private readonly readiness: ReadinessService,
+    private readonly admission: RunAdmissionService,
     private readonly servers: McpRegistry,
   ) {}
 
-  async databaseAnswers(): Promise<HealthIndicatorResult> {
-    return this.indicators
-      .check('database')
-      .attempt(() => this.database.ping())
-      .withTimeout(DATABASE_TIMEOUT_MS);
+  /** Whether the database accepts writes, and has room for more. The cause of an outage names no file and no server. */
+  async databaseWrites(): Promise<HealthIndicatorResult> {
+    const session = this.indicators.check('database');
+    const written = await isDoneWithin(DATABASE_TIMEOUT_MS, this.proveWrite());
+    if (!written) return session.down(this.database.outage ?? 'it does not answer');
+    const free = await this.database.freeBytes();
+    return free !== null && free < MIN_FREE_BYTES
+      ? session.down('its disk has less than 64 MB of free space')
+      : session.up();
+  }
+
+  private async proveWrite(): Promise<void> {
+    await this.database.ping();
+    await this.database.proveWrite(WRITE_AGE_MS);
   }
 
   registeredTools(): HealthIndicatorResult {
@@ -46,8 +59,9 @@ export class AgentHealthIndicator {
     return [session.degraded({ ...counts, refused, quarantined })];
   }
 
+  /** Not ready from the start of a shutdown, while executing runs may still end. */
   server(): HealthIndicatorResult {
     const session = this.indicators.check('server');
-    return this.readiness.isReady ? session.up() : session.down('shutting down');
+    return this.admission.isClosing ? session.down('shutting down') : session.up();
   }
 }

@@ -4,6 +4,7 @@ import { type CredentialRequest, Public, RequestAuthenticator } from '../securit
 import { AgentHealthIndicator } from './agent-health.indicator.js';
 import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
+import { RedisIndicator } from './redis.indicator.js';
 import { HealthFilter } from './health.filter.js';
 
 @Public()
@@ -15,6 +16,7 @@ export class HealthController {
     private readonly indicator: AgentHealthIndicator,
     private readonly model: ModelHealthIndicator,
     private readonly files: DefinitionFilesIndicator,
+    private readonly redis: RedisIndicator,
     private readonly callers: RequestAuthenticator,
   ) {}
 
@@ -38,7 +40,7 @@ export class HealthController {
   private checkAgent(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.model.check(),
-      () => this.indicator.databaseAnswers(),
+      () => this.indicator.databaseWrites(),
       () => this.indicator.registeredTools(),
       ...[...this.indicator.mcpServers(), ...this.files.check()].map((result) => () => result),
     ]);
@@ -50,11 +52,18 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether the server accepts requests; 503 from the start of a shutdown. */
+  /**
+   * Whether the server accepts requests; 503 from the start of a shutdown, and while the database accepts no writes. A Redis
+   * that does not answer is `degraded`, or `down` if data in it is needed.
+   */
   @Get('health/ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.indicator.server(), () => this.indicator.databaseAnswers()]);
+    return this.health.check([
+      () => this.indicator.server(),
+      () => this.indicator.databaseWrites(),
+      ...this.redis.checks(),
+    ]);
   }
 }
 

@@ -1,17 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { LlmModule } from '../llm/index.js';
+import { RunModule } from '../run/index.js';
 import { ToolModule } from '../tool/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
 import { HealthController } from './health.controller.js';
 import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
-import { ReadinessService } from './readiness.service.js';
+import { RedisIndicator } from './redis.indicator.js';
 
 export const HEALTH_ROUTES = {
-  imports: [TerminusModule.forRoot({ logger: false }), LlmModule, ToolModule],
+  imports: [TerminusModule.forRoot({ logger: false }), LlmModule, RunModule, ToolModule],
   controllers: [HealthController],
-  providers: [AgentHealthIndicator, DefinitionFilesIndicator, ModelHealthIndicator, ReadinessService],
+  providers: [AgentHealthIndicator, DefinitionFilesIndicator, ModelHealthIndicator, RedisIndicator],
 };
 
 @Module(HEALTH_ROUTES)

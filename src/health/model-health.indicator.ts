@@ -26,18 +26,21 @@ export class ModelHealthIndicator {
   }
 
   /**
-   * Circuits that are not closed, numbers of unusable keys without the keys themselves, and changes of requests. Of
+   * Circuits that are not closed, numbers of unusable keys without the keys themselves, changes of requests, and
+   * assumptions about unknown models. Of
    * omitted tools only the numbers, by model: tool names require a scope, but health is public.
    */
   private troubles(): object {
     const circuits = [...this.stack.circuits()].filter(([, state]) => state !== 'closed');
     const keys = [...this.keys.states()].filter(([, { cooling, retired }]) => cooling + retired > 0);
     const adaptations = [...this.stack.adaptations()];
+    const assumptions = [...this.stack.assumptions()];
     const omitted = Object.groupBy(this.stack.omittedTools(), ({ model }) => model);
     const counts = Object.entries(omitted).map(([model, tools]) => [model, tools!.length]);
     return {
       ...(counts.length > 0 && { omitted_tools: Object.fromEntries(counts) as object }),
       ...(adaptations.length > 0 && { adaptations: Object.fromEntries(adaptations) }),
+      ...(assumptions.length > 0 && { assumptions: Object.fromEntries(assumptions) }),
       ...(circuits.length > 0 && { circuits: Object.fromEntries(circuits) }),
       ...(keys.length > 0 && { keys: Object.fromEntries(keys) }),
     };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setFlagsFromString } from 'node:v8';
 import { isBase64, isBase64Url } from './base64.policy.js';
 import { parseBinaryField, parseBinaryText } from './binary-text.parser.js';

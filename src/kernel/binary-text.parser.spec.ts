@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { mediaTypeOf, parseBinaryField, parseBinaryText } from './binary-text.parser.js';
 
 const BYTES = Buffer.from(Array.from({ length: 1200 }, (_, at) => (at * 7) % 256));

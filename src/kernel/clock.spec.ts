@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { dayOf } from './clock.js';
 
 it('returns the UTC day of a time, independent of earlier calls', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { canonicalJson } from './canonical-json.mapper.js';
 import { ExactInteger, exactIn, hasExact, parseExactJson, withRounded } from './exact-json.parser.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { idsFrom, newId } from './ids.js';
 
 describe('newId', () => {

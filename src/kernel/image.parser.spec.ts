@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../../test/support/cpu-time.js';
 import { parseImage } from './image.parser.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MarkedIntegers } from './marked-integers.mapper.js';
 
 const ID = '9123456789012345677';

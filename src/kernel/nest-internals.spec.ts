@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ConsoleLogger, Controller, Get, Logger } from '@nestjs/common';
 import { ApplicationConfig, ExternalContextCreator, NestContainer } from '@nestjs/core';
 import { createRequire } from 'node:module';

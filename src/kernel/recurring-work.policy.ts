@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { WallClockCheck } from './wall-clock-check.js';
 
 /** Pause between two batches, in ms, in which others can use the database. */
 const REST_MS = 20;
@@ -10,6 +11,11 @@ export interface RecurringWorkOptions {
   readonly onFailure: (error: unknown) => void;
   /** Delay of the retry after a failure, in ms. */
   readonly retryMs: number;
+  /**
+   * Set if the work deletes data by age: it then waits ten minutes after a jump of the wall clock. Called with the jump,
+   * in ms.
+   */
+  readonly onClockJump?: (jumpMs: number) => void;
 }
 
 /** Background work, one round at a time. It delays neither the end of the process nor a shutdown. */
@@ -17,6 +23,7 @@ export class RecurringWork {
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
   private isOver = false;
+  private readonly clock = new WallClockCheck();
 
   constructor(private readonly options: RecurringWorkOptions) {}
 
@@ -44,8 +51,15 @@ export class RecurringWork {
     await pause(REST_MS, undefined, { ref: false });
   }
 
+  private clockWaitMs(): number {
+    const { onClockJump } = this.options;
+    return onClockJump ? this.clock.waitMs(onClockJump) : 0;
+  }
+
   private async runRound(): Promise<void> {
     const { work, onFailure, retryMs } = this.options;
+    const waitMs = this.clockWaitMs();
+    if (waitMs > 0) return this.start(waitMs);
     const nextMs = await work().catch((error: unknown) => (onFailure(error), retryMs));
     if (!this.isOver && nextMs !== null) this.start(nextMs);
   }

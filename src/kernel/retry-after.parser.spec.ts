@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { parseRetryAfter } from './retry-after.parser.js';
 
 const NOW = Date.parse('Sun, 06 Nov 1994 08:49:37 GMT');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ExactInteger } from './exact-json.parser.js';
 import { wellFormed } from './well-formed.mapper.js';
 

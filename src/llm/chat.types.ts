@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/index.js';
 import type { JsonSchema } from '../kernel/index.js';
-import type { BudgetLimit } from '../config/index.js';
+import type { BudgetLimit, EFFORTS } from '../config/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 
 /** Definition of a tool, as the model sees it. */
@@ -9,6 +9,9 @@ export interface ToolSpec {
   readonly description: string;
   readonly inputSchema: JsonSchema;
 }
+
+/** Reasoning effort; `none` means no reasoning. */
+export type Effort = (typeof EFFORTS)[number];
 
 /** Sampling parameters. A request to a model omits the unsupported ones. */
 export interface ModelParameters {
@@ -26,6 +29,8 @@ export interface ModelParameters {
   readonly stop?: readonly string[];
   /** Best-effort determinism: the same seed gives the same reply if the provider supports it. */
   readonly seed?: number;
+  /** Reasoning effort; a request has the nearest level that the model supports. */
+  readonly effort?: Effort;
 }
 
 export type ParameterName = keyof ModelParameters;
@@ -41,6 +46,10 @@ export interface ParameterLimits {
   readonly maxStops?: number;
   /** Whether a request may have `temperature` or `topP`, but not both. */
   readonly isOneOfTemperatureAndTopP?: boolean;
+  /** Supported levels of effort, `[]` for none; if absent, they are unknown and the provider decides. */
+  readonly efforts?: readonly Effort[];
+  /** Whether a request that reasons has neither `temperature` nor `topP`. */
+  readonly hasNoSamplingBesideEffort?: boolean;
 }
 
 /** Tool calls of the reply: optional, none, at least one, or one of the named tool. */
@@ -65,6 +74,8 @@ export interface ChatRequest {
   readonly optionalParameters?: readonly ParameterName[];
   /** A model with `jsonMode` enforces it, others get it as an instruction. The caller must validate the reply. */
   readonly responseFormat?: ResponseFormat;
+  /** Chat Completions, for a model that also has the Responses API; by default the latter. */
+  readonly api?: 'chat';
 }
 
 /** Identifies a call for the budgets. Its usage counts once per run and step. */
@@ -138,6 +149,8 @@ export interface Usage {
   readonly totalTokens: number;
   /** Prompt tokens that the provider read from its cache; absent if not reported. */
   readonly cachedTokens?: number;
+  /** Prompt tokens that the provider wrote to its cache; absent if not reported. */
+  readonly cacheWriteTokens?: number;
   /** Completion tokens that are reasoning; absent if not reported. */
   readonly reasoningTokens?: number;
   /** Cost in the unit of `LLM_PRICES`, rounded to a billionth; absent if the model has no price. */
@@ -165,6 +178,8 @@ export interface ModelSwitch {
   readonly to: string;
   /** Error of the failed model. */
   readonly code: ErrorCode;
+  /** Parameters of the request that the other model does not support. */
+  readonly dropped?: readonly ParameterName[];
 }
 
 /**

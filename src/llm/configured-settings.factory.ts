@@ -12,6 +12,7 @@ export function configuredSettings(llm: LlmConfig, { provider, model }: ModelCho
     ...(idleTimeoutMs !== undefined && { idleMs: idleTimeoutMs }),
     ...(totalTimeoutMs > 0 && { totalMs: totalTimeoutMs }),
     ...(model !== undefined && { model }),
+    ...(llm.openAiApi !== 'auto' && { openAiApi: llm.openAiApi }),
     ...access[provider],
   };
 }

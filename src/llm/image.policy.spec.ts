@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { fitImages } from './image.policy.js';
 import type { Message } from './message.types.js';
 

@@ -6,6 +6,7 @@ export { ModelBudget } from './budget/model-budget.js';
 export type { JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { toArgumentsText } from './call-arguments.mapper.js';
 export { ChatModel } from './chat-model.js';
+export { ChatApiModel } from './wrappers/chat-api.wrapper.js';
 export type {
   AgentBudgets,
   CallAccount,
@@ -25,15 +26,8 @@ export type {
   Usage,
 } from './chat.types.js';
 export { configuredSettings } from './configured-settings.factory.js';
-export {
-  defaultContextTokens,
-  fromUnits,
-  roundCost,
-  toUnits,
-  assertPriced,
-  isCosted,
-  isPriced,
-} from './wrappers/model-table.js';
+export { defaultContextTokens } from './models/model-facts.js';
+export { fromUnits, roundCost, toUnits, assertPriced, isCosted, isPriced } from './wrappers/model-table.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';
@@ -56,7 +50,7 @@ export type { LlmOptions } from './llm-options.mapper.js';
 export { openModels } from './opened-models.js';
 export type { OpenedModelChoice, OpenedModels, OpenModelsOptions } from './opened-models.js';
 export type { ModelTrace, TracedCall } from './wrappers/traced-model.wrapper.js';
-export { fitParameters } from './wire/wire-chat.model.js';
+export { fitParameters } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';

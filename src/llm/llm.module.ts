@@ -21,7 +21,8 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
   providers: [
     {
       provide: ModelRegistry,
-      useFactory: (config: LlmConfig, own?: ModelFactories) => createModelRegistry(httpOptions(config), own),
+      useFactory: (config: LlmConfig, own?: ModelFactories) =>
+        createModelRegistry(httpOptions(config), own, config.models),
       inject: [llmConfig.KEY, { token: ModelFactories, optional: true }],
     },
     KeyPoolRegistry,

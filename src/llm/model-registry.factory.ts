@@ -1,3 +1,4 @@
+import type { ModelPatterns } from './models/model-facts.js';
 import type { ModelFactories } from './model-factories.registry.js';
 import type { HttpOptions } from './http.client.js';
 import { ModelRegistry } from './model.registry.js';
@@ -11,8 +12,12 @@ import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-co
 import { OpenAiFactory } from './providers/openai/openai.factory.js';
 
 /** Creates a registry of the built-in providers and an application's own. The caller closes it. */
-export function createModelRegistry(options?: HttpOptions, own?: ModelFactories): ModelRegistry {
-  const registry = new ModelRegistry(options);
+export function createModelRegistry(
+  options?: HttpOptions,
+  own?: ModelFactories,
+  models?: ModelPatterns,
+): ModelRegistry {
+  const registry = new ModelRegistry(options, models);
   registry.register(new OpenAiFactory());
   registry.register(new AnthropicFactory());
   registry.register(new AzureFactory());

@@ -12,6 +12,11 @@ export interface ModelSettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** Version of the API, for providers with several (Azure: `v1`, or a date). */
   readonly apiVersion?: string;
+  /**
+   * API of a provider with OpenAI's formats: by default `auto`, Responses for openai and Chat Completions for others;
+   * `responses` also for azure and openai-compatible. An address without the Responses API gets Chat Completions.
+   */
+  readonly openAiApi?: 'auto' | 'responses' | 'chat';
   /** Maximum time until the reply starts, in ms. */
   readonly timeoutMs: number;
   /** Maximum time between two chunks of the reply, in ms; `timeoutMs` by default. */

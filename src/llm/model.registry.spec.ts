@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createModelRegistry } from './model-registry.factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import { ModelRegistry } from './model.registry.js';

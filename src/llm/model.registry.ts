@@ -1,4 +1,4 @@
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities } from './chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
@@ -7,14 +7,58 @@ import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import type { ModelOmission } from './wire/adaptation.registry.js';
 import type { FieldChanges } from './wire/adapted-request.builder.js';
+import { isKnown, type ModelPatterns, ownFactsOf } from './models/model-facts.js';
+import { FREE_PROVIDER } from './wrappers/model-table.js';
 import { KnownModel } from './wrappers/known-model.wrapper.js';
+
+/** Maximum models of assumptions in memory, since requests name the models. */
+const MAX_MODELS = 1000;
+
+/** The facts of the own file that are capabilities of a model. */
+function ownCapabilities(model: ChatModel, own: ModelPatterns): Partial<ModelCapabilities> {
+  const {
+    contextTokens: _window,
+    price: _price,
+    cacheWriteRate: _rate,
+    replyTokens,
+    effort,
+    ...flags
+  } = ownFactsOf(model, own);
+  return {
+    ...flags,
+    ...(replyTokens !== undefined && { maxReplyTokens: replyTokens }),
+    ...(effort && { parameterLimits: { ...model.capabilities.parameterLimits, efforts: effort } }),
+  };
+}
+
+function able(name: string, can: boolean): string {
+  return can ? name : `no ${name}`;
+}
+
+/** The assumptions of a model without facts, for operators. */
+function assumptionsOf({ vision, functionCalling, jsonMode, parameterLimits }: ModelCapabilities): string[] {
+  return [
+    'an unknown context window',
+    able('vision', vision),
+    able('function calling', functionCalling),
+    able('JSON mode', jsonMode),
+    ...(parameterLimits?.efforts ? [] : ['an effort as given']),
+  ];
+}
 
 /** The providers by name, and the connection pool of their models. */
 export class ModelRegistry {
+  private readonly logger = new Log(ModelRegistry.name);
   private readonly factories = new Map<string, ModelFactory>();
   private readonly http: HttpClient;
 
-  constructor(options?: HttpOptions) {
+  private readonly assumed = new Map<string, readonly string[]>();
+
+  /** @param models facts of `LLM_MODELS_FILE`, which override the built-in tables */
+  constructor(
+    options?: HttpOptions,
+    private readonly models: ModelPatterns = {},
+  ) {
     this.http = new HttpClient(options);
   }
 
@@ -41,6 +85,11 @@ export class ModelRegistry {
     return this.http.adaptations.all();
   }
 
+  /** The assumptions about the models that no table has, by `provider:model`. */
+  assumptions(): ReadonlyMap<string, readonly string[]> {
+    return this.assumed;
+  }
+
   /** Base URL of a model's API; undefined for a provider without one. */
   addressOf(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>): string | undefined {
     return settings.baseUrl ?? this.factory(settings).defaultBaseUrl;
@@ -52,12 +101,29 @@ export class ModelRegistry {
 
   /** Creates a model. @throws AppError `CONFIG_INVALID` for an unknown provider or invalid settings */
   create(settings: ModelSettings): ChatModel {
-    const model = this.factory(settings).create(settings, this.http);
-    const known = settings.capabilities ?? {};
-    const isKnown = Object.entries(known).every(
+    const factory = this.factory(settings);
+    const first = factory.create(settings, this.http);
+    this.assume(first, settings);
+    const known = { ...ownCapabilities(first, this.models), ...settings.capabilities };
+    if (Object.keys(known).length === 0) return first;
+    const model = factory.create({ ...settings, capabilities: known }, this.http);
+    const isApplied = Object.entries(known).every(
       ([name, can]) => model.capabilities[name as keyof ModelCapabilities] === can,
     );
-    return isKnown ? model : new KnownModel(model, known);
+    return isApplied ? model : new KnownModel(model, known);
+  }
+
+  /** Remembers the assumptions about a model that no table has; they are logged once. */
+  private assume({ provider, name, capabilities }: ChatModel, { capabilities: given }: ModelSettings): void {
+    const key = `${provider}:${name}`;
+    if (provider === FREE_PROVIDER || this.assumed.has(key) || isKnown({ provider, name }, this.models)) return;
+    const [oldest] = this.assumed.keys();
+    if (this.assumed.size >= MAX_MODELS && oldest !== undefined) this.assumed.delete(oldest);
+    const texts = assumptionsOf({ ...capabilities, ...given });
+    this.assumed.set(key, texts);
+    this.logger.log(
+      `No table has the model ${name} of ${provider}; assumed: ${texts.join(', ')} (LLM_MODELS_FILE states its facts)`,
+    );
   }
 
   /** Creates an embedding model. @throws AppError `CONFIG_INVALID`, as `create` */

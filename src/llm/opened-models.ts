@@ -71,7 +71,7 @@ export class OpenedModels {
     private readonly cache: Cache | null,
     { modelFactories = [], trace }: Pick<OpenModelsOptions, 'modelFactories' | 'trace'>,
   ) {
-    this.registry = createModelRegistry(httpOptions(config), new ModelFactories(modelFactories));
+    this.registry = createModelRegistry(httpOptions(config), new ModelFactories(modelFactories), config.models);
     this.keys = new KeyPoolRegistry(config);
     this.keys.onModuleInit();
     this.stack = new ModelStackFactory(this.registry, this.keys, config, cache, null);

@@ -1,5 +1,6 @@
-import { expect, it } from '@jest/globals';
-import { fitParameters } from './wire/wire-chat.model.js';
+import { expect, it } from 'vitest';
+import { EFFORTS } from '../config/index.js';
+import { fitParameters, withNearestEffort } from './parameter.policy.js';
 
 it('accepts all defined parameters without limits', () => {
   const parameters = { temperature: 2, topP: 1, stop: ['a', 'b', 'c', 'd', 'e'], seed: 1 };
@@ -27,4 +28,33 @@ it('supports models that accept a temperature or topP, but not both', () => {
     taken: { temperature: 0 },
     refused: [{ name: 'topP', reason: 'no topP beside a temperature' }],
   });
+});
+
+it('refuses an effort only if the model has none, or cannot stop reasoning', () => {
+  const reasons = (efforts: readonly (typeof EFFORTS)[number][] | undefined, effort: (typeof EFFORTS)[number]) =>
+    fitParameters({ effort }, efforts ? { efforts } : {}).refused.map(({ reason }) => reason);
+  expect(reasons(undefined, 'max')).toEqual([]);
+  expect(reasons([], 'low')).toEqual(['no effort']);
+  expect(reasons([], 'none')).toEqual(['no effort']);
+  expect(reasons(['low', 'high'], 'none')).toEqual(['an effort of low, high only']);
+  expect(reasons(['none', 'high'], 'low')).toEqual([]);
+});
+
+it('maps an effort to the nearest level, never to or from none', () => {
+  const mapped = (efforts: readonly (typeof EFFORTS)[number][]) =>
+    EFFORTS.map((effort) => withNearestEffort({ effort }, { efforts }).effort);
+  expect(mapped(['low', 'medium', 'high'])).toEqual(['none', 'low', 'low', 'medium', 'high', 'high', 'high']);
+  expect(mapped(['none', 'high'])).toEqual(['none', 'high', 'high', 'high', 'high', 'high', 'high']);
+  expect(mapped(['low', 'high', 'max'])).toEqual(['none', 'low', 'low', 'high', 'high', 'max', 'max']);
+  expect(withNearestEffort({ effort: 'minimal' }, {}).effort).toBe('minimal');
+  expect(withNearestEffort({ seed: 1 }, { efforts: ['low'] })).toEqual({ seed: 1 });
+});
+
+it('takes no temperature beside an effort if the model requires that', () => {
+  const limits = { hasNoSamplingBesideEffort: true };
+  expect(fitParameters({ temperature: 1, topP: 1, effort: 'low' }, limits).refused).toEqual([
+    { name: 'temperature', reason: 'no temperature beside an effort' },
+    { name: 'topP', reason: 'no topP beside an effort' },
+  ]);
+  expect(fitParameters({ temperature: 1, effort: 'none' }, limits).refused).toEqual([]);
 });

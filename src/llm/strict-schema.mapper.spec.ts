@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { toStrictSchema } from './strict-schema.mapper.js';
 
 const OPENAI = { maxOptional: 0, mayRefer: true };

@@ -8,6 +8,9 @@ export interface StrictRules {
   readonly mayRefer: boolean;
 }
 
+/** OpenAI and Azure (developers.openai.com, "Structured model outputs"). */
+export const OPENAI_STRICT: StrictRules = { maxOptional: 0, mayRefer: true };
+
 type Node = Readonly<Record<string, unknown>>;
 
 /** Structural keywords. A schema with a keyword outside these sets is not supported. */

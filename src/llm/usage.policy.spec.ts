@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { checkUsage } from './usage.policy.js';
 
 describe('checkUsage', () => {
@@ -45,6 +45,7 @@ describe('checkUsage', () => {
       cachedTokens: 50,
       reasoningTokens: 400,
     });
+    expect(checkUsage({ ...counts, cachedTokens: 30, cacheWriteTokens: 99 })).toMatchObject({ cacheWriteTokens: 20 });
     expect(checkUsage({ ...counts, cachedTokens: -1, reasoningTokens: 'some' })).toEqual({
       ...counts,
       totalTokens: 450,

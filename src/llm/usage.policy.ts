@@ -27,13 +27,22 @@ export function checkUsage(reported: ReportedUsage): Usage | undefined {
     completionTokens,
     totalTokens,
     ...partOf('cachedTokens', reported, promptTokens),
+    ...partOf('cacheWriteTokens', reported, promptTokens - cachedOf(reported, promptTokens)),
     ...partOf('reasoningTokens', reported, completionTokens),
   };
 }
 
 /** A part is at most its whole; absent if it is not reported. */
-function partOf(name: 'cachedTokens' | 'reasoningTokens', reported: ReportedUsage, whole: number): Partial<Usage> {
+function partOf(
+  name: 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens',
+  reported: ReportedUsage,
+  whole: number,
+): Partial<Usage> {
   return isCount(reported[name]) ? { [name]: Math.min(tokensOf(reported[name]), whole) } : {};
+}
+
+function cachedOf({ cachedTokens }: ReportedUsage, prompt: number): number {
+  return Math.min(tokensOf(cachedTokens), prompt);
 }
 
 function tokensOf(value: unknown): number {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { runInNewContext } from 'node:vm';
 import { AppError } from '../errors/index.js';
 import { toLoggedError } from './log-options.factory.js';

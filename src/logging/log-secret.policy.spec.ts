@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ConfiguredSecrets, loadConfig } from '../config/index.js';
 import { createRedaction } from './log-secret.policy.js';
 

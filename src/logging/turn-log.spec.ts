@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { setImmediate } from 'node:timers/promises';
 import { createTurnLog } from './turn-log.js';
 

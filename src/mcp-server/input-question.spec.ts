@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../kernel/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { askClient } from './ask-client.factory.js';

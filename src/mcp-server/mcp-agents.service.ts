@@ -72,7 +72,8 @@ export class McpAgents {
     assertScope(principal, 'chat');
     const agent = this.agents.askedBy(tool) ?? '';
     const { message, session_id: sessionId } = this.questionOf(args);
-    const request = { query: message, agent, ...(sessionId !== undefined && { sessionId }) };
+    const wait = { signal: call.signal };
+    const request = { query: message, agent, wait, ...(sessionId !== undefined && { sessionId }) };
     const task: McpTask<RunAnswer, McpToolAnswer> = {
       subject: agent,
       start: ({ onStart, onItem }) => this.asking.chat(principal, request, onStart, onItem),

@@ -57,10 +57,9 @@ export class McpRegisteredTools {
           this.access.record(principal, 'call', 'tool', name);
           onStart(run);
         };
-        return this.withFiles(
-          principal,
-          await this.calls.call(principal, name, { arguments: args }, { ...watch, onStart: onCallStart }),
-        );
+        const wait = { signal: call.signal };
+        const watching = { ...watch, onStart: onCallStart, wait };
+        return this.withFiles(principal, await this.calls.call(principal, name, { arguments: args }, watching));
       },
       read: async (runId) => this.withFiles(principal, await this.calls.answer(principal, name, runId)),
       onItem: toolProgress(call),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../errors/index.js';
 import { McpError, McpErrorType, toMcpError } from './mcp.error.js';
 

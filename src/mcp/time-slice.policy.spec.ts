@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { mapInSlices } from './time-slice.policy.js';
 
 /** Takes longer than a slice. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { withNullTypes } from './openapi-docs.js';
 import { withTools } from './tools.mapper.js';

@@ -18,6 +18,8 @@ export class AwaitedDatabase extends Database {
   /** Work for the moment of the opening, in order; `null` afterwards. */
   private waiting: Work[] | null = [];
   private starting: Promise<void> | null = null;
+  /** The database once this process owns it. */
+  private real: Database | null = null;
   /** Marks the calls of that work, which do not wait for it. */
   private readonly isStarting = new AsyncLocalStorage<true>();
 
@@ -29,12 +31,12 @@ export class AwaitedDatabase extends Database {
     super();
   }
 
-  async commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+  protected async apply(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
     const database = await this.opened();
     return database.commit(batch, options);
   }
 
-  async query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]> {
+  protected async read<Found>(sql: string, params: readonly SqlValue[]): Promise<Found[]> {
     const database = await this.opened();
     return database.query(sql, params);
   }
@@ -44,9 +46,25 @@ export class AwaitedDatabase extends Database {
     return Database.runOn(database, statement);
   }
 
-  async ping(): Promise<void> {
+  override async proveWrite(ms: number): Promise<void> {
     const database = await this.opened();
-    return database.ping();
+    return database.proveWrite(ms);
+  }
+
+  override get outage(): string | null {
+    return this.real?.outage ?? null;
+  }
+
+  override onFailure(listener: () => void): void {
+    void this.onceOpen(() => this.real?.onFailure(listener));
+  }
+
+  override async freeBytes(): Promise<number | null> {
+    return this.real?.freeBytes() ?? null;
+  }
+
+  override async available(): Promise<void> {
+    await this.real?.available();
   }
 
   override async purge(): Promise<void> {
@@ -66,8 +84,9 @@ export class AwaitedDatabase extends Database {
   async becomeOwner(waitMs: number): Promise<Database> {
     this.assertOpen();
     const { database, dataSource } = await this.ownership.opened(waitMs);
+    this.real = database;
     if (this.isStarting.getStore()) return database;
-    this.useDataSource(dataSource);
+    this.useDataSource(dataSource, database.origin);
     this.starting ??= this.isStarting.run(true, () => this.startWork());
     await this.starting;
     return database;

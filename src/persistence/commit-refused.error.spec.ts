@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { commitRefused, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
 
 describe('a refused batch', () => {

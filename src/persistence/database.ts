@@ -1,9 +1,15 @@
 import type { DataSource, EntitySchemaOptions, ObjectLiteral } from 'typeorm';
-import { AppError } from '../errors/index.js';
+import { AppError, Log } from '../errors/index.js';
+import { steadyNow } from '../kernel/index.js';
+import { DatabaseOrigin } from './database-origin.js';
+import { STORAGE_PROBE } from './migrations/1764000000030-create-storage-probe.migration.js';
 import type { PostgresPlace } from './postgres-place.js';
-import { SERVER_LIMITS } from './server-limits.policy.js';
+import { withinLimit } from './server-limits.policy.js';
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
+import { damaged, isDamaged, isStorageUnavailable } from './storage-fault.policy.js';
+import { currentPatience, outlast } from './storage-patience.js';
+import { StorageStatus } from './storage-status.js';
 import { Table } from './table.js';
 
 /**
@@ -13,40 +19,64 @@ import { Table } from './table.js';
 export abstract class Database {
   private readonly companions = new Map<unknown, unknown>();
   private isClosed = false;
+  private failure: AppError | null = null;
+  private readonly failureListeners: (() => void)[] = [];
   private dataSource: DataSource | undefined;
+  private readonly status = new StorageStatus(() => this.apply([this.probe()]));
+  private cameFrom = DatabaseOrigin.NEW;
+  /** The end of all calls, by the steady clock; infinite before the application stops. */
+  private endsAt = Infinity;
 
   abstract readonly dialect: Dialect;
   /** Whether no other process can write to the database, as with SQLite's locked file. */
   readonly isOwn: boolean = false;
   /** The location of the tables in PostgreSQL; `null` for another database. */
   readonly place: PostgresPlace | null = null;
+  /** Longest wait of a call, in ms. */
+  readonly timeoutMs: number = 5_000;
   /** Whether batches are applied in the order of their `commit` calls, however many are pending. */
   readonly keepsOrder: boolean = false;
 
   /**
    * Applies a batch atomically and durably.
    * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch is unmet: nothing was applied.
-   * AppError `DATABASE_LOCKED` when another process has become the owner of the database. Any other error is the
-   * driver's;
-   * after a connection error it is unknown whether the batch was applied
+   * AppError `DATABASE_LOCKED` when another process has become the owner of the database. AppError
+   * `STORAGE_UNAVAILABLE` when the database cannot write at present: nothing was applied if `isRetryable`, otherwise
+   * that is unknown. Any other error is the driver's
    */
-  abstract commit(batch: readonly Statement[], options?: CommitOptions): Promise<void>;
+  commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+    return this.guarded('write', () => this.apply(batch, options));
+  }
 
-  /** Reads rows by one prepared statement; `bigint` columns are numbers. */
-  abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;
+  /** Reads rows by one prepared statement; `bigint` columns are numbers. @throws AppError `STORAGE_UNAVAILABLE` */
+  query<Found>(sql: string, params: readonly SqlValue[] = []): Promise<Found[]> {
+    return this.guarded('read', () => this.read<Found>(sql, params));
+  }
+
+  /** `commit` of a driver. */
+  protected abstract apply(batch: readonly Statement[], options?: CommitOptions): Promise<void>;
+
+  /** `query` of a driver. */
+  protected abstract read<Found>(sql: string, params: readonly SqlValue[]): Promise<Found[]>;
 
   /** The rows of a table as objects. @param schema one of the schemas with which the database was opened */
   table<T extends ObjectLiteral>({ name }: EntitySchemaOptions<T>): Table<T> {
     const repository = () => this.dataSource!.getRepository<T>(name);
-    return new Table(repository, (statement) => this.run(() => answered(statement())));
+    return new Table(repository, (use, statement) => this.guarded(use, () => this.run(statement)));
   }
 
   /** Gives `table` its connection. */
-  useDataSource(dataSource: DataSource): void {
+  useDataSource(dataSource: DataSource, origin = DatabaseOrigin.NEW): void {
     this.dataSource = dataSource;
+    this.cameFrom = origin;
   }
 
-  /** Executes one statement of TypeORM. @throws AppError as `commit` */
+  /** Whether it is a copy; known when the database is open. */
+  get origin(): DatabaseOrigin {
+    return this.cameFrom;
+  }
+
+  /** Executes one statement of TypeORM. */
   protected abstract run<Result>(statement: () => Promise<Result>): Promise<Result>;
 
   /** `run` of another database, for a database that delegates to it. */
@@ -63,7 +93,40 @@ export abstract class Database {
   }
 
   /** Resolves when the database answers. */
-  abstract ping(): Promise<void>;
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  /**
+   * Resolves if a write succeeded within the last `ms`; otherwise writes a small row.
+   * @throws AppError `STORAGE_UNAVAILABLE`
+   */
+  async proveWrite(ms: number): Promise<void> {
+    this.assertOpen();
+    if (this.failure) throw this.failure;
+    await this.status.proveWrite(ms);
+  }
+
+  /** The cause of the present outage, without names of files or servers; `null` if the database is available. */
+  get outage(): string | null {
+    return this.failure ? 'it cannot be used until a restart' : (this.status.fault?.cause ?? null);
+  }
+
+  /** Calls the listener once when no call can succeed until a restart: the data is damaged, or its file is gone. */
+  onFailure(listener: () => void): void {
+    if (this.failure) listener();
+    else this.failureListeners.push(listener);
+  }
+
+  /** Free bytes on the disk of the database; `null` if its disk is not one of this machine. */
+  async freeBytes(): Promise<number | null> {
+    return null;
+  }
+
+  /** Resolves at the end of the present outage; at once without one, and when the database is closed. */
+  available(): Promise<void> {
+    return this.status.available();
+  }
 
   /**
    * Removes deleted data from the database's files, where a process can: SQLite's files up to 64 MB completely; larger
@@ -72,14 +135,63 @@ export abstract class Database {
    */
   async purge(): Promise<void> {}
 
+  /** Limits the calls from now on to a time: an application that stops waits no longer for a silent server. */
+  endCallsIn(ms: number): void {
+    this.endsAt = steadyNow() + ms;
+  }
+
   /** Commits pending batches. Afterwards the connection may be closed, and every call fails with `SHUTTING_DOWN`. */
   async close(): Promise<void> {
     await this.drain();
     this.isClosed = true;
+    this.status.close();
   }
 
   /** Commits pending batches. */
   protected abstract drain(): Promise<void>;
+
+  /** In patient work, a call that had no effect is repeated until the database answers. */
+  private async guarded<Result>(use: 'read' | 'write', work: () => Promise<Result>): Promise<Result> {
+    const since = steadyNow();
+    for (;;) {
+      try {
+        return await this.attempt(use, work);
+      } catch (error) {
+        const patience = currentPatience();
+        if (!patience || !isStorageUnavailable(error) || !error.isRetryable) throw error;
+        await outlast(patience, this.available(), this.timeoutMs - (steadyNow() - since));
+      }
+    }
+  }
+
+  private async attempt<Result>(use: 'read' | 'write', work: () => Promise<Result>): Promise<Result> {
+    this.assertOpen();
+    if (this.failure) throw this.failure;
+    this.status.check(use);
+    try {
+      const leftMs = this.endsAt - steadyNow();
+      const result = await (leftMs < this.timeoutMs ? withinLimit(Math.max(leftMs, 0), work()) : work());
+      this.status.succeeded(use);
+      return result;
+    } catch (error) {
+      if (isDamaged(error)) this.fail(damaged(error));
+      throw this.failure ?? this.status.failed(error, use === 'write');
+    }
+  }
+
+  /** Refuses all further calls: after a damage, or when writes may be lost, only a restart helps. */
+  protected fail(error: AppError): void {
+    if (this.failure) return;
+    this.failure = error;
+    // Calls that wait for the end of an outage fail too.
+    this.status.close();
+    new Log('Database').fatal(error.message);
+    for (const listener of this.failureListeners) listener();
+  }
+
+  private probe(): Statement {
+    return this.upsert(STORAGE_PROBE.name, [{ id: 1, written_at: Date.now() }], ['id']);
+  }
 
   /** @throws AppError `SHUTTING_DOWN` after `close`, as a driver's own error would not name the reason */
   protected assertOpen(): void {
@@ -124,18 +236,5 @@ export abstract class Database {
     limit: number,
   ): Statement {
     return limitedDelete(this.dialect, table, keyColumns, { where, params }, limit);
-  }
-}
-
-/** The result of a statement, with the time limit that TypeORM lacks. After it, the statement may still take effect. */
-async function answered<Result>(result: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('The database did not answer in time.')), SERVER_LIMITS.answerMs);
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,7 +1,7 @@
 /** The database: TypeORM's connection and migrations, and batches that are durable as a whole or not at all. */
 export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.factory.js';
-export type { ColumnDefinition, ColumnOptions } from './column.factory.js';
 export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
+export { processConnections, queueConnections } from './connection-count.policy.js';
 export { Database } from './database.js';
 export { inLists } from './in-list.factory.js';
 export type { InList } from './in-list.factory.js';
@@ -11,9 +11,11 @@ export { prepareFolder } from './open-failure.error.js';
 export { Outbox, OutboxRelay } from './outbox.js';
 export { sharePersistence } from './shared-persistence.registry.js';
 export { PersistenceModule } from './persistence.module.js';
-export type { PersistenceOptions } from './persistence.types.js';
-export { loadPostgresClient } from './postgres-client.factory.js';
+export { createSessionPool } from './postgres-pool.factory.js';
 export { closeRedisClient, createRedisClient, loadRedis, unreference } from './redis-client.factory.js';
+export { isStorageUnavailable } from './storage-fault.policy.js';
+export { withPatience } from './storage-patience.js';
+export { withLongCalls } from './server-limits.policy.js';
 export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { initialiseDataSource } from './initialise-data-source.js';

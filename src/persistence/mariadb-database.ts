@@ -1,11 +1,14 @@
 import type { Pool, PoolConnection, QueryError } from 'mysql2';
+import { messageOf } from '../errors/index.js';
+import { TimeLimit } from '../kernel/index.js';
 import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import type { MariadbOwnerClient } from './mariadb-owner.client.js';
 import { ROWS_REFUSED, type MariadbTextBuilder } from './mariadb-text.builder.js';
-import { SERVER_LIMITS } from './server-limits.policy.js';
+import { longLimit, statementLimit, withinLimit } from './server-limits.policy.js';
 import type { SqlValue, Statement } from './statement.types.js';
-import { retryTransient } from './transient-failure.policy.js';
+import { NoAnswerError, NotSentError } from './storage-fault.policy.js';
+import { TransientRetry } from './transient-failure.policy.js';
 
 const DUPLICATE_ENTRY = 1062;
 /** Deadlock and lock wait time-out. */
@@ -17,25 +20,25 @@ const ROLLED_BACK = /^(\d+): /;
 export class MariadbDatabase extends Database {
   readonly dialect = 'mariadb';
   private readonly inFlight = new Set<Promise<unknown>>();
+  private readonly retry = new TransientRetry((error) => TRANSIENT.includes(numberOf(error)));
 
   constructor(
     private readonly pool: Pool,
     private readonly texts: MariadbTextBuilder,
     /** The write lock, if no Redis makes the processes a cluster: then only one process may write. */
     private readonly owner: MariadbOwnerClient | null,
+    override readonly timeoutMs: number,
   ) {
     super();
   }
 
-  async commit(batch: readonly Statement[]): Promise<void> {
-    this.assertOpen();
+  protected async apply(batch: readonly Statement[]): Promise<void> {
     if (batch.length === 0) return;
     const text = this.texts.batch(batch);
-    await this.tracked(() => this.apply(text, batch));
+    await this.tracked(() => this.write(text, batch));
   }
 
   protected override async run<Result>(statement: () => Promise<Result>): Promise<Result> {
-    this.assertOpen();
     try {
       return await this.tracked(async () => {
         await this.owner?.check();
@@ -48,29 +51,25 @@ export class MariadbDatabase extends Database {
 
   /** Retries work that the server rolled back, and lets `close` wait for it. */
   private async tracked<Result>(work: () => Promise<Result>): Promise<Result> {
-    const done = retryTransient(work, (error) => TRANSIENT.includes(numberOf(error)));
+    const done = this.retry.run(work);
     this.inFlight.add(done);
-    try {
-      return await done;
-    } finally {
-      this.inFlight.delete(done);
-    }
+    void done.catch(() => undefined).finally(() => this.inFlight.delete(done));
+    return withinLimit(this.limitMs, done);
   }
 
-  async query<Found>(sql: string, params: readonly SqlValue[] = []): Promise<Found[]> {
-    this.assertOpen();
-    return (await this.send(this.texts.query(sql, params))) as Found[];
-  }
-
-  async ping(): Promise<void> {
-    await this.query('SELECT 1');
+  protected async read<Found>(sql: string, params: readonly SqlValue[]): Promise<Found[]> {
+    return withinLimit(this.limitMs, this.send(this.texts.query(sql, params)) as Promise<Found[]>);
   }
 
   protected override async drain(): Promise<void> {
     await Promise.allSettled(this.inFlight);
   }
 
-  private async apply(text: string, batch: readonly Statement[]): Promise<void> {
+  private get limitMs(): number {
+    return longLimit(this.timeoutMs) ?? this.timeoutMs;
+  }
+
+  private async write(text: string, batch: readonly Statement[]): Promise<void> {
     await this.owner?.check();
     try {
       await this.send(text);
@@ -80,37 +79,51 @@ export class MariadbDatabase extends Database {
   }
 
   private async send(sql: string): Promise<unknown> {
-    const connection = await acquire(this.pool);
-    return new Promise((resolve, reject) => {
-      // Not the driver's timer: it would outlive a lost connection and keep the process alive.
-      const timer = setTimeout(() => {
-        connection.destroy();
-        reject(new Error('The database did not answer in time.'));
-      }, SERVER_LIMITS.answerMs);
-      connection.query(sql, (error, result) => {
-        clearTimeout(timer);
-        // A connection that may still be inside a transaction is not reused.
-        if (error && !ROLLED_BACK.test(error.message)) connection.destroy();
-        else connection.release();
-        if (error) reject(error);
-        else resolve(result);
-      });
-    });
+    const connection = await acquire(this.pool, this.timeoutMs);
+    const long = longLimit(this.timeoutMs);
+    try {
+      if (long !== undefined) await ask(connection, statementTime(long), this.timeoutMs);
+      const result = await ask(connection, sql, this.limitMs);
+      if (long !== undefined) await ask(connection, statementTime(statementLimit(this.timeoutMs)), this.timeoutMs);
+      connection.release();
+      return result;
+    } catch (error) {
+      // A connection that may still be inside a transaction is not reused.
+      if (long === undefined && ROLLED_BACK.test(messageOf(error))) connection.release();
+      else connection.destroy();
+      throw error;
+    }
   }
 }
 
+function statementTime(limitMs: number): string {
+  return `SET SESSION max_statement_time = ${limitMs / 1000}`;
+}
+
+function ask(connection: PoolConnection, sql: string, limitMs: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    // Not the driver's timer: it would outlive a lost connection and keep the process alive.
+    const limit = new TimeLimit(limitMs, () => reject(new NoAnswerError()));
+    connection.query(sql, (error, result) => {
+      limit.clear();
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+}
+
 /** A connection of the pool, with a time limit that the pool lacks. */
-function acquire(pool: Pool): Promise<PoolConnection> {
+function acquire(pool: Pool, limitMs: number): Promise<PoolConnection> {
   return new Promise((resolve, reject) => {
     let isLate = false;
-    const timer = setTimeout(() => {
+    const limit = new TimeLimit(limitMs, () => {
       isLate = true;
-      reject(new Error('No connection to the database became free in time.'));
-    }, SERVER_LIMITS.connectMs);
+      reject(new NotSentError(new NoAnswerError()));
+    });
     pool.getConnection((error, connection) => {
-      clearTimeout(timer);
+      limit.clear();
       if (isLate) connection?.release();
-      else if (error) reject(error);
+      else if (error) reject(new NotSentError(error));
       else resolve(connection);
     });
   });

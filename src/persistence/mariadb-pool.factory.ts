@@ -3,15 +3,18 @@ import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
 import { loadPackage } from '../errors/index.js';
 import { readText } from '../kernel/index.js';
-import { SERVER_LIMITS } from './server-limits.policy.js';
+import type { DatabaseConfig } from '../config/index.js';
+import { statementLimit } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
 
 /**
  * Backslashes escape, invalid values are errors, and the wait for a locked row is short. The comment is for MariaDB
  * only, so that an unsupported MySQL connects far enough to be reported.
  */
-const SESSION = `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = 5
-  /*M! , max_statement_time = ${SERVER_LIMITS.statementMs / 1000} */`;
+const sessionOf = (
+  timeoutMs: number,
+) => `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${Math.max(1, Math.floor(statementLimit(timeoutMs) / 1000))}
+  /*M! , max_statement_time = ${statementLimit(timeoutMs) / 1000} */`;
 
 export interface MariadbConnections {
   readonly pool: Pool;
@@ -21,16 +24,19 @@ export interface MariadbConnections {
   readonly escape: (text: string) => string;
 }
 
-/** Creates a pool, which connects at its first use. The driver is imported only here. @param size maximum connections */
-export async function createMariadbPool(url: ServerUrl, size: number): Promise<MariadbConnections> {
-  const options = connectionOptions(url);
+/** Creates a pool, which connects at its first use. The driver is imported only here. */
+export async function createMariadbPool(
+  url: ServerUrl,
+  { poolSize, timeoutMs }: DatabaseConfig,
+): Promise<MariadbConnections> {
+  const options = { ...connectionOptions(url), connectTimeout: timeoutMs };
   const { default: mysql } = await loadPackage('mysql2', 'MariaDB', () => import('mysql2'));
-  const pool = mysql.createPool({ ...options, connectionLimit: size });
+  const pool = mysql.createPool({ ...options, connectionLimit: poolSize });
   pool.on('connection', (connection) => {
     // The pool handles the first error only; another one would end the process.
     connection.on('error', () => undefined);
     const unusable = (error: unknown) => error && connection.destroy();
-    connection.query(SESSION, unusable);
+    connection.query(sessionOf(timeoutMs), unusable);
     connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED', unusable);
   });
   // Idle connections do not keep the process alive; connections in use do.
@@ -59,7 +65,6 @@ function connectionOptions({ host, port, user, password, database, params }: Ser
     password,
     database,
     charset: 'utf8mb4',
-    connectTimeout: SERVER_LIMITS.connectMs,
     // No column exceeds a safe integer; a sum of bigints is a DECIMAL.
     supportBigNumbers: true,
     bigNumberStrings: false,

@@ -10,7 +10,7 @@ import { MariadbTextBuilder } from './mariadb-text.builder.js';
 import { migrate, MIGRATIONS, type MigrationLock } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { toServerFailure, unsuitableServer } from './server-failure.error.js';
-import { SERVER_LIMITS } from './server-limits.policy.js';
+import { statementLimit } from './server-limits.policy.js';
 import { parseServerUrl, type ServerUrl } from './server-url.parser.js';
 
 const OLDEST = [10, 6] as const;
@@ -29,7 +29,7 @@ interface Settings {
  */
 export async function openMariadb(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const url = parseServerUrl(config, 3306);
-  const connections = await createMariadbPool(url, config.poolSize).catch((error: unknown) => {
+  const connections = await createMariadbPool(url, config).catch((error: unknown) => {
     throw toServerFailure('MariaDB', url.name, error);
   });
   const { pool, escape } = connections;
@@ -41,8 +41,8 @@ export async function openMariadb(config: DatabaseConfig, options: PersistenceOp
       throw unsuitableServer('MariaDB', url.name, reason);
     }
     owner = await takeOwnership(config, url, connections);
-    const dataSource = await openDataSource(pool, url.database, options);
-    const database = new MariadbDatabase(pool, new MariadbTextBuilder(escape), owner);
+    const dataSource = await openDataSource(pool, url.database, config.timeoutMs, options);
+    const database = new MariadbDatabase(pool, new MariadbTextBuilder(escape), owner, config.timeoutMs);
     const close = async () => {
       await database.close();
       await dataSource.destroy();
@@ -91,7 +91,8 @@ function warningsOf({ flush }: Settings, name: string): string[] {
 async function openDataSource(
   pool: Pool,
   database: string,
-  { entities, migrations }: PersistenceOptions,
+  timeoutMs: number,
+  { entities, migrations, isPart = false }: PersistenceOptions,
 ): Promise<DataSource> {
   const dataSource = new DataSource({
     type: 'mariadb',
@@ -102,15 +103,16 @@ async function openDataSource(
     migrationsTableName: MIGRATIONS,
   });
   await initialiseDataSource(dataSource);
-  await migrate(dataSource, migrationLock(database), {
+  await migrate(dataSource, migrationLock(database, timeoutMs), {
     name: `The MariaDB database ${database}`,
     remedy: 'name another database of its server in DATABASE_URL',
+    isPart,
   });
   return dataSource;
 }
 
 /** Lifts the statement time limit for migrations, and for the wait for another node's migration. */
-function migrationLock(database: string): MigrationLock {
+function migrationLock(database: string, timeoutMs: number): MigrationLock {
   // A short name per database: the server has one list of locks for all databases.
   const name = `CONCAT('jackdaw-schema:', MD5('${database.replaceAll("'", "''")}'))`;
   return {
@@ -125,7 +127,7 @@ function migrationLock(database: string): MigrationLock {
     },
     async release(runner: QueryRunner) {
       await runner.query(`SELECT RELEASE_LOCK(${name})`);
-      await runner.query(`SET SESSION max_statement_time = ${SERVER_LIMITS.statementMs / 1000}`);
+      await runner.query(`SET SESSION max_statement_time = ${statementLimit(timeoutMs) / 1000}`);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner, type Table } from 'typeorm';
 import { AppError } from '../errors/index.js';
 import { bigintColumn, integerColumn, stringColumn } from './column.factory.js';
+import { assertNotNewer, recordVersion } from './schema-version.store.js';
 import { SchemaBuilder, type TableDefinition } from './schema.builder.js';
 
 const CREATED = /^\s*CREATE (?:VIRTUAL )?TABLE (?:IF NOT EXISTS )?(\w+)/i;
@@ -53,17 +54,22 @@ export interface MigrationPlace {
   readonly name: string;
   /** The remedy if tables of others are there. */
   readonly remedy: string;
+  /** Whether the code has the migrations of one module only. */
+  readonly isPart?: boolean;
 }
 
 /**
  * Migrates the schema.
- * @throws AppError `CONFIG_INVALID` if the place has tables of others with names of ours: nothing was created
+ * @throws AppError `CONFIG_INVALID` if the schema is too new, or if the place has tables of others with names of ours:
+ *   nothing was changed
  */
 export async function migrate(dataSource: DataSource, lock: MigrationLock, place: MigrationPlace): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
     await lock.take(runner);
     try {
+      const executed = place.isPart ? [] : await executedIn(runner);
+      await assertNotNewer(runner, place.name, executed, dataSource);
       await adoptLegacy(dataSource, runner);
       const foreign = await foreignTables(dataSource, runner);
       if (foreign.length > 0) {
@@ -75,6 +81,7 @@ export async function migrate(dataSource: DataSource, lock: MigrationLock, place
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
       await executor.executePendingMigrations();
+      await recordVersion(runner);
     } finally {
       // A broken connection has lost its lock already.
       await lock.release(runner).catch(() => undefined);
@@ -82,6 +89,15 @@ export async function migrate(dataSource: DataSource, lock: MigrationLock, place
   } finally {
     await runner.release();
   }
+}
+
+async function executedIn(runner: QueryRunner): Promise<{ timestamp: number; name: string }[]> {
+  if (!(await runner.hasTable(MIGRATIONS))) return [];
+  const rows: unknown = await runner.query(`SELECT timestamp, name FROM ${MIGRATIONS}`);
+  return (rows as { timestamp: number | string; name: string }[]).map(({ timestamp, name }) => ({
+    timestamp: Number(timestamp),
+    name,
+  }));
 }
 
 /** Moves the rows of our migrations out of the table that other applications may share. */

@@ -18,8 +18,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: `it is a folder and must be a file: move it away, ${ELSEWHERE}`,
   ENOSPC: NO_SPACE,
   SQLITE_FULL: NO_SPACE,
-  SQLITE_NOTADB: `it is not a SQLite database: move it away, ${ELSEWHERE}`,
-  SQLITE_CORRUPT: 'it is damaged: restore it from a backup, or move it away to start with an empty one',
+  SQLITE_NOTADB: `it is not a SQLite database: restore it from a backup, move it away, ${ELSEWHERE}`,
+  SQLITE_CORRUPT:
+    'it is damaged: restore it from a backup (docs/operations.md), or move it away with its -wal file and set ALLOW_NEW_DATABASE=true to start with an empty one',
 };
 
 /** The error of a database that cannot be opened; an error of another kind is returned unchanged. */

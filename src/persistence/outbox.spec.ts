@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setImmediate } from 'node:timers/promises';
 import { gate } from '../../test/support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';

@@ -11,6 +11,8 @@ export interface PersistenceOptions {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly entities: readonly EntitySchemaOptions<any>[];
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** Whether these are the tables of one module, in a database of their own or beside the others. */
+  readonly isPart?: boolean;
 }
 
 /** A database for the modules of an application. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MariadbTextBuilder } from './mariadb-text.builder.js';
 import { splitAtPlaceholders } from './placeholder.parser.js';
 import { PostgresStatementRegistry } from './postgres-statement.registry.js';

@@ -1,6 +1,5 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 import type { PreparedText } from './postgres-statement.registry.js';
-import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { SqlValue } from './statement.types.js';
 
 /** A statement in the form that is sent. */
@@ -32,17 +31,19 @@ const prepared = new WeakMap<PoolClient, Set<string>>();
  * COMMIT. Once sent, the server completes it even if this process freezes, so no lock remains.
  * (https://www.postgresql.org/docs/current/protocol-flow.html, "Pipelining")
  */
-export function executeBatch(client: PoolClient, steps: readonly BatchStep[]): Promise<BatchFailure | null> {
+export function executeBatch(
+  client: PoolClient,
+  steps: readonly BatchStep[],
+  limitMs: number,
+): Promise<BatchFailure | null> {
   const values = steps.map((step) => step.values.map(toWireText));
   return new Promise((resolve) => {
-    client.query(new BatchQuery(client, steps, values, resolve));
+    client.query(new BatchQuery(client, steps, values, limitMs, resolve));
   });
 }
 
 /** A query object for the driver, which calls these methods as the server's answers arrive. */
 class BatchQuery implements Submittable {
-  /** Read by the driver. */
-  readonly query_timeout = SERVER_LIMITS.answerMs;
   private done = 0;
   private readonly fresh = new Set<string>();
 
@@ -50,6 +51,8 @@ class BatchQuery implements Submittable {
     private readonly client: PoolClient,
     private readonly steps: readonly BatchStep[],
     private readonly values: readonly (readonly (string | null)[])[],
+    /** Limit of the answer, read by the driver. */
+    readonly query_timeout: number,
     private readonly resolve: (failure: BatchFailure | null) => void,
   ) {}
 

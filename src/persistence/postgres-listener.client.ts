@@ -1,10 +1,13 @@
+import type { Socket } from 'node:net';
 import type { Client } from 'pg';
-import { holdProcess } from '../kernel/index.js';
+import { holdProcess, isDoneWithin } from '../kernel/index.js';
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 /** Interval of the connection check, in ms: a dead connection raises no event. */
 const HEARTBEAT_MS = 10_000;
+/** Time for the server to close the connection, in ms. */
+const END_MS = 1_000;
 
 export interface ListenerOptions {
   createClient(): Client;
@@ -28,7 +31,7 @@ export class PostgresListenerClient {
 
   /** @throws the driver's error when there is no connection now */
   async listen(channel: string): Promise<void> {
-    const client = await this.connect();
+    const client = await this.open();
     await holdProcess(client.query(`LISTEN ${channel}`));
   }
 
@@ -43,13 +46,20 @@ export class PostgresListenerClient {
     clearTimeout(this.retry);
     clearInterval(this.beat);
     const client = await this.current?.catch(() => null);
-    await client?.end().catch(() => undefined);
+    if (!client || (await isDoneWithin(END_MS, client.end()))) return;
+    // The driver waits for the server to close the connection, and a silent one never does.
+    (client as Client & { connection: { stream: Socket } }).connection.stream.destroy();
   }
 
-  private connect(): Promise<Client> {
+  /** @throws the driver's error */
+  async connect(): Promise<void> {
+    await this.open();
+  }
+
+  private open(): Promise<Client> {
     if (this.current) return this.current;
     const client = this.options.createClient();
-    const opening = this.open(client);
+    const opening = this.prepare(client);
     this.current = opening;
     // The `end` event follows an error and is handled.
     client.on('error', () => undefined);
@@ -61,7 +71,7 @@ export class PostgresListenerClient {
     return opening;
   }
 
-  private async open(client: Client): Promise<Client> {
+  private async prepare(client: Client): Promise<Client> {
     client.on('notification', ({ channel, payload = '' }) => this.options.onNotification(channel, payload));
     await client.connect();
     for (const channel of this.options.channels()) await client.query(`LISTEN ${channel}`);
@@ -84,6 +94,6 @@ export class PostgresListenerClient {
 
   private reconnect(): void {
     if (this.isClosed || ![...this.options.channels()].length) return;
-    this.connect().catch(() => undefined);
+    this.open().catch(() => undefined);
   }
 }

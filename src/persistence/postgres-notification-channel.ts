@@ -1,8 +1,7 @@
 import type { Client, Pool, QueryConfig } from 'pg';
-import { AppError, Log, messageOf } from '../errors/index.js';
+import { AppError, Log, OutageReport } from '../errors/index.js';
 import { NotificationChannel } from './notification-channel.js';
 import { PostgresListenerClient } from './postgres-listener.client.js';
-import { SERVER_LIMITS } from './server-limits.policy.js';
 
 /** Payloads of one turn are joined up to this size; PostgreSQL's limit is 8,000 bytes. */
 const MOST_BYTES = 7_900;
@@ -17,7 +16,11 @@ interface Subscription {
 
 /** LISTEN on a connection of its own; NOTIFY through the pool, one at a time to preserve the order. */
 export class PostgresNotificationChannel extends NotificationChannel {
-  private readonly logger = new Log(PostgresNotificationChannel.name);
+  private readonly outage = new OutageReport(
+    new Log(PostgresNotificationChannel.name),
+    'Sending notifications to other processes',
+    'They read the tables instead',
+  );
   private readonly subscriptions = new Map<string, Set<Subscription>>();
   private readonly listener: PostgresListenerClient;
   private waiting = new Map<string, string[]>();
@@ -30,6 +33,7 @@ export class PostgresNotificationChannel extends NotificationChannel {
     private readonly pool: Pool,
     createClient: () => Client,
     key: string,
+    private readonly timeoutMs: number,
   ) {
     super();
     this.prefix = `${key}_`;
@@ -39,6 +43,11 @@ export class PostgresNotificationChannel extends NotificationChannel {
       onNotification: (channel, payload) => this.deliver(channel, payload),
       onReconnect: () => this.resync(),
     });
+  }
+
+  /** Opens the listening connection, which `listen` does otherwise. @throws the driver's error */
+  connect(): Promise<void> {
+    return this.listener.connect();
   }
 
   async listen(
@@ -117,13 +126,14 @@ export class PostgresNotificationChannel extends NotificationChannel {
       for (const [channel, payloads] of waiting) {
         for (const text of joined(payloads)) {
           const config = { name: 'jackdaw_notify', text: NOTIFY, values: [channel, text] };
-          await this.pool.query({ ...config, query_timeout: SERVER_LIMITS.answerMs } as QueryConfig);
+          await this.pool.query({ ...config, query_timeout: this.timeoutMs } as QueryConfig);
+          this.outage.recovered();
         }
       }
     } catch (error) {
       // Dropped, as a queue could grow without limit; receivers read the tables.
       this.waiting.clear();
-      this.logger.warn(`Notifications to other processes were lost: ${messageOf(error)}`);
+      this.outage.failed(error);
     }
   }
 }

@@ -87,7 +87,7 @@ export async function findPlace(
   config: DatabaseConfig,
   { params }: ServerUrl,
   names: readonly string[],
-  check: (client: Client) => Promise<void>,
+  check: (client: Client, open: () => Promise<Client>) => Promise<void>,
 ): Promise<PostgresPlace> {
   const url = new URL(config.url!);
   // In the URL, `options` would override those of the configuration; the driver reads other rules from `sslmode`.
@@ -95,7 +95,7 @@ export async function findPlace(
   const connection: PostgresConnection = { connectionString: url.href, options: params.get('options') ?? '' };
   const [client, used] = await connect(connection, sslChoicesOf(params));
   try {
-    await check(client);
+    await check(client, () => openClient(used));
     const wanted = params.get('schema') ?? config.schema;
     const schema = wanted ?? (await defaultSchema(client, config, names));
     if (wanted !== undefined || schema === HOST_SCHEMA) await ensureSchema(client, schema, config);
@@ -109,21 +109,29 @@ async function connect(
   connection: PostgresConnection,
   choices: readonly PostgresSsl[],
 ): Promise<[client: Client, used: PostgresConnection]> {
-  const PgClient = await loadPostgresClient();
   const all: PostgresConnection[] =
     choices.length === 0 ? [connection] : choices.map((ssl) => ({ ...connection, ssl }));
   for (const [at, used] of all.entries()) {
-    const limits = { connectionTimeoutMillis: SERVER_LIMITS.connectMs, query_timeout: SERVER_LIMITS.statementMs };
-    const client = new PgClient({ ...used, ...limits });
     try {
-      await client.connect();
-      return [client, used];
+      return [await openClient(used), used];
     } catch (error) {
-      await client.end().catch(() => undefined);
       if (at === all.length - 1 || !NO_TRANSPORT.test(String(error))) throw error;
     }
   }
   throw new Error('unreachable');
+}
+
+async function openClient(connection: PostgresConnection): Promise<Client> {
+  const PgClient = await loadPostgresClient();
+  const limits = { connectionTimeoutMillis: SERVER_LIMITS.startMs, query_timeout: SERVER_LIMITS.startMs };
+  const client = new PgClient({ ...connection, ...limits });
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** An installation stays where it is; a new one of a host gets a schema of its own. */

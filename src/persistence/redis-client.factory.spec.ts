@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { AnswerDeadline, type Awaited } from './redis-client.factory.js';
 
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 class FakeRequest implements Awaited {
   isResolved = false;
@@ -17,14 +17,14 @@ it('rejects only requests without an answer in time', () => {
   const deadline = new AnswerDeadline(800);
   const [first, answered, second] = [new FakeRequest(), new FakeRequest(), new FakeRequest()];
   for (const request of [first, answered]) deadline.watch(request);
-  jest.advanceTimersByTime(450);
+  vi.advanceTimersByTime(450);
   deadline.watch(second);
   answered.isResolved = true;
-  jest.advanceTimersByTime(349);
+  vi.advanceTimersByTime(349);
   expect(first.failures).toEqual([]);
-  jest.advanceTimersByTime(101);
+  vi.advanceTimersByTime(101);
   expect([first.failures, answered.failures, second.failures]).toEqual([['no answer in 800 ms'], [], []]);
-  jest.advanceTimersByTime(450);
+  vi.advanceTimersByTime(450);
   expect([first.failures.length, second.failures]).toEqual([1, ['no answer in 800 ms']]);
 });
 
@@ -32,10 +32,10 @@ it('has no timer while no request is pending', () => {
   const deadline = new AnswerDeadline(800);
   const request = new FakeRequest();
   deadline.watch(request);
-  expect(jest.getTimerCount()).toBe(1);
+  expect(vi.getTimerCount()).toBe(1);
   request.isResolved = true;
-  jest.advanceTimersByTime(100);
-  expect(jest.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(100);
+  expect(vi.getTimerCount()).toBe(0);
   deadline.watch(new FakeRequest());
-  expect(jest.getTimerCount()).toBe(1);
+  expect(vi.getTimerCount()).toBe(1);
 });

@@ -8,7 +8,8 @@ export interface ServerUse {
   readonly right: string;
 }
 
-type Fault = (use: ServerUse) => string;
+/** @param message the message of the server */
+type Fault = (use: ServerUse, message: string) => string;
 
 const REFUSED: Fault = ({ setting }) => `nothing answers there: start it, or correct ${setting}`;
 const UNKNOWN_HOST: Fault = ({ setting }) => `there is no such host: correct ${setting}`;
@@ -16,7 +17,8 @@ const SILENT: Fault = () => 'it does not answer: check the host and firewalls';
 const WRONG_USER: Fault = ({ setting }) => `it refuses the user or the password: correct ${setting}`;
 const NO_DATABASE: Fault = ({ setting }) => `it has no database of that name: create it, or correct ${setting}`;
 const NO_RIGHT: Fault = ({ right }) => right;
-const FULL: Fault = () => 'it accepts no more connections: raise its limit, or close others';
+const FULL: Fault = (_use, message) =>
+  `it accepts no more connections, as ${limitOf(message)} is reached: raise it, or close others (docs/operations.md has the number of a process)`;
 
 /** The fault and its remedy, by the code of the network, of PostgreSQL (SQLSTATE) or of MariaDB. */
 const FAULTS: Readonly<Record<string, Fault>> = {
@@ -38,11 +40,29 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   '53300': FULL,
   ER_CON_COUNT_ERROR: FULL,
   ER_TOO_MANY_USER_CONNECTIONS: FULL,
+  ER_USER_LIMIT_REACHED: FULL,
 };
 
 /** Connection failures for which the drivers have no specific code. */
 const TIMEOUT = /timeout/i;
-const OF_CONNECTION = /terminated|SSL|certificate|ECONNRESET|password must be|authentication/i;
+const OF_CONNECTION =
+  /terminated|SSL|certificate|ECONNRESET|password must be|authentication|no such (?:user|database)|cannot connect to server|server login/i;
+/** A pooler such as pgbouncer, which accepts a list of parameters only. */
+const REFUSED_PARAMETER = /unsupported startup parameter(?: in options)?: ?(.+)/;
+const POOLER_FULL = /max_client_conn/;
+const POOLER_BUSY = /query_wait_timeout/;
+
+/** The setting with the limit, by the message of PostgreSQL, pgbouncer or MariaDB. */
+const LIMITS: readonly (readonly [RegExp, string])[] = [
+  [/for role/, 'the CONNECTION LIMIT of the role'],
+  [/for database/, 'the CONNECTION LIMIT of the database'],
+  [POOLER_FULL, 'max_client_conn of pgbouncer'],
+  [/max_user_connections/, 'max_user_connections'],
+];
+
+function limitOf(message: string): string {
+  return LIMITS.find(([text]) => text.test(message))?.[1] ?? 'max_connections';
+}
 
 const OURS: ServerUse = {
   setting: 'DATABASE_URL',
@@ -66,7 +86,7 @@ export function toServerFailure(product: string, name: string, cause: unknown): 
  * settings.
  */
 export function serverFault(cause: unknown, use: ServerUse): string | undefined {
-  return unreadableFile(cause, use) ?? FAULTS[codeOf(cause)]?.(use) ?? faultOf(messageOf(cause), use);
+  return unreadableFile(cause, use) ?? FAULTS[codeOf(cause)]?.(use, messageOf(cause)) ?? faultOf(messageOf(cause), use);
 }
 
 /** The error of a server that answers but does not meet the requirements. */
@@ -81,7 +101,13 @@ function unreadableFile(cause: unknown, { setting }: ServerUse): string | undefi
 }
 
 function faultOf(message: string, use: ServerUse): string | undefined {
-  if (TIMEOUT.test(message)) return SILENT(use);
+  const [, parameter] = REFUSED_PARAMETER.exec(message) ?? [];
+  if (parameter !== undefined) {
+    return `its pooler refuses the parameter ${parameter}: remove it from ${use.setting}, or set it for the user instead (ALTER ROLE … SET …)`;
+  }
+  if (POOLER_FULL.test(message)) return FULL(use, message);
+  if (POOLER_BUSY.test(message)) return 'its pooler has no free connection to PostgreSQL: raise default_pool_size';
+  if (TIMEOUT.test(message)) return SILENT(use, message);
   return OF_CONNECTION.test(message) ? message : undefined;
 }
 

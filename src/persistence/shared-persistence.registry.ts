@@ -2,7 +2,9 @@ import type { DatabaseConfig } from '../config/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { holdProcess } from '../kernel/index.js';
 import { AwaitedDatabase } from './awaited-database.js';
+import { loadOrigin } from './database-origin.loader.js';
 import { DatabaseOwnership, isLocked } from './database-ownership.js';
+import { CreateStorageProbe1764000000030 } from './migrations/1764000000030-create-storage-probe.migration.js';
 import type { OpenPersistence, PersistenceOptions, UsedPersistence } from './persistence.types.js';
 import { parseServerUrl } from './server-url.parser.js';
 import { sqlitePlace } from './sqlite-place.js';
@@ -35,13 +37,13 @@ async function openOwned(place: OwnedPlace): Promise<UsedPersistence> {
 }
 
 async function awaitOwner(
-  { name, config: { lockWaitMs } }: OwnedPlace,
+  { name, config: { stopLimitMs } }: OwnedPlace,
   ownership: DatabaseOwnership,
 ): Promise<OpenPersistence> {
-  logger.warn(`waiting for the database ${name}: another process owns it (at most ${lockWaitMs / 1000} s)`);
+  logger.warn(`waiting for the database ${name}: another process owns it (at most ${stopLimitMs / 1000} s)`);
   // The application's log does not exist yet, and the line is of use only during the wait.
   Log.flush();
-  return holdProcess(ownership.opened(lockWaitMs));
+  return holdProcess(ownership.opened(stopLimitMs));
 }
 
 function defer({ name, config }: OwnedPlace, ownership: DatabaseOwnership, locked: AppError): UsedPersistence {
@@ -54,7 +56,7 @@ function defer({ name, config }: OwnedPlace, ownership: DatabaseOwnership, locke
     for (const warning of (await ownership.opened(0)).warnings) logger.warn(warning);
   });
   // An owner that is being replaced ends soon. Later only calls try again.
-  void database.becomeOwner(config.lockWaitMs).catch(() => undefined);
+  void database.becomeOwner(config.stopLimitMs).catch(() => undefined);
   const endWaits = () => ownership.endWaits();
   return { database, notifications: null, warnings: [], endWaits, close: () => database.close() };
 }
@@ -64,9 +66,17 @@ function defer({ name, config }: OwnedPlace, ownership: DatabaseOwnership, locke
  * @throws AppError `CONFIG_INVALID` when it cannot be used, `DATABASE_LOCKED` when another process owns it
  */
 export async function openPersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
-  const opened = await openKind(config, options);
-  opened.database.useDataSource(opened.dataSource);
-  return opened;
+  const migrations = [...options.migrations, CreateStorageProbe1764000000030];
+  const opened = await openKind(config, { ...options, migrations });
+  try {
+    const origin = await loadOrigin(opened.database);
+    if (options.isPart) await origin.adopt();
+    opened.database.useDataSource(opened.dataSource, origin);
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 /** TypeORM and the drivers are loaded here: the import of the package is 0.1 s shorter without them. */
@@ -113,7 +123,7 @@ export async function sharePersistence(config: DatabaseConfig, options: Persiste
   }
 }
 
-const VARIABLE = /\b(?:DATA_DIR|DATABASE_URL|REDIS_URL)\b/g;
+const VARIABLE = /\b(?:DATA_DIR|DATABASE_URL|REDIS_URL|ALLOW_NEW_DATABASE)\b/g;
 
 /** The error with the names by which the variables were set. A script prints its message, not its stack. */
 function named(error: unknown, { variableNames: names }: DatabaseConfig): unknown {

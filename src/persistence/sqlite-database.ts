@@ -1,27 +1,29 @@
-import { Log } from '../errors/index.js';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError, Log } from '../errors/index.js';
 import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
+import {
+  isLocked,
+  isUniqueViolation,
+  NONE,
+  refuse,
+  type Refusals,
+  settle,
+  settleEarly,
+  type WaitingBatch,
+} from './sqlite-batch.js';
 import { SqliteLog } from './sqlite-log.client.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 import type { CommitOptions, SqlValue, Statement } from './statement.types.js';
 
+/** Delay of the next attempt to write to a locked file, in ms. */
+const LOCK_RETRY_MS = 20;
 /** Maximum turns of the event loop in which a group of batches is collected. */
 const GATHERED_TURNS = 8;
-
-interface WaitingBatch {
-  readonly batch: readonly Statement[];
-  /** Whether it resolves when it is written, before it is durable. */
-  readonly isEarly: boolean;
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
-/** Errors of the refused batches of a group. */
-type Refusals = ReadonlyMap<WaitingBatch, unknown>;
-
-const NONE: Refusals = new Map();
 
 /**
  * SQLite with group commit: batches of the same turns of the event loop share one transaction and so one fsync, which
@@ -42,23 +44,26 @@ export class SqliteDatabase extends Database {
   private syncing: Promise<void> | null = null;
   /** Whether another group waits for that fsync. */
   private isDue = false;
+  /** Since when a lock of another process delays the waiting batches, by `performance.now()`. */
+  private lockedSince: number | null = null;
   private readonly prepared = new Map<string, SqliteStatement>();
 
   /**
    * @param log write-ahead log of the file, if it has one
+   * @param timeoutMs longest wait of a write for another process that has locked the file
    * @param purgedBytes largest file that `purge` rewrites
    */
   constructor(
     private readonly handle: SqliteHandle,
     private readonly log: SqliteLog | null = SqliteLog.of(handle),
+    override readonly timeoutMs = 5_000,
     private readonly purgedBytes = PURGED_BYTES,
   ) {
     super();
   }
 
-  commit(batch: readonly Statement[], { waitsMs = 0, isEarly = false }: CommitOptions = {}): Promise<void> {
+  protected apply(batch: readonly Statement[], { waitsMs = 0, isEarly = false }: CommitOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.assertOpen();
       this.waiting.push({ batch, isEarly, resolve, reject });
       if (waitsMs > 0) this.waitTimer ??= setTimeout(() => this.startGathering(), waitsMs);
       else this.startGathering();
@@ -85,8 +90,7 @@ export class SqliteDatabase extends Database {
   }
 
   /** Resolves when the rows it has read are durable; after a disk failure it rejects, as durability is unknown. */
-  async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
-    this.assertOpen();
+  protected async read<Row>(sql: string, params: readonly SqlValue[]): Promise<Row[]> {
     this.log?.check();
     const rows = this.prepare(sql).all(...params) as Row[];
     if (this.syncing) await this.syncing;
@@ -95,19 +99,32 @@ export class SqliteDatabase extends Database {
 
   /** The handle makes a single statement durable before it returns. */
   protected override async run<Result>(statement: () => Promise<Result>): Promise<Result> {
-    this.assertOpen();
-    this.log?.check();
-    try {
-      const result = await statement();
-      if (this.syncing) await this.syncing;
-      return result;
-    } catch (error) {
-      throw isUniqueViolation(error) ? commitRefused('unique', 0, (error as Error).message, error) : error;
+    const lastMs = performance.now() + this.timeoutMs;
+    for (;;) {
+      this.log?.check();
+      try {
+        const result = await statement();
+        if (this.syncing) await this.syncing;
+        return result;
+      } catch (error) {
+        if (!isLocked(error) || performance.now() >= lastMs) {
+          throw isUniqueViolation(error) ? commitRefused('unique', 0, (error as Error).message, error) : error;
+        }
+      }
+      await pause(LOCK_RETRY_MS);
     }
   }
 
-  async ping(): Promise<void> {
-    await this.query('SELECT 1');
+  /** The file was removed or replaced: writes would be lost. */
+  lose(): void {
+    const message = `The database file ${this.handle.name} was removed or replaced while it was open. This process no longer uses it: restore the file, then restart.`;
+    this.fail(new AppError('JOURNAL_UNAVAILABLE', message));
+  }
+
+  override async freeBytes(): Promise<number | null> {
+    if (this.handle.memory) return null;
+    const { bavail, bsize } = await statfs(dirname(this.handle.name));
+    return bavail * bsize;
   }
 
   /** A failed purge is repeated by the next one, or when the file is opened next. */
@@ -125,6 +142,7 @@ export class SqliteDatabase extends Database {
   protected override async drain(): Promise<void> {
     while (this.syncing || this.waiting.length > 0) {
       this.flush();
+      if (this.lockedSince !== null) await pause(LOCK_RETRY_MS);
       await this.syncing?.catch(() => undefined);
     }
   }
@@ -143,8 +161,23 @@ export class SqliteDatabase extends Database {
     this.lastGroup = waiting.length;
     this.waiting = [];
     const refusals = this.commitGroup(waiting);
+    if (this.isDelayed(refusals.get(waiting[0]!))) return this.retrySoon(waiting);
     if (this.log && refusals.size < waiting.length) void this.settleOnceDurable(this.log, waiting, refusals);
     else settle(waiting, refusals);
+  }
+
+  /** SQLite's own wait for a lock would block the event loop. */
+  private isDelayed(refusal: unknown): boolean {
+    const now = performance.now();
+    const isWaiting = isLocked(refusal) && now - (this.lockedSince ??= now) < this.timeoutMs;
+    if (!isWaiting) this.lockedSince = null;
+    return isWaiting;
+  }
+
+  private retrySoon(waiting: WaitingBatch[]): void {
+    this.waiting = [...waiting, ...this.waiting];
+    this.isGathering = true;
+    setTimeout(() => this.flush(), LOCK_RETRY_MS);
   }
 
   private async settleOnceDurable(log: SqliteLog, waiting: readonly WaitingBatch[], refusals: Refusals): Promise<void> {
@@ -155,6 +188,8 @@ export class SqliteDatabase extends Database {
       settle(late, refusals);
     } catch (error) {
       settle(late, new Map([...refuse(late, error), ...refusals]));
+      // It is unknown which data is durable, and a repeated fsync may hide the loss.
+      this.fail(error as AppError);
     }
     this.syncing = null;
     if (this.isDue) setImmediate(() => this.gather(0, 0));
@@ -173,7 +208,7 @@ export class SqliteDatabase extends Database {
   /** Applies all in one transaction without savepoints, for speed: refused batches are rare. */
   private commitAll(waiting: readonly WaitingBatch[]): void {
     this.transaction(() => {
-      for (const { batch } of waiting) this.apply(batch);
+      for (const { batch } of waiting) this.execute(batch);
     });
   }
 
@@ -191,16 +226,16 @@ export class SqliteDatabase extends Database {
   }
 
   private applyApart(one: WaitingBatch, refusals: Map<WaitingBatch, unknown>): void {
-    this.execute('SAVEPOINT batch');
+    this.control('SAVEPOINT batch');
     try {
-      this.apply(one.batch);
+      this.execute(one.batch);
     } catch (error) {
       // Disk full or I/O error: SQLite has ended the whole transaction itself.
       if (!this.handle.inTransaction) throw error;
-      this.execute('ROLLBACK TO batch');
+      this.control('ROLLBACK TO batch');
       refusals.set(one, error);
     }
-    this.execute('RELEASE batch');
+    this.control('RELEASE batch');
   }
 
   private transaction(work: () => void): void {
@@ -209,17 +244,17 @@ export class SqliteDatabase extends Database {
   }
 
   private transact(work: () => void): void {
-    this.execute('BEGIN IMMEDIATE');
+    this.control('BEGIN IMMEDIATE');
     try {
       work();
-      this.execute('COMMIT');
+      this.control('COMMIT');
     } catch (error) {
-      if (this.handle.inTransaction) this.execute('ROLLBACK');
+      if (this.handle.inTransaction) this.control('ROLLBACK');
       throw error;
     }
   }
 
-  private apply(batch: readonly Statement[]): void {
+  private execute(batch: readonly Statement[]): void {
     for (const [at, { sql, params, rows }] of batch.entries()) {
       let changes: number;
       try {
@@ -231,7 +266,7 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  private execute(sql: string): void {
+  private control(sql: string): void {
     this.prepare(sql).run();
   }
 
@@ -240,28 +275,4 @@ export class SqliteDatabase extends Database {
     if (!statement) this.prepared.set(sql, (statement = this.handle.prepare(toSteadySql(sql))));
     return statement;
   }
-}
-
-function settle(waiting: readonly WaitingBatch[], refusals: Refusals): void {
-  for (const one of waiting) {
-    if (refusals.has(one)) one.reject(refusals.get(one));
-    else one.resolve();
-  }
-}
-
-/** @returns the batches that wait for the fsync */
-function settleEarly(waiting: readonly WaitingBatch[], refusals: Refusals): readonly WaitingBatch[] {
-  const early = waiting.filter(({ isEarly }) => isEarly);
-  if (early.length === 0) return waiting;
-  settle(early, refusals);
-  return waiting.filter(({ isEarly }) => !isEarly);
-}
-
-function refuse(waiting: readonly WaitingBatch[], error: unknown): Refusals {
-  return new Map(waiting.map((one) => [one, error]));
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
 }

@@ -1,4 +1,6 @@
-import { AppError } from '../errors/index.js';
+import { statSync } from 'node:fs';
+import { AppError, messageOf } from '../errors/index.js';
+import { takeExclusiveName } from '../kernel/platform/exclusive-name.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { makePrivateFile } from './sqlite-file.factory.js';
 
@@ -6,15 +8,30 @@ import { makePrivateFile } from './sqlite-file.factory.js';
 export const LOCKED = { isRetryable: true, details: { retry_after_ms: 1_000 } };
 
 /**
- * Takes the lock of a database file for this process; others may still read the database (backups, a shell).
- * @returns a function that releases the lock
- * @throws AppError `DATABASE_LOCKED` when another process has it
+ * Takes the ownership of a database file for this process; others may still read the database (backups, a shell). The
+ * lock file shows the owner to processes of other containers. On Linux the file itself is locked too, by device and
+ * inode, so that another name of the file and a removed lock file admit no second owner.
+ * @returns a function that releases both
+ * @throws AppError `DATABASE_LOCKED` when another process has it, `CONFIG_INVALID` for a damaged lock file
  */
-export function lockSqliteFile(file: string): () => void {
-  return lockFile(
-    `${file}.lock`,
-    `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, give this one its own DATA_DIR, or set DATABASE_URL to a PostgreSQL database, which several processes share.`,
-  );
+export async function ownSqliteFile(file: string): Promise<() => void> {
+  const unlock = lockFile(`${file}.lock`, refusalOf(file));
+  try {
+    const { dev, ino } = statSync(file, { bigint: true });
+    const release = await takeExclusiveName(`jackdaw-sqlite-${dev}-${ino}`);
+    if (!release) throw new AppError('DATABASE_LOCKED', refusalOf(file), LOCKED);
+    return () => {
+      release();
+      unlock();
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function refusalOf(file: string): string {
+  return `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, give this one its own DATA_DIR, or set DATABASE_URL to a PostgreSQL database, which several processes share.`;
 }
 
 /**
@@ -22,7 +39,7 @@ export function lockSqliteFile(file: string): () => void {
  * releases even after kill -9.
  * @param refusal error message when another process has it
  * @returns a function that releases the lock
- * @throws AppError `DATABASE_LOCKED` when another process has it
+ * @throws AppError `DATABASE_LOCKED` when another process has it, `CONFIG_INVALID` for a file that cannot be a lock
  */
 export function lockFile(file: string, refusal: string): () => void {
   const Sqlite = loadSqliteDriver();
@@ -32,8 +49,18 @@ export function lockFile(file: string, refusal: string): () => void {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     lock.close();
-    if ((cause as { code?: unknown }).code !== 'SQLITE_BUSY') throw cause;
-    throw new AppError('DATABASE_LOCKED', refusal, LOCKED);
+    throw toLockFailure(file, refusal, cause);
   }
   return () => void lock.close();
+}
+
+function toLockFailure(file: string, refusal: string, cause: unknown): unknown {
+  const { code } = cause as { code?: unknown };
+  if (code === 'SQLITE_BUSY') return new AppError('DATABASE_LOCKED', refusal, LOCKED);
+  if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') return cause;
+  return new AppError(
+    'CONFIG_INVALID',
+    `The lock file ${file} is damaged (${messageOf(cause)}). It contains no data: make sure that no other process uses it, delete it, then start again.`,
+    { cause },
+  );
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ let warned: string[];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'jackdaw-purge-'));
   warned = [];
-  jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: string) => void warned.push(line));
+  vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: string) => void warned.push(line));
   await open();
   await opened.database.commit([{ sql: 'CREATE TABLE item (id INTEGER PRIMARY KEY, body TEXT)', params: [] }]);
   // Rows of many lengths, so that pages are split and joined.
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await opened.close();
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   rmSync(folder, { recursive: true });
 });
 
@@ -60,7 +60,7 @@ describe('deleted data', () => {
   });
 
   it('is removed from a large file when it is opened next', async () => {
-    await new SqliteDatabase(handle(), null, 1000).purge();
+    await new SqliteDatabase(handle(), null, undefined, 1000).purge();
     expect(warned).toEqual([expect.stringMatching(/has \d+ MB: .* at the next start, before requests are accepted/)]);
     await opened.close();
     await open();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -18,7 +18,7 @@ import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js'
 import { loadConfig } from '../config/index.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { sqliteFile } from './sqlite-place.js';
-import { lockSqliteFile } from './sqlite-lock.factory.js';
+import { lockFile } from './sqlite-lock.factory.js';
 import { insert } from './statement.factory.js';
 
 let folder: string;
@@ -74,17 +74,17 @@ describe('the schema', () => {
     const left = await database.query<{ name: string }>(
       `SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'`,
     );
-    expect(left.map(({ name }) => name)).toEqual(['jackdaw_migration']);
+    expect(left.map(({ name }) => name)).toEqual(['jackdaw_migration', 'jackdaw_property']);
   });
 
-  it('has the tenant in every table except those of processes, signing keys, and counters, whose id is a hash of the tenant', async () => {
+  it('has the tenant in every table except those of processes, signing keys, the probe, and counters, whose id is a hash of the tenant', async () => {
     const { database } = await open();
     const tables = await database.query<{ name: string }>(
-      `SELECT name FROM sqlite_schema AS made WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'jackdaw_migration'
+      `SELECT name FROM sqlite_schema AS made WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'jackdaw_%'
         AND name NOT LIKE 'fact_terms%' AND NOT EXISTS (SELECT 1 FROM pragma_table_info(made.name) WHERE name = 'tenant')
         ORDER BY name`,
     );
-    expect(tables.map(({ name }) => name)).toEqual(['call_rate', 'run_node', 'signing_key']);
+    expect(tables.map(({ name }) => name)).toEqual(['call_rate', 'run_node', 'signing_key', 'storage_probe']);
   });
 
   it('makes every commit durable', async () => {
@@ -142,6 +142,8 @@ describe('a second opening', () => {
   });
 
   it('is refused while another process has the lock, and possible after that was killed', async () => {
+    await open();
+    await opened.pop()!.close();
     const file = join(folder, 'jackdaw.db');
     const script = `const Sqlite = require('better-sqlite3-v13');
       new Sqlite(process.argv[1] + '.lock').exec('BEGIN EXCLUSIVE');
@@ -166,11 +168,12 @@ describe('a second opening', () => {
 });
 
 describe('the lock', () => {
-  it('allows readers of the database itself', async () => {
-    const unlock = lockSqliteFile(join(folder, 'x.db'));
-    expect(() => lockSqliteFile(join(folder, 'x.db'))).toThrow('belongs to another running Jackdaw');
+  it('is for one owner until its release', async () => {
+    const lock = () => lockFile(join(folder, 'x.lock'), 'It is taken.');
+    const unlock = lock();
+    expect(lock).toThrow('It is taken.');
     unlock();
-    lockSqliteFile(join(folder, 'x.db'))();
+    lock()();
   });
 });
 

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DataSource, EntitySchema } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
@@ -6,17 +7,19 @@ import { measureFsync } from './fsync.indicator.js';
 import { migrate, MIGRATIONS, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import { checkSqliteFile } from './sqlite-check.executor.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import { SqliteLog, syncerOf } from './sqlite-log.client.js';
+import { watchPresence } from './sqlite-presence.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
-import { MEMORY, sqliteFile } from './sqlite-place.js';
-import { prepareSqliteFile } from './sqlite-file.factory.js';
+import { MEMORY, sqliteFile, sqlitePlace } from './sqlite-place.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 import { purgeIfPending } from './sqlite-purge.executor.js';
-import { lockSqliteFile } from './sqlite-lock.factory.js';
+import { ownSqliteFile } from './sqlite-lock.factory.js';
+import { sidecarOf } from './sqlite-traces.policy.js';
 
 const UNLOCKED = { file: MEMORY, unlock: () => {} };
-/** Wait for another process's write (a shell, a backup), in ms; it blocks the event loop. */
+/** Wait of the start for another process's write (a shell, a backup), in ms; it blocks the event loop. */
 const BUSY_TIMEOUT_MS = 250;
 const SLOW_FSYNC_MS = 2;
 
@@ -26,17 +29,22 @@ const SLOW_FSYNC_MS = 2;
  */
 export async function openSqlite(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const name = sqliteFile(config);
-  const lock = name === MEMORY ? UNLOCKED : takeLock(name);
+  const lock = name === MEMORY ? UNLOCKED : await takeLock(config, name);
   let handle: SqliteHandle | undefined;
   try {
+    const unchecked = isSuspect(lock.file) ? await checkSqliteFile(lock.file) : null;
     const dataSource = await openDataSource(lock.file, options, (created) => (handle = created));
     const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
     const fsyncMs = name === MEMORY ? 0 : measureFsync(dirname(name));
     const purged = purgeIfPending(databaseConnection);
     // Without fsync SQLite makes each commit durable itself.
     const log = fsyncMs === null ? null : SqliteLog.of(databaseConnection, syncerOf(fsyncMs));
-    const database = new SqliteDatabase(databaseConnection, log);
+    // From here on the database itself waits for locks, beside the event loop.
+    databaseConnection.pragma('busy_timeout = 0');
+    const database = new SqliteDatabase(databaseConnection, log, config.timeoutMs);
+    const endWatch = name === MEMORY ? () => undefined : watchPresence(lock.file, () => database.lose());
     const close = async () => {
+      endWatch();
       await database.close();
       await dataSource.destroy();
       lock.unlock();
@@ -45,7 +53,7 @@ export async function openSqlite(config: DatabaseConfig, options: PersistenceOpt
       database,
       dataSource,
       notifications: null,
-      warnings: [...warningsOf(name, fsyncMs ?? 0), ...(purged === null ? [] : [purged])],
+      warnings: [...warningsOf(name, fsyncMs ?? 0), ...[purged, unchecked].filter((line) => line !== null)],
       close,
     };
   } catch (error) {
@@ -55,19 +63,32 @@ export async function openSqlite(config: DatabaseConfig, options: PersistenceOpt
   }
 }
 
-function takeLock(name: string): typeof UNLOCKED {
+async function takeLock(config: DatabaseConfig, name: string): Promise<typeof UNLOCKED> {
+  const file = sqlitePlace(config)!;
   try {
-    const file = prepareSqliteFile(name);
-    return { file, unlock: lockSqliteFile(file) };
+    return { file, unlock: await ownSqliteFile(file) };
   } catch (error) {
     throw toOpenFailure(name, error);
   }
 }
 
+/**
+ * Whether the last process did not close the database, which removes the log; or whether the file comes from elsewhere: a
+ * copy of a file in use may be torn.
+ */
+function isSuspect(file: string): boolean {
+  if ([`${file}-wal`, `${file}-journal`].some((log) => sizeOf(log) > 0)) return true;
+  return sizeOf(file) > 0 && !existsSync(sidecarOf(file));
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 /** @param created receives the handle, also of a database that then fails to open: TypeORM leaves it open */
 async function openDataSource(
   file: string,
-  { entities, migrations }: PersistenceOptions,
+  { entities, migrations, isPart = false }: PersistenceOptions,
   created: (handle: SqliteHandle) => void,
 ): Promise<DataSource> {
   const dataSource = new DataSource({
@@ -93,6 +114,7 @@ async function openDataSource(
   await migrate(dataSource, NO_MIGRATION_LOCK, {
     name: `The SQLite file ${file}`,
     remedy: 'name another file in DATABASE_URL',
+    isPart,
   });
   return dataSource;
 }

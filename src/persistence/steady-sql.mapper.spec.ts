@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';

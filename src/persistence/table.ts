@@ -1,8 +1,8 @@
 import type { FindManyOptions, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { refusalOf } from './commit-refused.error.js';
 
-/** Executes one statement of TypeORM by the rules of the database: owner, retries, refusals, shutdown. */
-export type StatementRunner = <Result>(statement: () => Promise<Result>) => Promise<Result>;
+/** Executes one statement of TypeORM by the rules of the database: owner, retries, refusals, outages, shutdown. */
+export type StatementRunner = <Result>(use: 'read' | 'write', statement: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Rows of a table that is not on a run's path, as objects with typed properties, by TypeORM's repository. Each call is
@@ -15,7 +15,7 @@ export class Table<T extends ObjectLiteral> {
   ) {}
 
   find(options: FindManyOptions<T>): Promise<T[]> {
-    return this.run(() => this.repository().find(options));
+    return this.run('read', () => this.repository().find(options));
   }
 
   async findOne(where: FindOptionsWhere<T>): Promise<T | null> {
@@ -25,7 +25,7 @@ export class Table<T extends ObjectLiteral> {
   /** @throws AppError `COMMIT_REFUSED` with the reason `unique` if the row exists */
   async insert(row: T): Promise<void> {
     // TypeORM writes generated values into the object.
-    await this.run(() => this.repository().insert({ ...row }));
+    await this.run('write', () => this.repository().insert({ ...row }));
   }
 
   /** @returns whether it was inserted; false if the row exists, which is not changed */
@@ -42,11 +42,11 @@ export class Table<T extends ObjectLiteral> {
   /** @returns the number of rows that match */
   async update(where: FindOptionsWhere<T>, changes: Partial<T>): Promise<number> {
     const update = () => this.repository().update(where, changes);
-    return (await this.run(update)).affected ?? 0;
+    return (await this.run('write', update)).affected ?? 0;
   }
 
   /** @returns the number of deleted rows */
   async delete(where: FindOptionsWhere<T>): Promise<number> {
-    return (await this.run(() => this.repository().delete(where))).affected ?? 0;
+    return (await this.run('write', () => this.repository().delete(where))).affected ?? 0;
   }
 }

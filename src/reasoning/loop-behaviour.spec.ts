@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { reasoningEngine } from '../../test/support/reasoning-engine.js';
 import { reasonIn } from '../../test/support/reasoned-run.js';
 import { ALICE } from '../../test/support/run-host.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { reasoningEngine } from '../../test/support/reasoning-engine.js';
 import { expectPairSafe } from '../../test/support/pairs.js';

@@ -3,9 +3,9 @@ import { type AppError, toAppError, Log } from '../errors/index.js';
 import type { Message } from '../llm/index.js';
 import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
-import { type Tool, ToolExecutor } from '../tool/index.js';
+import { ToolExecutor } from '../tool/index.js';
 import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
-import { pairResults } from './loop/format-results.processor.js';
+import { byName, deferTools, pairResults } from './loop/format-results.processor.js';
 import { dropUnacceptedImages, mayBeImageRefusal } from './loop/ask-model.processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';
 import { createPipeline, withProcessor, type PlacedProcessor } from './loop/pipeline.factory.js';
@@ -62,7 +62,8 @@ export class ReasoningEngine {
   async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
     const loop = this.begin(request, run);
     try {
-      loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, request.tools));
+      await deferTools(loop);
+      loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, loop.request.tools));
       while (!loop.end) {
         loop.iteration++;
         await readModelFacts(loop);
@@ -82,6 +83,8 @@ export class ReasoningEngine {
       protocol: this.protocols.get(request.protocol, request.loopVersion),
       run,
       tools: byName(request.tools),
+      deferred: null,
+      describedTools: null,
       deniedTools: byName(request.deniedTools ?? []),
       facts: request.facts ?? [],
       reading: [],
@@ -109,18 +112,21 @@ export class ReasoningEngine {
       childrenUsage: null,
       handedTo: null,
       waiting: new Map(),
+      outage: null,
       end: null,
     };
   }
 
   /** An aborted run does not wait for a decision. */
   private hold(loop: Loop, waiting: Extract<ReasoningOutcome, { kind: 'waiting' }>): ReasoningOutcome {
-    return loop.run.signal.aborted ? this.close(loop, loop.run.signal.reason) : waiting;
+    if (loop.run.signal.aborted) return this.close(loop, loop.run.signal.reason);
+    return loop.outage ? { kind: 'postponed', outage: loop.outage } : waiting;
   }
 
   private close(loop: Loop, error: unknown): ReasoningOutcome {
     const { signal } = loop.run;
     if (isRelinquished(signal)) throw signal.reason;
+    if (loop.run.outlasts(error)) return { kind: 'postponed', outage: error };
     const failure = toAppError(signal.aborted ? signal.reason : error);
     if (mayBeImageRefusal(failure)) dropUnacceptedImages(loop);
     this.settle(loop, failure);
@@ -148,10 +154,6 @@ export class ReasoningEngine {
       return result;
     });
   }
-}
-
-function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
 /** Whether the turn ends with a message whose calls have no results yet. */

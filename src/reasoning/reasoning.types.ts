@@ -1,3 +1,4 @@
+import type { AppError } from '../errors/index.js';
 import type {
   CallOptions,
   ChatModel,
@@ -12,6 +13,7 @@ import type {
 import type {
   AnsweredBy,
   DataFact,
+  Postponed,
   RunContext,
   RunFailure,
   RunFinishReason,
@@ -19,6 +21,7 @@ import type {
   WaitingRequest,
 } from '../run/index.js';
 import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
+import type { DeferredTools } from './loop/deferred-tools.js';
 import type { ReplyPlan } from './loop/reply-plan.policy.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
@@ -29,6 +32,10 @@ export interface ReasoningLimits {
   readonly maxResultBytes: number;
   /** Maximum depth of nested agent calls; 3 by default. */
   readonly maxDepth?: number;
+  /** Maximum tools described to the model from the start; of more tools, some are deferred. By default none is. */
+  readonly maxTools?: number;
+  /** The same for the tokens of their schemas. */
+  readonly maxToolTokens?: number;
 }
 
 /** A finished run that executed a call, as recorded in the journal. */
@@ -79,6 +86,8 @@ export interface ReasoningRequest {
   readonly optionalParameters?: readonly ParameterName[];
   readonly protocol: string;
   readonly tools: readonly Tool[];
+  /** Names of tools that are deferred last: those that the agent's definition names. */
+  readonly namedTools?: readonly string[];
   /** Denied tools of the agent: not described to the model; a call of one is refused. */
   readonly deniedTools?: readonly Tool[];
   /** Facts of the data in the history and the input. */
@@ -121,7 +130,8 @@ export type ReasoningOutcome =
       /** The stateful tools that the run called. */
       readonly stateful: Iterable<Tool>;
     }
-  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] }
+  | Postponed;
 
 /** Receives the pieces of a streamed message. */
 export interface ReplyListener {
@@ -141,13 +151,18 @@ export type LoopEnd =
 
 /** State of the loop; each processor reads the fields that earlier processors wrote. */
 export interface Loop {
-  readonly request: ReasoningRequest;
+  /** Its `tools` are those that the model knows; format-results appends the found ones. */
+  request: ReasoningRequest;
   /** The version of the loop that the run was started with; a replay uses the format of that version. */
   readonly version: number;
   readonly protocol: Protocol;
   readonly run: RunContext;
-  readonly tools: ReadonlyMap<string, Tool>;
-  /** Tools that are not described to the model. */
+  tools: ReadonlyMap<string, Tool>;
+  /** The deferred tools, if any; set at the start. */
+  deferred: DeferredTools | null;
+  /** The list of tools that the instructions describe, set by prepare-tools. */
+  describedTools: readonly Tool[] | null;
+  /** Tools that are not described to the model because a policy denies them. */
   readonly deniedTools: ReadonlyMap<string, Tool>;
   /** Facts of the data that the model has read. */
   facts: readonly DataFact[];
@@ -200,6 +215,8 @@ export interface Loop {
   readonly failed: Set<string>;
   /** Pending requests of the current reply's calls, by the calls' index, set by execute-tools. */
   waiting: ReadonlyMap<number, WaitingRequest>;
+  /** The outage that has postponed a child run of the current reply's calls, set by execute-tools. */
+  outage: AppError | null;
   /** Set by the processor that ends the loop. */
   end: LoopEnd | null;
 }
@@ -211,6 +228,7 @@ export type CallLoop = Pick<
   | 'version'
   | 'tools'
   | 'deniedTools'
+  | 'deferred'
   | 'replyPlan'
   | 'started'
   | 'signal'

@@ -5,6 +5,7 @@ import {
   type DataFact,
   isRelinquished,
   mergeFacts,
+  type Postponed,
   type RunContext,
   type RunFailure,
   type RunUsage,
@@ -52,7 +53,8 @@ export type ToolCallOutcome =
       /** Only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
-  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] }
+  | Postponed;
 
 type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
 
@@ -103,11 +105,11 @@ export class ToolCallEngine {
 
   /** An aborted run does not wait for a decision. */
   private hold(
-    { request }: Extract<CallOutcome, { kind: 'waiting' }>,
+    { request, outage }: Extract<CallOutcome, { kind: 'waiting' }>,
     call: ToolCall,
     { run, started }: CallLoop,
   ): ToolCallOutcome {
-    if (!run.signal.aborted) return { kind: 'waiting', requests: [request] };
+    if (!run.signal.aborted) return outage ? { kind: 'postponed', outage } : { kind: 'waiting', requests: [request] };
     const isUnknown = request.kind === 'outcome_unknown';
     const result = isUnknown
       ? outcomeUnknown(call.name)
@@ -140,6 +142,7 @@ function toLoop({ call, tool, maxResultBytes, waiting, facts = [] }: ToolCallReq
     facts,
     reading: [],
     deniedTools: new Map(),
+    deferred: null,
     replyPlan: new ReplyPlan(),
     signal: run.signal,
     started: new Set(),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { CANARY, RestWorld } from '../../test/support/rest-world.js';
 import { WebServer } from '../../test/support/web-server.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { SecretRedaction } from './secret-text.mapper.js';
 
 describe('a secret of digits', () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newExecution, storedEvents } from '../../test/support/run-execution.js';
 import { completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   opened = await openDatabase();
   host = new RunHost(opened.database);
 });
-afterEach(() => void jest.restoreAllMocks());
+afterEach(() => void vi.restoreAllMocks());
 afterAll(() => opened.close());
 
 const newRun = () => newExecution(host, `run-${count++}`);
@@ -79,7 +79,7 @@ describe('events', () => {
 
   it('share the batch of a step that ends soon', async () => {
     const { run, context, published } = await newRun();
-    const commits = jest.spyOn(opened.database, 'commit');
+    const commits = vi.spyOn(opened.database, 'commit');
     context.emit(STARTED);
     await context.step(STEP, () => nextTurn());
     expect(commits).toHaveBeenCalledTimes(1);
@@ -90,7 +90,7 @@ describe('events', () => {
   it('do not wait for a step when a live event is behind them', async () => {
     const { context, published } = await newRun();
     context.emit(STARTED);
-    const commits = jest.spyOn(opened.database, 'commit');
+    const commits = vi.spyOn(opened.database, 'commit');
     context.emit({ type: 'tool.progress', iteration: 1, call_id: 'c1', tool: 'look', progress: 1 });
     await nextTurn();
     expect(commits).toHaveBeenCalledTimes(1);
@@ -101,7 +101,7 @@ describe('events', () => {
   it('are not reported as durable when the batch they share with a claim is lost', async () => {
     const { context } = await newRun();
     const commit = opened.database.commit.bind(opened.database);
-    jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
+    vi.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
       if (JSON.stringify(batch).includes('claim:1:1')) throw new Error('the connection is lost');
       return commit(batch);
     });
@@ -127,7 +127,7 @@ describe('events', () => {
       const batches: string[] = [];
       let durable = 0;
       const commit = opened.database.commit.bind(opened.database);
-      jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
+      vi.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
         batches.push(JSON.stringify(batch));
         await commit(batch);
         durable++;

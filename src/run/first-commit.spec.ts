@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setImmediate as nextTurn, setTimeout as elapse } from 'node:timers/promises';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import type { StartRun } from './run.types.js';
@@ -13,7 +13,7 @@ beforeEach(async () => {
   host = new RunHost(opened.database);
 });
 afterEach(async () => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   await host.executor.drain(0);
   await opened.close();
 });
@@ -69,7 +69,7 @@ describe('the start of a run', () => {
   });
 
   it('commits at once for a submitted run', async () => {
-    const setTimer = jest.spyOn(globalThis, 'setTimeout');
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
     await host.runs.submit(aRun('a', 's', UNOBSERVED));
     expect(setTimer.mock.calls.filter(([, ms]) => ms === 2)).toEqual([]);
     expect(await host.journal.find('a')).not.toBeNull();
@@ -77,10 +77,10 @@ describe('the start of a run', () => {
 
   it('ends the run without a trace when its commit fails', async () => {
     const broken = new Error('disk I/O error');
-    jest.spyOn(opened.database, 'commit').mockRejectedValue(broken);
+    vi.spyOn(opened.database, 'commit').mockRejectedValue(broken);
     await expect(host.runs.start(aRun('a', 's', UNOBSERVED))).rejects.toBe(broken);
     await host.executor.drain(1_000);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(await host.journal.find('a')).toBeNull();
     expect(host.executor.has('a')).toBe(false);
   });

@@ -4,6 +4,9 @@ import { ExtendRun1764000000002 } from './migrations/1764000000002-extend-run.mi
 import { LinkChildRuns1764000000014 } from './migrations/1764000000014-link-child-runs.migration.js';
 import { OwnRuns1764000000018 } from './migrations/1764000000018-own-runs.migration.js';
 import { CreateCreationKey1764000000023 } from './migrations/1764000000023-create-creation-key.migration.js';
+import { PostponeRuns1764000000031 } from './migrations/1764000000031-postpone-runs.migration.js';
+import { SuspectRuns1764000000032 } from './migrations/1764000000032-suspect-runs.migration.js';
+import { CountCacheWrites1764000000040 } from './migrations/1764000000040-count-cache-writes.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -84,10 +87,13 @@ export { RUN_SEALED_TABLES } from './row-place.factory.js';
 export { RunModule } from './run.module.js';
 export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
+export { heapExhausted } from './admission/run-admission.service.js';
 export { MAX_PRIORITY } from './admission/priority.policy.js';
+export { RunAdmissionService } from './admission/run-admission.service.js';
 export type { IdempotentRequest } from './admission/idempotency.store.js';
 export { CreationKeyStore } from './admission/creation-key.store.js';
-export type { RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
+export { queuedState } from './postponement.policy.js';
+export type { ClientWait, Postponed, RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 export const RUN_MIGRATIONS = [
   CreateRun1764000000000,
@@ -97,4 +103,7 @@ export const RUN_MIGRATIONS = [
   LinkChildRuns1764000000014,
   OwnRuns1764000000018,
   CreateCreationKey1764000000023,
+  PostponeRuns1764000000031,
+  SuspectRuns1764000000032,
+  CountCacheWrites1764000000040,
 ];

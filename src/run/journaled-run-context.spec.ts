@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import { newExecution, nextExecution, type RunExecution, storedEvents } from '../../test/support/run-execution.js';
 import type { StepName } from './run-context.js';

@@ -1,18 +1,20 @@
 import { AppError } from '../errors/index.js';
-import { parseExactJson, type Principal, steadyNow } from '../kernel/index.js';
-import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
+import { type Principal, steadyNow } from '../kernel/index.js';
+import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
 import type { RunTree } from './tree/run-tree.types.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { abortLate, afterThisTick, atTickEnd, fenced, journalUnavailable } from './relinquished.policy.js';
 import { FileLedger, RunContext, type StepName } from './run-context.js';
 import { toFileSteps, type FileMark } from './files/run-file.mapper.js';
+import type { RefusedBatch } from './late-result.service.js';
 import { isLive, type RunEvent } from './run-event.types.js';
-import { firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
+import { HeldCommit } from './held-commit.js';
+import { OutagePatience } from './outage-patience.js';
 import type { RunJournal } from './run-journal.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
-import { endRun, fence, insertStep, releaseRun } from './run-statement.factory.js';
-import { sealedSummary } from './run-summary.mapper.js';
+import { toConclusion } from './run-conclusion.factory.js';
+import { fence, insertStep, releaseRun } from './run-statement.factory.js';
 import { replayStep, toJson, toSubject } from './step-record.mapper.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
@@ -25,8 +27,14 @@ export interface ContextParts {
   readonly opening?: RunOpening | undefined;
   /** Files of earlier executions. */
   readonly files?: readonly FileMark[];
+  /** Time for which the run outlasts an outage of its provider, in ms; 0 by default. */
+  readonly patienceMs?: number;
   /** Starts and joins child runs. */
   readonly children?: Pick<RunTree, 'join'> | undefined;
+  /** Called when clients have waited for the database as long as they may. */
+  readonly onHeld?: () => void;
+  /** Receives a batch that was refused because another process has claimed the run. */
+  readonly onFenced?: ((batch: RefusedBatch) => void) | undefined;
 }
 
 interface Waiting {
@@ -48,7 +56,8 @@ export class JournaledRunContext extends RunContext {
   override readonly isJournaled = true;
   override readonly deadlineAt: number;
   override readonly files: FileLedger;
-  private readonly children: ContextParts['children'];
+  private readonly patience: OutagePatience;
+  private readonly held: HeldCommit;
   private pendingSteps: RecordedStep[] = [];
   private companions: StepCompanion[] = [];
   private readonly closing: RunEvent[] = [];
@@ -68,7 +77,6 @@ export class JournaledRunContext extends RunContext {
    * @param run as claimed by this process
    * @param recorded steps of earlier executions, by step name
    * @param controller stops the loop; the first abort reason counts
-   * @param parts optional parts
    */
   constructor(
     private readonly run: RunRecord,
@@ -76,18 +84,19 @@ export class JournaledRunContext extends RunContext {
     private readonly outbox: RunOutbox,
     private readonly recorded: ReadonlyMap<string, RecordedStep>,
     private readonly controller: AbortController,
-    { opening, children, files = [] }: ContextParts = {},
+    private readonly parts: ContextParts = {},
   ) {
     super();
-    this.files = new FileLedger((n) => journal.file(run.id, n), files);
+    this.files = new FileLedger((n) => journal.file(run.id, n), parts.files);
     this.runId = run.id;
     this.principal = run.principal;
     this.sessionId = run.sessionId;
     this.lineage = run.lineage;
     this.signal = controller.signal;
     this.deadlineAt = steadyNow() + Math.min(run.timeoutMs, (run.deadlineAt ?? Infinity) - Date.now());
-    this.children = children;
-    if (opening) this.opening = this.open(opening);
+    this.patience = new OutagePatience(run, parts.patienceMs);
+    this.held = new HeldCommit(run, journal, parts.onHeld);
+    if (parts.opening) this.opening = this.open(parts.opening);
   }
 
   async step<T>(
@@ -98,7 +107,7 @@ export class JournaledRunContext extends RunContext {
     const name = `${kind}:${place}`;
     const subject = toSubject(about);
     const recorded = this.recorded.get(name);
-    if (recorded) return replayStep(this.runId, recorded, subject) as T;
+    if (recorded) return replayStep(this.run, recorded, subject) as T;
     if (!this.journal.isSurelyOwner()) await this.confirm();
     abortLate(this.run, this.controller, kind);
     this.emit({ type: 'step.started', step: name });
@@ -115,13 +124,13 @@ export class JournaledRunContext extends RunContext {
 
   answer(requestId: string): Decision | undefined {
     const recorded = this.recorded.get(`answer:${requestId}`);
-    return recorded && (parseExactJson(recorded.result) as Decision);
+    return recorded && (replayStep(this.run, recorded, recorded.subject) as Decision);
   }
 
   async value<T>(place: string, make: () => T | Promise<T>): Promise<T> {
     const name = `value:${place}`;
     const recorded = this.recorded.get(name);
-    if (recorded) return replayStep(this.runId, recorded, '') as T;
+    if (recorded) return replayStep(this.run, recorded, '') as T;
     const value = await make();
     this.pendingSteps.push({ name, kind: 'value', subject: '', result: toJson(value) });
     return value;
@@ -149,10 +158,13 @@ export class JournaledRunContext extends RunContext {
   }
 
   async join(call: ChildCall): Promise<ChildStatus> {
-    if (!this.children) throw new AppError('INTERNAL', 'This run cannot call other runs.');
+    const { children } = this.parts;
+    if (!children) throw new AppError('INTERNAL', 'This run cannot call other runs.');
     try {
       const signal = call.signal ? AbortSignal.any([this.signal, call.signal]) : this.signal;
-      return await this.children.join(this.run, call, signal);
+      const status = await children.join(this.run, call, signal);
+      if (status.kind === 'waiting') this.patience.check(status.outage);
+      return status;
     } catch (error) {
       if (this.signal.aborted) throw this.signal.reason;
       throw error instanceof AppError && !refusalOf(error) ? error : this.failure(error);
@@ -163,19 +175,16 @@ export class JournaledRunContext extends RunContext {
     return this.opening;
   }
 
-  /** Commits the end (or the waiting state) of the run, with the remaining outbox. */
+  override outlasts(error: unknown): error is AppError {
+    return !this.signal.aborted && this.patience.lasts(error);
+  }
+
+  /** Commits the end (or the waiting or postponed state) of the run, with the remaining outbox. */
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
-    if (outcome.kind === 'waiting') {
-      const requests = outcome.requests.map((request) => withinDeadline(request, this.run.deadlineAt));
-      const end = waitingEvent(this.runId, requests);
-      await this.commit(releaseRun(this.run, 'waiting', firstExpiry(requests)), [], end);
-      return 'waiting';
-    }
-    const status = outcome.event.type.slice('run.'.length) as RunStatus;
-    const summary = sealedSummary(this.run, outcome.event, this.journal.cipher);
-    await this.commit(endRun(this.run, 'running', status, Date.now(), summary), outcome.statements, outcome.event);
-    await outcome.ended?.();
-    return status;
+    const end = toConclusion(this.run, outcome, this.patience, this.journal.cipher);
+    await this.commit(end.condition, end.statements, end.event);
+    if (outcome.kind === 'finished') await outcome.ended?.();
+    return end.status;
   }
 
   /** Returns the run to the queue, for the next process to resume. */
@@ -196,9 +205,11 @@ export class JournaledRunContext extends RunContext {
 
   private async writeWaiting(): Promise<void> {
     this.writing = null;
-    const isTaken = this.pendingSteps.length === 0 && !this.outbox.hasJournaled;
+    const isProgress = this.pendingSteps.length > 0;
+    if (isProgress) this.patience.renew();
     // An earlier commit may already have taken the pending items, or may still take them; if it failed, they are lost.
-    await (isTaken ? this.taking : this.commit(fence(this.run, this.pendingSteps.length > 0), []));
+    const isTaken = !isProgress && !this.outbox.hasJournaled;
+    await (isTaken ? this.taking : this.commit(fence(this.run, isProgress), []));
     if (this.lost) throw this.lost;
   }
 
@@ -228,7 +239,7 @@ export class JournaledRunContext extends RunContext {
     await this.opening;
     let isOurs: boolean;
     try {
-      isOurs = await this.journal.isOwner(this.run);
+      isOurs = await this.held.repeat(() => this.journal.isOwner(this.run));
     } catch (cause) {
       throw this.failure(cause);
     }
@@ -252,11 +263,13 @@ export class JournaledRunContext extends RunContext {
     const now = Date.now();
     try {
       const steps = recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher));
-      await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
+      const mark = { step: recorded[0]?.name, event: batch.first };
+      await this.held.commit([condition, ...steps, ...batch.statements, ...statements], companions, mark);
       // If the start and this batch are one commit, listeners must receive the start before the step continues.
       if (this.opening) await this.opening;
     } catch (cause) {
       batch.discard();
+      if (isRefusedAtOnce(cause)) this.parts.onFenced?.({ steps: recorded, events: batch.events, companions });
       throw this.failure(cause);
     }
     batch.publish();
@@ -270,18 +283,6 @@ export class JournaledRunContext extends RunContext {
     this.pendingSteps = [];
     this.companions = [];
     return waiting;
-  }
-
-  /** Companion statements come last in the batch. If they are refused, they are rebuilt until the batch commits. */
-  private async commitWith(batch: readonly Statement[], companions: readonly StepCompanion[]): Promise<void> {
-    for (;;) {
-      try {
-        return await this.journal.commit([...batch, ...companions.flatMap((companion) => companion.statements())]);
-      } catch (cause) {
-        if (companions.length === 0 || !isRefusedAfter(cause, batch.length)) throw cause;
-        await Promise.all(companions.map((companion) => companion.reconsider()));
-      }
-    }
   }
 
   /**

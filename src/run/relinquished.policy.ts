@@ -32,9 +32,12 @@ export function isRelinquished({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof AppError && REASONS.includes(reason.code);
 }
 
-/** True if a later read may succeed: the journal is unavailable, or the data's encryption key is not configured. */
+/** Codes of errors after which a later read may succeed: the database is unavailable, or the data's key is not configured. */
+const READABLE_LATER: readonly ErrorCode[] = ['JOURNAL_UNAVAILABLE', 'STORAGE_UNAVAILABLE', 'ENCRYPTION_KEY_UNKNOWN'];
+
+/** True if a later read may succeed. */
 export function isReadableLater(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'JOURNAL_UNAVAILABLE' || error.code === 'ENCRYPTION_KEY_UNKNOWN');
+  return error instanceof AppError && READABLE_LATER.includes(error.code);
 }
 
 /** Error of a run whose journal cannot be read or written; the run is retried. */

@@ -99,6 +99,9 @@ export abstract class RunBus {
   /** @returns a function that ends the subscription */
   abstract subscribe(runId: string, listener: RunListener): () => void;
 
+  /** Notes that this process no longer executes the run. Its followers here may receive it from another process. */
+  abstract left(runId: string): void;
+
   /** Makes every process read the journal again: a cancel was requested, or the run may start. */
   abstract wake(runId: string): void;
   abstract onWake(listener: WakeListener): void;

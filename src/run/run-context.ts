@@ -109,6 +109,14 @@ export abstract class RunContext {
    */
   abstract step<T>(name: StepName, action: () => Promise<T>, options?: StepOptions<T>): Promise<T>;
 
+  /**
+   * Whether an outage of the provider, with this error, postpones the run: no client waits for its end, and the outage
+   * has not lasted too long.
+   */
+  outlasts(_error: unknown): _error is AppError {
+    return false;
+  }
+
   /** Whether an earlier execution recorded the step; if so, replay returns its result. */
   abstract isRecorded(name: { readonly kind: StepName['kind'] | 'value'; readonly place: string }): boolean;
 

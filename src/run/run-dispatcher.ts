@@ -15,9 +15,10 @@ export abstract class RunDispatcher {
 
   /**
    * Admits the start of a run; a shutdown waits until the start has ended.
-   * @throws AppError `SHUTTING_DOWN` when this process accepts no more runs
+   * @param content size of the new run's input, in UTF-16 units; 0 if no new run starts
+   * @throws AppError `SHUTTING_DOWN` when this process accepts no more runs, `HEAP_EXHAUSTED`
    */
-  abstract admit<T>(begin: () => Promise<T>): Promise<T>;
+  abstract admit<T>(begin: () => Promise<T>, content?: number): Promise<T>;
 
   /** Whether other runs are queued for the run's session, so that this run must queue too. */
   abstract isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean | Promise<boolean>;

@@ -1,3 +1,4 @@
+import type { RunUsage } from './run-usage.types.js';
 import type { DataFact } from './data-facts.js';
 import type { PublishedFile } from './files/run-file.types.js';
 import type { PublishedImage } from './published-image.types.js';
@@ -7,18 +8,7 @@ import type { ApprovalReference } from './decision/decision.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 import type { MemoryState } from './memory-state.types.js';
 
-/** Tokens as counted by the provider, summed over a run's model calls. */
-export interface RunUsage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-  /** Prompt tokens that the provider read from its cache, if reported. */
-  readonly cached_tokens?: number;
-  /** Completion tokens of hidden reasoning, if reported. */
-  readonly reasoning_tokens?: number;
-  /** Sum over the calls of models with a price, in the unit of `LLM_PRICES`. */
-  readonly cost?: number;
-}
+export type { RunUsage };
 
 export const NO_USAGE: RunUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
@@ -85,8 +75,8 @@ export interface PolicyDecided extends Partial<ApprovalReference> {
   readonly request_id: string;
   readonly call_id: string;
   readonly tool: string;
-  readonly decision: 'approved' | 'denied' | 'answered' | 'settled' | 'expired';
-  /** The id of the principal who decided; `null` for an expiry. */
+  readonly decision: 'approved' | 'denied' | 'answered' | 'settled' | 'released' | 'expired';
+  /** The id of the principal who decided; `null` for an expiry, and for an outcome that another process reported. */
   readonly by: string | null;
   /** The reason of a denial. */
   readonly reason?: string;
@@ -210,6 +200,8 @@ export interface ModelSwitched {
   readonly to: string;
   /** The error's code. */
   readonly code: string;
+  /** Parameters that the next model does not support: they are not part of its request. */
+  readonly dropped?: readonly string[];
 }
 /** The reply came from the cache. */
 export interface ModelCached {

@@ -3,16 +3,20 @@ import { FollowerBacklog } from './follow/follower-backlog.store.js';
 import { FollowerCursor } from './follow/follower-cursor.mapper.js';
 import { WakeUpExecutor } from './follow/wake-up.executor.js';
 import { START, type RunPlace } from './follow/run-place.parser.js';
+import { textPieces } from './follow/text-pieces.mapper.js';
 import { endsStream, isTerminal } from './run-event.types.js';
 import { RunBus } from './run-bus.js';
 import { RunItem } from './run-item.factory.js';
 import { RunJournal } from './run-journal.js';
 
+/** Events that a slow reader reads at once from the journal: it may hold them for some time. */
+const SLOW_PAGE = 20;
+
 /** An open subscription to a run. */
 export interface Following {
   /**
-   * The run's items after a place: recorded events, the rest of the streamed message, then live items. Ends after the
-   * event that ends the stream, when `signal` is aborted, or when the reader is too far behind.
+   * The run's items after a place: recorded events, the rest of the streamed message, then live items. A slow reader gets
+   * the same items from the journal. Ends after the event that ends the stream, or when `signal` is aborted.
    * @param from the follower's last place; `START` for all items
    */
   items(from: RunPlace, signal: AbortSignal): AsyncGenerator<RunItem, void>;
@@ -51,16 +55,21 @@ export class RunFollowService {
 
   /** Subscribes at once: items before the first read of `items` are not lost. Close it, or read it to its end. */
   open(runId: string): Following {
-    const backlog = new FollowerBacklog(runId, this.wakeUps);
+    const backlog = new FollowerBacklog(this.wakeUps);
     const unsubscribe = this.bus.subscribe(runId, (item) => backlog.push(item));
     const listening = { runId, backlog, unsubscribe, live: this.snapshot(runId) };
     return { close: unsubscribe, items: (from, signal) => this.items(listening, from, signal) };
   }
 
   /** All recorded events after a number, up to another. */
-  async *recorded(runId: string, after: number, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<RunItem, void> {
+  async *recorded(
+    runId: string,
+    after: number,
+    upTo = Number.MAX_SAFE_INTEGER,
+    pageSize?: number,
+  ): AsyncGenerator<RunItem, void> {
     for (let last = after; last < upTo;) {
-      const page = await this.journal.events(runId, last);
+      const page = await this.journal.events(runId, last, pageSize);
       for (const item of page) if (item.place.n <= upTo) yield item;
       const end = page.at(-1);
       if (!end) return;
@@ -130,8 +139,10 @@ export class RunFollowService {
   }
 
   /** Live items, up to the event that ends the stream. */
-  private async *live({ runId, backlog }: Listening, cursor: FollowerCursor): AsyncGenerator<RunItem, void> {
+  private async *live(listening: Listening, cursor: FollowerCursor): AsyncGenerator<RunItem, void> {
+    const { runId, backlog } = listening;
     while (await backlog.arrival()) {
+      if (backlog.isBehind && !(yield* this.dropped(listening, cursor))) return;
       for (let item = backlog.take(); item; item = backlog.take()) {
         // The journal has the items that the bus lost.
         if (item.n !== null && item.n > cursor.n + 1) yield* this.missed(runId, cursor, item.n - 1);
@@ -140,6 +151,21 @@ export class RunFollowService {
         if (fresh && endsStream(fresh.event)) return;
       }
     }
+  }
+
+  /** The items that the backlog has dropped. @returns whether more items may follow */
+  private async *dropped({ runId, backlog }: Listening, cursor: FollowerCursor): AsyncGenerator<RunItem, boolean> {
+    // Together: the backlog gets all items after the snapshot.
+    backlog.resume();
+    const live = this.snapshot(runId);
+    for await (const item of this.recorded(runId, cursor.n, live?.last, SLOW_PAGE)) {
+      if (!cursor.take(item)) continue;
+      yield item;
+      if (endsStream(item.event)) return false;
+    }
+    const text = live?.text && cursor.take(live.text, live.isRestart);
+    if (text) yield* textPieces(text);
+    return true;
   }
 
   private async *missed(runId: string, cursor: FollowerCursor, upTo: number): AsyncGenerator<RunItem, void> {

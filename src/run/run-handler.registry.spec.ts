@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RunHandlerRegistry, type RunHandler } from './run-handler.registry.js';
 import type { RunRecord } from './run.types.js';

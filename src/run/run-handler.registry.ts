@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import type { ChildRunPlace, ChildRunRequest } from './tree/child-run.types.js';
 import type { RunContext } from './run-context.js';
-import type { RunEnding, RunOutcome, RunRecord, StartRun } from './run.types.js';
+import type { RunEnding, RunHead, RunOutcome, RunRecord, StartRun } from './run.types.js';
 
 const NOTHING: RunEnding = { statements: [] };
 
@@ -31,7 +31,7 @@ export interface ChildRunMaker {
    */
   create(parent: RunRecord, request: ChildRunRequest, place: ChildRunPlace): StartRun | Promise<StartRun>;
   /** Whether the application has the run's subject, such as its agent. */
-  serves(run: RunRecord): boolean;
+  serves(run: RunHead): boolean;
 }
 
 /** Modules register their handlers when the application starts. */
@@ -54,7 +54,7 @@ export class RunHandlerRegistry {
   }
 
   /** Whether the application has the run's subject, such as its agent; `true` if the kind has no maker to ask. */
-  serves(run: RunRecord): boolean {
+  serves(run: RunHead): boolean {
     return this.handlers.has(run.kind) && (this.makers.get(run.kind)?.serves(run) ?? true);
   }
 

@@ -1,6 +1,5 @@
-import { parseExactJson, type Principal } from '../kernel/index.js';
+import { type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
-import { Log } from '../errors/index.js';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
@@ -21,9 +20,10 @@ import { isTerminal, type RunEvent } from './run-event.types.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
-import { SELECT_RUN, toRunRecord, type RunRow } from './run-record.mapper.js';
+import { SELECT_RUN, type RunRow } from './run-record.mapper.js';
+import { RunRows } from './run-rows.js';
 import { sealedSummary } from './run-summary.mapper.js';
-import type { RecordedStep, RunOpening, RunRecord, StartRun } from './run.types.js';
+import type { RecordedStep, RunHead, RunOpening, RunRecord, StartRun } from './run.types.js';
 
 const EVENT_PAGE = 500;
 
@@ -39,7 +39,7 @@ interface EventRow {
 /** The store of runs: the tables `run`, `run_step` and `run_event`. */
 @Injectable()
 export class RunJournal {
-  private readonly logger = new Log(RunJournal.name);
+  private readonly rows: RunRows;
   /** Definitions known to be stored, by `tenant` and hash. */
   private readonly stored = new Set<string>();
 
@@ -50,7 +50,9 @@ export class RunJournal {
     readonly budget: ModelBudget,
     private readonly handlers: RunHandlerRegistry,
     private readonly ownership: Ownership,
-  ) {}
+  ) {
+    this.rows = new RunRows(database, cipher);
+  }
 
   /**
    * Journals a new run, durably: `running`, owned by this process with its session's slot, or `queued`.
@@ -64,14 +66,15 @@ export class RunJournal {
   }
 
   /**
-   * Journals a run that this process executes at once for a waiting client. As `create`, but an early start resolves as
-   * soon as a crash of this process cannot undo it (see `CommitOptions`).
+   * As `create`, but returns the run before it is journaled. An early start of a run that this process executes at once
+   * resolves as soon as a crash of this process cannot undo it (see `CommitOptions`).
    * @param waitsMs longest wait for another batch to share the commit, in ms
    */
-  begin(start: StartRun, now: number, waitsMs = 0): NewRun & RunOpening {
-    const { batch, ...started } = this.startBatch(start, 'running', now);
+  begin(start: StartRun, now: number, waitsMs = 0, status: 'running' | 'queued' = 'running'): NewRun & RunOpening {
+    const { batch, ...started } = this.startBatch(start, status, now);
+    const isEarly = status === 'running' && (start.isEarly ?? false);
     const written = this.database
-      .commit(batch, { waitsMs, isEarly: start.isEarly ?? false })
+      .commit(batch, { waitsMs, isEarly })
       .then(() => void this.stored.add(definitionKey(started.run)));
     return { ...started, written };
   }
@@ -114,16 +117,16 @@ export class RunJournal {
    *   now
    */
   async claim(run: RunRecord, now: number): Promise<{ run: RunRecord; items: RunItem[] }> {
-    const crashed = run.status === 'running';
+    const crashedAt = run.status === 'running' ? now : null;
     const claimed: RunRecord = {
       ...run,
       status: 'running',
       epoch: run.epoch + 1,
       owner: this.node,
-      attempts: run.attempts + (crashed ? 1 : 0),
+      attempts: run.attempts + (crashedAt === null ? 0 : 1),
     };
     const items = run.epoch === 0 ? [startedItem(run, now, this.missing(run))] : [];
-    await this.database.commit([claimRun(run, crashed, this.node), ...insertEvents(run, items, this.cipher)]);
+    await this.database.commit([claimRun(run, crashedAt, this.node), ...insertEvents(run, items, this.cipher)]);
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
   }
 
@@ -176,12 +179,14 @@ export class RunJournal {
     return row ?? null;
   }
 
-  /** Runs to execute, the oldest first; an unreadable run must not block the others. */
-  async unfinished(): Promise<RunRecord[]> {
-    const rows = await this.database.query<RunRow>(
-      `${SELECT_RUN} WHERE run.status IN ('queued', 'running') ORDER BY run.created_at, run.id`,
-    );
-    return rows.flatMap((row) => this.toReadable(row));
+  /** Runs to execute, the oldest first, without those that cannot be read. */
+  unfinished(): Promise<RunHead[]> {
+    return this.rows.unfinished();
+  }
+
+  /** Bytes that an execution of the run reads. */
+  sizeOf(run: Pick<RunRecord, 'id' | 'epoch'>): Promise<number> {
+    return this.rows.sizeOf(run);
   }
 
   /** The steps of a run, without its files. */
@@ -221,14 +226,15 @@ export class RunJournal {
   }
 
   /** Up to 500 events after the number `after`, in order. */
-  async events(runId: string, after: number): Promise<RunItem[]> {
+  async events(runId: string, after: number, limit = EVENT_PAGE): Promise<RunItem[]> {
     const rows = await this.database.query<EventRow>(
-      `SELECT n, tenant, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ${EVENT_PAGE}`,
-      [runId, after],
+      `SELECT n, tenant, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ?`,
+      [runId, after, limit],
     );
     return rows.map(({ n, tenant, data, created_at }) => {
-      const json = this.cipher.open(data, eventPlace(tenant, runId, n));
-      return new RunItem(n, created_at, parseExactJson(json) as RunEvent, json);
+      const place = eventPlace(tenant, runId, n);
+      const json = this.cipher.open(data, place);
+      return new RunItem(n, created_at, Cipher.parse(json, place) as RunEvent, json);
     });
   }
 
@@ -272,16 +278,9 @@ export class RunJournal {
 
   private async select(where: string, params: readonly SqlValue[]): Promise<RunRecord[]> {
     const rows = await this.database.query<RunRow>(`${SELECT_RUN} ${where}`, params);
-    return rows.map((row) => toRunRecord(row, this.cipher));
-  }
-
-  private toReadable(row: RunRow): [RunRecord] | [] {
-    try {
-      return [toRunRecord(row, this.cipher)];
-    } catch (err) {
-      this.logger.error({ err, run_id: row.id }, 'Failed to read an unfinished run; it is not resumed');
-      return [];
-    }
+    const runs: RunRecord[] = [];
+    for (const row of rows) runs.push(await this.rows.toRecord(row));
+    return runs;
   }
 
   private definition(run: RunRecord, now: number): Statement[] {

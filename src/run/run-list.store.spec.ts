@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import type { Principal } from '../kernel/index.js';

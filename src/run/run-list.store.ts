@@ -4,7 +4,7 @@ import { fieldMistake, type Principal } from '../kernel/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
 import { runPlace } from './row-place.factory.js';
-import { parseRunSummary, type RunSummary } from './run-summary.mapper.js';
+import type { RunSummary } from './run-summary.mapper.js';
 import type { RunStatus } from './run.types.js';
 
 /** The filter of a run list; absent fields match every run. */
@@ -30,10 +30,16 @@ export interface ListedRun {
   readonly forkedFrom: string | null;
   /** The calling run. */
   readonly parentRunId: string | null;
+  /** Time of the next attempt of a postponed run. */
+  readonly notBefore: number | null;
+  /** Code of the error that postponed the run last. */
+  readonly outageCode: string | null;
   /** When its journal was deleted. */
   readonly prunedAt: number | null;
   /** `null` for an unfinished run. */
   readonly summary: RunSummary | null;
+  /** Whether the stored summary is damaged. */
+  readonly isDamaged?: true;
 }
 
 export interface RunPage {
@@ -51,6 +57,8 @@ interface ListRow {
   readonly finished_at: number | null;
   readonly forked_from: string | null;
   readonly parent_run_id: string | null;
+  readonly not_before: number | null;
+  readonly outage_code: string | null;
   readonly pruned_at: number | null;
   readonly summary: string | null;
 }
@@ -58,7 +66,7 @@ interface ListRow {
 type Condition = readonly [sql: string, ...params: SqlValue[]];
 
 const COLUMNS =
-  'id, status, agent, session_id, created_at, finished_at, forked_from, parent_run_id, pruned_at, summary';
+  'id, status, agent, session_id, created_at, finished_at, forked_from, parent_run_id, not_before, outage_code, pruned_at, summary';
 
 /** Lists the runs that a principal may see, the newest first, always along an index. */
 @Injectable()
@@ -142,8 +150,22 @@ function newestFirst(a: ListRow, b: ListRow): number {
   return a.id < b.id ? 1 : -1;
 }
 
+/** A damaged summary does not hide the other runs of the list. */
+function readSummary(
+  { id, summary }: ListRow,
+  tenant: string,
+  cipher: Cipher,
+): Pick<ListedRun, 'summary' | 'isDamaged'> {
+  if (summary === null) return { summary: null };
+  try {
+    return { summary: cipher.openJson(summary, runPlace(tenant, id, 'summary')) as RunSummary };
+  } catch (error) {
+    if (!Cipher.isDamage(error)) throw error;
+    return { summary: null, isDamaged: true };
+  }
+}
+
 function toListedRun(row: ListRow, tenant: string, cipher: Cipher): ListedRun {
-  const summary = row.summary && cipher.open(row.summary, runPlace(tenant, row.id, 'summary'));
   return {
     id: row.id,
     status: row.status,
@@ -153,7 +175,9 @@ function toListedRun(row: ListRow, tenant: string, cipher: Cipher): ListedRun {
     finishedAt: row.finished_at,
     forkedFrom: row.forked_from,
     parentRunId: row.parent_run_id,
+    notBefore: row.not_before,
+    outageCode: row.outage_code,
     prunedAt: row.pruned_at,
-    summary: parseRunSummary(summary),
+    ...readSummary(row, tenant, cipher),
   };
 }

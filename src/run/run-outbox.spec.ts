@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import { RunPublisher } from '../../test/support/run-publisher.js';
 

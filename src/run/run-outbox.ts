@@ -50,6 +50,7 @@ export function insertUsage(
     completion_tokens: tokens(usage.completion_tokens),
     total_tokens: tokens(usage.total_tokens),
     cached_tokens: usage.cached_tokens === undefined ? null : tokens(usage.cached_tokens),
+    cache_write_tokens: usage.cache_write_tokens === undefined ? null : tokens(usage.cache_write_tokens),
     reasoning_tokens: usage.reasoning_tokens === undefined ? null : tokens(usage.reasoning_tokens),
     cost: usage.cost === undefined ? null : Math.min(toUnits(usage.cost), MOST_COST),
     created_at: at,
@@ -62,7 +63,11 @@ function tokens(reported: number): number {
 
 /** The content that a batch takes from the outbox; published only once the batch is durable. */
 export interface OutgoingBatch {
+  /** The number of its first journaled event. */
+  readonly first: number | undefined;
   readonly statements: readonly Statement[];
+  /** Its journaled events. */
+  readonly events: readonly RunEvent[];
   publish(): void;
   discard(): void;
 }
@@ -122,7 +127,9 @@ export class RunOutbox {
     const { publish, discard } = this.hold(items);
     const spending = this.spendingIn(items);
     return {
+      first: items.find(({ n }) => n !== null)?.n ?? undefined,
       statements: [...this.statementsOf(items), ...(spending?.statements ?? [])],
+      events: items.filter(({ n }) => n !== null).map(({ event }) => event),
       publish: () => {
         spending?.committed();
         publish();

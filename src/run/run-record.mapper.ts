@@ -1,8 +1,8 @@
 import type { Principal } from '../kernel/index.js';
 import type { RunLineage } from './tree/child-run.types.js';
-import type { Cipher } from '../security/index.js';
+import { Cipher } from '../security/index.js';
 import { definitionPlace, runPlace } from './row-place.factory.js';
-import type { RunRecord, RunStatus } from './run.types.js';
+import type { RunHead, RunRecord, RunStatus } from './run.types.js';
 
 /** Selects `RunRow`s. */
 export const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.session_id AS root_session_id FROM run
@@ -21,6 +21,8 @@ export interface RunRow {
   readonly epoch: number;
   readonly owner: string | null;
   readonly attempts: number;
+  readonly suspicions: number;
+  readonly recovered_at: number | null;
   readonly loop_version: number;
   readonly definition_hash: string;
   readonly definition: string;
@@ -38,17 +40,27 @@ export interface RunRow {
   /** The session of that run. */
   readonly root_session_id: string | null;
   readonly depth: number;
+  readonly is_patient: number;
+  readonly not_before: number | null;
+  readonly outage_since: number | null;
+  readonly outage_code: string | null;
   readonly pruned_at: number | null;
   readonly summary: string | null;
 }
 
-/** @throws AppError `DATA_TAMPERED`, `ENCRYPTION_KEY_UNKNOWN` */
+/** @throws AppError `STORED_DATA_INVALID` if a stored text of the run is no JSON */
+export function assertReadable({ id, tenant, input, definition, definitionHash }: RunRecord): void {
+  Cipher.parse(input, runPlace(tenant, id, 'input'));
+  Cipher.parse(definition, definitionPlace(tenant, definitionHash));
+}
+
+/** @throws AppError `DATA_TAMPERED`, `STORED_DATA_INVALID`, `ENCRYPTION_KEY_UNKNOWN` */
 export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
   const { tenant, id, input, summary } = row;
   return {
     id: row.id,
     tenant: row.tenant,
-    principal: JSON.parse(cipher.open(row.principal, runPlace(tenant, id, 'principal'))) as Principal,
+    principal: cipher.openJson(row.principal, runPlace(tenant, id, 'principal')) as Principal,
     kind: row.kind,
     agent: row.agent,
     sessionId: row.session_id,
@@ -56,6 +68,8 @@ export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
     epoch: row.epoch,
     owner: row.owner,
     attempts: row.attempts,
+    suspicions: row.suspicions,
+    recoveredAt: row.recovered_at,
     loopVersion: row.loop_version,
     definitionHash: row.definition_hash,
     definition: cipher.open(row.definition, definitionPlace(tenant, row.definition_hash)),
@@ -69,6 +83,10 @@ export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
     deadlineAt: row.deadline_at,
     forkedFrom: row.forked_from,
     lineage: toLineage(row),
+    isPatient: row.is_patient === 1,
+    notBefore: row.not_before,
+    outageSince: row.outage_since,
+    outageCode: row.outage_code,
     prunedAt: row.pruned_at,
     summary: summary === null ? null : cipher.open(summary, runPlace(tenant, id, 'summary')),
   };
@@ -89,4 +107,9 @@ function toLineage(row: RunRow): RunLineage | null {
 /** Whether a run in this status may still change. */
 export function isOpen(status: RunStatus): boolean {
   return status === 'queued' || status === 'running' || status === 'waiting';
+}
+
+/** A run that waits, without the memory for its input. */
+export function withoutInput({ input: _input, ...run }: RunHead & Partial<RunRecord>): RunHead {
+  return run;
 }

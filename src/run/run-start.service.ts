@@ -1,103 +1,15 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { runConfig, type RunConfig } from '../config/index.js';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
-import { refusalOf } from '../persistence/index.js';
+import { isStorageUnavailable, refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
-import { RunCapacityRegistry } from './admission/run-admission.service.js';
-import { RunLoadStore } from './admission/run-load.store.js';
+import { type Occupant, RunCapacityRegistry } from './admission/run-capacity.registry.js';
+import { RunIntakeService } from './admission/run-intake.service.js';
 import { RunBus } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunJournal } from './run-journal.js';
 import { sessionSlot } from './run-statement.factory.js';
 import type { RunRecord, RunStatus, StartRun } from './run.types.js';
-
-const MINUTE_MS = 60_000;
-/** Suggested retry delay for a full queue, in ms. */
-const QUEUE_RETRY_MS = 5_000;
-
-/** Admission limits: runs per minute of a tenant, and queued runs. */
-@Injectable()
-export class RunIntakeService {
-  private readonly limits: RunConfig;
-  /** Admitted runs that are not journaled yet, by tenant. */
-  private readonly admitting = new Map<string, number>();
-
-  constructor(
-    private readonly load: RunLoadStore,
-    @Inject(runConfig.KEY) config: RunConfig,
-  ) {
-    this.limits = config;
-  }
-
-  /**
-   * Admits a tenant's run to the journal.
-   * @throws AppError `RUN_RATE_LIMITED` when the tenant has reached its limit per minute
-   */
-  async admit<T>(tenant: string, begin: () => Promise<T>): Promise<T> {
-    if (this.limits.tenantRatePerMinute === 0) return begin();
-    const admitting = this.admitting.get(tenant) ?? 0;
-    this.admitting.set(tenant, admitting + 1);
-    try {
-      await this.checkRate(tenant, admitting);
-      return await begin();
-    } finally {
-      const left = this.admitting.get(tenant)! - 1;
-      if (left === 0) this.admitting.delete(tenant);
-      else this.admitting.set(tenant, left);
-    }
-  }
-
-  /** @throws AppError `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL` when no more runs can be queued */
-  async checkQueue(tenant: string): Promise<void> {
-    const { queueLimit, tenantQueueLimit } = this.limits;
-    if ((await this.load.queued()) >= queueLimit) {
-      throw refused('RUN_QUEUE_FULL', `The run queue is full (${queueLimit} runs); retry later.`);
-    }
-    if (tenantQueueLimit > 0 && (await this.load.queuedOf(tenant)) >= tenantQueueLimit) {
-      const message = `The run queue of this tenant is full (${tenantQueueLimit} runs); retry later.`;
-      throw refused('TENANT_QUEUE_FULL', message);
-    }
-  }
-
-  /**
-   * Checks whether a chat may queue behind the open run of its session.
-   * @throws AppError `SESSION_BUSY` when that run waits for a decision, or when chats may not queue in a session
-   */
-  checkSession(open: Pick<RunRecord, 'id' | 'sessionId' | 'status'> | null): void {
-    if (!open || (open.status !== 'waiting' && this.limits.sessionBusy === 'queue')) return;
-    const { id, sessionId, status } = open;
-    const [what, remedy] =
-      status === 'waiting'
-        ? ['waits for a decision', 'decide or cancel it']
-        : ['has not ended', 'wait for it, or cancel it'];
-    throw new AppError(
-      'SESSION_BUSY',
-      `Session "${sessionId}" is held by run "${id}", which ${what}; ${remedy} first.`,
-      {
-        isRetryable: status !== 'waiting',
-        details: { run_id: id },
-      },
-    );
-  }
-
-  private async checkRate(tenant: string, admitting: number): Promise<void> {
-    const limit = this.limits.tenantRatePerMinute;
-    const now = Date.now();
-    const { count, first } = await this.load.startedSince(tenant, now - MINUTE_MS);
-    if (count + admitting < limit) return;
-    const message = `This tenant has reached its limit of ${limit} new runs per minute; retry later.`;
-    throw refused('RUN_RATE_LIMITED', message, (first ?? now) + MINUTE_MS - now);
-  }
-}
-
-function refused(
-  code: 'RUN_RATE_LIMITED' | 'RUN_QUEUE_FULL' | 'TENANT_QUEUE_FULL',
-  message: string,
-  retryMs = QUEUE_RETRY_MS,
-): AppError {
-  return new AppError(code, message, { isRetryable: true, details: { retry_after_ms: Math.max(retryMs, 1) } });
-}
 
 /** Characters that every database stores unchanged; a line break separates the parts of a session's slot. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
@@ -111,6 +23,10 @@ function checkPrincipal({ id, tenant }: Principal): void {
       details: { errors: [fieldMistake(`principal.${field}`, message, 'isName', name)] },
     });
   }
+}
+
+function keyOf({ principal, idempotency }: StartRun): string | null {
+  return idempotency ? JSON.stringify([principal.tenant, principal.id, idempotency.key]) : null;
 }
 
 /** Group-commit delay (ms) for an unobserved run start: a run that is answered within it costs one commit. */
@@ -129,9 +45,20 @@ export interface ReplayedRun {
   readonly replayOf: string;
 }
 
+/** The error of a start that the database did not confirm. */
+function unconfirmedRun(runId: string, cause: unknown): AppError {
+  return new AppError(
+    'STORAGE_UNAVAILABLE',
+    `The database failed before it confirmed the run "${runId}": it is executed if it was stored; read GET /api/runs/${runId}.`,
+    { cause, details: { run_id: runId, is_retryable: false } },
+  );
+}
+
 /** Journals runs and has them executed: at once if possible, else in queue order. */
 @Injectable()
 export class RunStartService {
+  /** The starts of requests with an idempotency key. */
+  private readonly starts = new Map<string, Promise<StartedRun>>();
   /** The last run of each session that is being journaled; a later run must not overtake it. */
   private readonly starting = new Map<string, Promise<unknown>>();
 
@@ -149,11 +76,16 @@ export class RunStartService {
     return this.admit(start, (keyed) => this.startInOrder(keyed));
   }
 
+  /** Refuses a request before its body is read. @throws AppError `RUN_QUEUE_FULL` */
+  checkWait(): void {
+    this.capacity.checkWait();
+  }
+
   /** Queues a run without a waiting client. */
   submit(start: StartRun): Promise<StartedRun | ReplayedRun> {
     return this.admit(start, async (keyed) => {
       await this.intake.checkQueue(keyed.principal.tenant);
-      const { run } = await this.journal.create(keyed, 'queued', Date.now());
+      const run = await this.create({ ...keyed, isPatient: true });
       this.dispatcher.offer(run);
       return { id: run.id, kind: 'queued', done: Promise.resolve('queued') };
     });
@@ -166,11 +98,11 @@ export class RunStartService {
     const { tenant } = start.principal;
     checkPrincipal(start.principal);
     return this.dispatcher.admit(async () => {
-      const replayed = await this.replayOf(start);
+      const replayed = (await this.replayOf(start)) ?? (await this.duplicateOf(start));
       if (replayed) return replayed;
       await start.check?.();
       try {
-        return await this.intake.admit(tenant, () => begin(this.withKey(start)));
+        return await this.intake.admit(tenant, () => this.once(start, () => begin(this.withKey(start))));
       } catch (error) {
         const late = refusalOf(error) === 'unique' ? await this.replayOf(start) : null;
         if (late) return late;
@@ -178,13 +110,37 @@ export class RunStartService {
         if (refusalOf(error) === 'rows') await start.check?.();
         throw error;
       }
-    });
+    }, start.input.length);
   }
 
   private async replayOf({ principal, idempotency }: StartRun): Promise<ReplayedRun | null> {
     if (!idempotency) return null;
     const replayOf = await this.idempotency.find(principal, idempotency, Date.now());
     return replayOf === null ? null : { replayOf };
+  }
+
+  /** The run that a request with the same key is starting in this process. @throws the error of that start */
+  private async duplicateOf(start: StartRun): Promise<ReplayedRun | null> {
+    const started = this.starts.get(keyOf(start) ?? '');
+    if (!started) return null;
+    await started.catch((error: unknown) => {
+      // Another process was faster.
+      if (refusalOf(error) !== 'unique') throw error;
+    });
+    return this.replayOf(start);
+  }
+
+  /** Starts a run, for which duplicates of its request wait. */
+  private async once(start: StartRun, begin: () => Promise<StartedRun>): Promise<StartedRun> {
+    const key = keyOf(start);
+    if (key === null) return begin();
+    const started = begin();
+    this.starts.set(key, started);
+    try {
+      return await started;
+    } finally {
+      this.starts.delete(key);
+    }
   }
 
   /** The key is stored in the batch of the run's start, which a used key rejects. */
@@ -211,8 +167,18 @@ export class RunStartService {
   private async begin(start: StartRun, slot: string | null): Promise<StartedRun> {
     const occupant = { tenant: start.principal.tenant, agent: start.agent };
     const isBehind = slot !== null && !start.isFirstOfSession && (await this.isAwaited(start));
-    if (isBehind || !(await this.capacity.acquire(occupant))) return this.queue(start);
+    if (isBehind || !(await this.acquire(occupant, start))) return this.queue(start);
     return start.isFirstOfSession ? this.startAtOnce(start) : this.startOrQueue(start);
+  }
+
+  /** Reserves capacity for a run; without it a client waits in memory, but behind its session's run in the queue. */
+  private async acquire(occupant: Occupant, { wait, sessionId, isFirstOfSession }: StartRun): Promise<boolean> {
+    if (!wait) return this.capacity.acquire(occupant);
+    const isBehind = async () => (await this.journal.openOf({ tenant: occupant.tenant, sessionId })) !== null;
+    if (!this.capacity.isTaken || isFirstOfSession || !(await isBehind())) {
+      return this.capacity.acquireFor(occupant, wait);
+    }
+    return false;
   }
 
   private async startOrQueue(start: StartRun): Promise<StartedRun> {
@@ -221,9 +187,7 @@ export class RunStartService {
       await written;
     } catch (error) {
       this.capacity.release(run);
-      // After a broken connection it is unknown whether the run was journaled.
-      if (!refusalOf(error)) this.dispatcher.recheck(run);
-      if (refusalOf(error) !== 'unique' || (await this.replayOf(start))) throw error;
+      if (refusalOf(error) !== 'unique' || (await this.replayOf(start))) throw this.startFailure(run, error);
       return this.queue(start);
     }
     for (const item of items) this.bus.emit(run, item);
@@ -240,8 +204,20 @@ export class RunStartService {
     this.journal.budget.onStarted({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
     const done = this.dispatcher.execute(run, { items, written });
     done.catch(() => undefined);
-    await written;
+    await written.catch((error: unknown) => {
+      throw this.startFailure(run, error);
+    });
     return { id: run.id, kind: 'started', done };
+  }
+
+  /**
+   * The error of a run whose start failed. If it is unknown whether the run is journaled, the error names the run; a run
+   * that is journaled is executed when the database is available.
+   */
+  private startFailure(run: RunRecord, error: unknown): unknown {
+    if (refusalOf(error) || (isStorageUnavailable(error) && error.isRetryable)) return error;
+    this.dispatcher.recheck(run);
+    return isStorageUnavailable(error) ? unconfirmedRun(run.id, error) : error;
   }
 
   private isAwaited({ principal, sessionId }: StartRun): boolean | Promise<boolean> {
@@ -253,7 +229,15 @@ export class RunStartService {
     const { principal, sessionId } = start;
     this.intake.checkSession(await this.journal.openOf({ tenant: principal.tenant, sessionId }));
     await this.intake.checkQueue(principal.tenant);
-    const { run } = await this.journal.create(start, 'queued', Date.now());
+    const run = await this.create(start);
     return { id: run.id, kind: 'queued', done: this.dispatcher.enqueue(run) };
+  }
+
+  private async create(start: StartRun): Promise<RunRecord> {
+    const { run, written } = this.journal.begin(start, Date.now(), 0, 'queued');
+    await written.catch((error: unknown) => {
+      throw this.startFailure(run, error);
+    });
+    return run;
   }
 }

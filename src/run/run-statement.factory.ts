@@ -2,6 +2,7 @@ import { insert, insertMany, type Row, type Statement } from '../persistence/ind
 import type { Cipher } from '../security/index.js';
 import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import { RunItem } from './run-item.factory.js';
+import type { Postponement } from './postponement.policy.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 /** A run, and the events of its start. */
@@ -24,8 +25,13 @@ export function createRun(
   return { run, items: run.epoch > 0 ? [startedItem(run, now, missing(run))] : [] };
 }
 
+/** The fields of a run that its start publishes. */
+type StartedRun = Pick<RunRecord, 'id' | 'sessionId' | 'agent'> & {
+  readonly lineage: { readonly parentRunId: string } | null;
+};
+
 /** @param missing names of the MCP servers whose tools are missing */
-export function startedItem(run: RunRecord, now: number, missing: readonly string[]): RunItem {
+export function startedItem(run: StartedRun, now: number, missing: readonly string[]): RunItem {
   const { id: run_id, sessionId: session_id, agent, lineage } = run;
   const parent = lineage && { parent_run_id: lineage.parentRunId };
   const without = missing.length > 0 && { missing_mcp_servers: missing };
@@ -33,7 +39,7 @@ export function startedItem(run: RunRecord, now: number, missing: readonly strin
 }
 
 function toRecord(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): RunRecord {
-  const { statements: _s, check: _c, idempotency: _i, ...record } = start;
+  const { statements: _s, check: _c, idempotency: _i, wait: _w, ...record } = start;
   const { isFirstOfSession: _f, isPublishedWhole: _t, isEarly: _e, ...rest } = record;
   const isStarted = status === 'running' || start.forkedFrom !== undefined;
   return {
@@ -43,6 +49,8 @@ function toRecord(start: StartRun, status: 'running' | 'queued', node: string | 
     epoch: isStarted ? 1 : 0,
     owner: node,
     attempts: 0,
+    suspicions: 0,
+    recoveredAt: null,
     cancelRequestedAt: null,
     createdAt: now,
     finishedAt: null,
@@ -50,13 +58,17 @@ function toRecord(start: StartRun, status: 'running' | 'queued', node: string | 
     deadlineAt: start.deadlineAt ?? null,
     forkedFrom: start.forkedFrom ?? null,
     lineage: start.lineage ?? null,
+    isPatient: start.isPatient ?? false,
+    notBefore: null,
+    outageSince: null,
+    outageCode: null,
     prunedAt: null,
     summary: null,
   };
 }
 
 const FENCE = `UPDATE run SET attempts = attempts WHERE id = ? AND epoch = ? AND status = 'running'`;
-const FENCE_OF_PROGRESS = `UPDATE run SET attempts = 0 WHERE id = ? AND epoch = ? AND status = 'running'`;
+const FENCE_OF_PROGRESS = `UPDATE run SET attempts = 0, suspicions = 0, outage_since = NULL WHERE id = ? AND epoch = ? AND status = 'running'`;
 
 type RunKey = Pick<RunRecord, 'id' | 'tenant' | 'epoch'>;
 
@@ -98,6 +110,7 @@ export function insertRun(run: RunRecord, cipher: Cipher): Statement {
     deadline_at: run.deadlineAt,
     // The expiry of a queued run.
     expires_at: run.deadlineAt,
+    is_patient: Number(run.isPatient),
     forked_from: run.forkedFrom,
     parent_run_id: run.lineage?.parentRunId ?? null,
     parent_step: run.lineage?.parentStep ?? null,
@@ -146,12 +159,16 @@ export function fence(run: RunKey, isProgress = false): Statement {
   return { sql: isProgress ? FENCE_OF_PROGRESS : FENCE, params: [run.id, run.epoch], rows: 1 };
 }
 
-/** Claims the run: raises the epoch, and occupies the slot of its session, if any. */
-export function claimRun(run: RunRecord, crashed: boolean, node: string | null): Statement {
+/**
+ * Claims the run: raises the epoch, and occupies the slot of its session, if any.
+ * @param crashedAt time at which this process found that its owner had crashed, epoch ms; `null` without a crash
+ */
+export function claimRun(run: RunRecord, crashedAt: number | null, node: string | null): Statement {
   return {
-    sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?, owner = ?
+    sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?, owner = ?,
+        not_before = NULL, recovered_at = COALESCE(?, recovered_at)
       WHERE id = ? AND epoch = ? AND status IN ('queued', 'running')`,
-    params: [crashed ? 1 : 0, sessionSlot(run), node, run.id, run.epoch],
+    params: [crashedAt === null ? 0 : 1, sessionSlot(run), node, crashedAt, run.id, run.epoch],
     rows: 1,
   };
 }
@@ -164,6 +181,16 @@ export function releaseRun(run: RunKey, status: 'waiting' | 'queued', expiresAt:
   return {
     sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ? WHERE id = ? AND epoch = ? AND status = 'running'`,
     params: [status, expiresAt, run.id, run.epoch],
+    rows: 1,
+  };
+}
+
+/** Returns a running run to the queue until its provider may be available; this is not a crash. */
+export function postponeRun(run: RunKey, { notBefore, since, code }: Postponement): Statement {
+  return {
+    sql: `UPDATE run SET status = 'queued', expires_at = NULL, not_before = ?, outage_since = ?, outage_code = ?
+      WHERE id = ? AND epoch = ? AND status = 'running'`,
+    params: [notBefore, since, code, run.id, run.epoch],
     rows: 1,
   };
 }
@@ -195,7 +222,7 @@ export function answerRun(run: RunKey, time?: AnswerTime): Statement {
  */
 export function endRun(
   run: RunKey,
-  from: 'running' | 'queued',
+  from: RunStatus,
   to: RunStatus,
   at: number,
   summary: string | null = null,

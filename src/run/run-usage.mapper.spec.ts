@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { NO_USAGE } from './run-event.types.js';
 import { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 

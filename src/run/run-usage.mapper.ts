@@ -29,6 +29,7 @@ export function toRunUsage(usage: Usage): RunUsage {
     completion_tokens: usage.completionTokens,
     total_tokens: usage.totalTokens,
     ...known('cached_tokens', usage.cachedTokens),
+    ...known('cache_write_tokens', usage.cacheWriteTokens),
     ...known('reasoning_tokens', usage.reasoningTokens),
     ...known('cost', usage.cost),
   };
@@ -41,6 +42,7 @@ export function toUsage(usage: RunUsage): Usage {
     completionTokens: usage.completion_tokens,
     totalTokens: usage.total_tokens,
     ...known('cachedTokens', usage.cached_tokens),
+    ...known('cacheWriteTokens', usage.cache_write_tokens),
     ...known('reasoningTokens', usage.reasoning_tokens),
     ...known('cost', usage.cost),
   };
@@ -53,6 +55,7 @@ export function addUsage(sum: RunUsage, more: RunUsage): RunUsage {
     completion_tokens: sum.completion_tokens + more.completion_tokens,
     total_tokens: sum.total_tokens + more.total_tokens,
     ...known('cached_tokens', both(sum.cached_tokens, more.cached_tokens)),
+    ...known('cache_write_tokens', both(sum.cache_write_tokens, more.cache_write_tokens)),
     ...known('reasoning_tokens', both(sum.reasoning_tokens, more.reasoning_tokens)),
     ...known('cost', roundCost(both(sum.cost, more.cost))),
   };

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { newId } from '../kernel/index.js';
 import { ALICE, aRun, openDatabase, RunHost } from '../../test/support/run-host.js';
 import type { RunOutcome } from './run.types.js';

@@ -1,26 +1,28 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode, Log } from '../errors/index.js';
-import { holdProcess } from '../kernel/index.js';
-import { PrincipalDirectory } from '../security/index.js';
-import { missedDeadline, tookTooLong } from './deadline.error.js';
+import { HeapReservation, holdProcess, isDoneWithin, TimeLimit } from '../kernel/index.js';
+import { withPatience } from '../persistence/index.js';
+import { Cipher, PrincipalDirectory } from '../security/index.js';
 import { isRelinquished, isReadableLater, journalUnavailable } from './relinquished.policy.js';
 import type { RunTree } from './tree/run-tree.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
+import { LateResultService, type RefusedBatch } from './late-result.service.js';
+import { PostponedRunRegistry } from './postponed-run.registry.js';
 import { RunBus } from './run-bus.js';
-import { NO_USAGE, type RunFailed } from './run-event.types.js';
+import { brokenEvent } from './run-failure.factory.js';
 import { RunItem } from './run-item.factory.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
+import { abortUnstartable, cancelled, isHandedOver, revoked, timeLimit } from './run-limit.policy.js';
+import { assertReadable } from './run-record.mapper.js';
 import { RunOutbox } from './run-outbox.js';
-import type { RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
+import type { RunEnding, RunHead, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 interface Execution {
   readonly controller: AbortController;
   readonly done: Promise<RunStatus>;
 }
 
-/** Crashes since the last recorded step after which a run is not retried. */
-const MAX_CRASHES = 3;
 /** Time for a run to stop after its abort, in ms. */
 const ABORT_WAIT_MS = 1_000;
 
@@ -35,6 +37,8 @@ export class RunExecutor {
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly handlers: RunHandlerRegistry,
+    private readonly lateResults: LateResultService,
+    readonly postponed: PostponedRunRegistry,
     /** Absent in an application without `PrincipalModule`: principals are never revoked then. */
     @Optional() private readonly principals?: PrincipalDirectory,
   ) {}
@@ -45,6 +49,7 @@ export class RunExecutor {
   }
 
   /**
+   * Executes a run within the current heap reservation, until its end.
    * @param run as claimed by this process
    * @param isNew true if a current request started it, so that its principal is up to date
    * @param opening if the journal does not hold the run yet
@@ -53,7 +58,9 @@ export class RunExecutor {
    */
   execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
     const controller = new AbortController();
-    const done = holdProcess(this.supervise(run, controller, isNew, opening));
+    const reservation = HeapReservation.current?.retain();
+    const execution = this.supervise(run, controller, isNew, opening).finally(() => reservation?.release());
+    const done = holdProcess(execution);
     this.executions.set(run.id, { controller, done });
     return done;
   }
@@ -63,7 +70,7 @@ export class RunExecutor {
   }
 
   /** Whether this application has the run's subject, such as its agent. */
-  serves(run: RunRecord): boolean {
+  serves(run: RunHead): boolean {
     return this.handlers.serves(run);
   }
 
@@ -71,9 +78,18 @@ export class RunExecutor {
     this.executions.get(runId)?.controller.abort(cancelled());
   }
 
-  /** Ends the streams of the run's followers on this node. */
+  /** Ends the streams of the run's followers on this node, as its execution here has ended. */
   closeStreams(runId: string, code: ErrorCode): void {
     this.bus.live.close(runId);
+    this.endStreams(runId, code);
+  }
+
+  /** Ends the requests of clients that wait for the run, which continues when the database is available. */
+  private releaseClients(runId: string): void {
+    this.endStreams(runId, 'STORAGE_UNAVAILABLE');
+  }
+
+  private endStreams(runId: string, code: ErrorCode): void {
     this.bus.publish(runId, new RunItem(null, Date.now(), { type: 'stream.closed', run_id: runId, code }));
   }
 
@@ -99,13 +115,9 @@ export class RunExecutor {
     await this.areDone(ABORT_WAIT_MS);
   }
 
-  private async areDone(timeoutMs: number): Promise<boolean> {
+  private areDone(timeoutMs: number): Promise<boolean> {
     const all = Promise.allSettled([...this.executions.values()].map(({ done }) => done));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, timeoutMs, false)));
-    const isDone = await Promise.race([all.then(() => true), late]);
-    clearTimeout(timer);
-    return isDone;
+    return isDoneWithin(timeoutMs, all);
   }
 
   private async supervise(
@@ -115,10 +127,9 @@ export class RunExecutor {
     opening?: RunOpening,
   ): Promise<RunStatus> {
     const limit = timeLimit(run);
-    const timer = setTimeout(() => controller.abort(limit.error()), limit.ms);
+    const timer = new TimeLimit(limit.ms, () => controller.abort(limit.error()));
     if (limit.ms === 0) controller.abort(limit.error());
-    if (run.cancelRequestedAt !== null) controller.abort(cancelled());
-    if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
+    abortUnstartable(run, controller);
     try {
       const status = isNew
         ? await this.conclude(run, this.startContext(run, controller, opening))
@@ -130,9 +141,12 @@ export class RunExecutor {
       this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
       throw error;
     } finally {
-      clearTimeout(timer);
+      timer.clear();
       // A waiting run may have been resumed here already.
-      if (this.executions.get(run.id)?.controller === controller) this.executions.delete(run.id);
+      if (this.executions.get(run.id)?.controller === controller) {
+        this.executions.delete(run.id);
+        this.bus.left(run.id);
+      }
     }
   }
 
@@ -151,7 +165,7 @@ export class RunExecutor {
     try {
       context = await this.resumeContext(run, controller);
     } catch (error) {
-      if (!isTampered(error)) throw journalUnavailable(run.id, error);
+      if (!Cipher.isDamage(error)) throw journalUnavailable(run.id, error);
       const outbox = await this.outboxOf(run);
       return new JournaledRunContext(run, this.journal, outbox, new Map(), controller).conclude(
         await this.broken(run, error),
@@ -169,10 +183,20 @@ export class RunExecutor {
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, {
       opening,
       children: this.runTree,
+      ...this.listenersOf(run),
     });
   }
 
+  private listenersOf(run: RunRecord) {
+    return {
+      patienceMs: this.postponed.patienceMs,
+      onHeld: () => this.releaseClients(run.id),
+      onFenced: (batch: RefusedBatch) => void this.lateResults.settle(run, batch),
+    };
+  }
+
   private async resumeContext(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
+    assertReadable(run);
     const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
     if (!principal) controller.abort(revoked(run));
     if (await this.runTree?.isOrphan(run)) controller.abort(cancelled());
@@ -184,6 +208,7 @@ export class RunExecutor {
     const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller, {
       children: this.runTree,
       files: await this.journal.files(run.id),
+      ...this.listenersOf(run),
     });
     if (run.epoch > 1) context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
     return context;
@@ -213,9 +238,11 @@ export class RunExecutor {
 
   private async outcome(run: RunRecord, context: JournaledRunContext): Promise<RunOutcome> {
     try {
-      return await this.handlers.get(run.kind).execute(run, context);
+      const patience = { signal: context.signal, onHeld: () => this.releaseClients(run.id) };
+      return await withPatience(patience, () => this.handlers.get(run.kind).execute(run, context));
     } catch (error) {
       if (isRelinquished(context.signal)) throw context.signal.reason;
+      if (context.outlasts(error)) return { kind: 'postponed', outage: error };
       // A later read may succeed.
       if (isReadableLater(error)) throw journalUnavailable(run.id, error);
       return this.broken(run, error);
@@ -225,64 +252,16 @@ export class RunExecutor {
   /** The end of a run that failed outside its handler's control. */
   private async broken(run: RunRecord, error: unknown): Promise<RunOutcome> {
     this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'Unexpected error in run');
-    return { kind: 'finished', event: brokenEvent(run, error), ...(await this.handlers.ending(run)) };
+    return { kind: 'finished', event: brokenEvent(run.id, error), ...(await this.endingOf(run)) };
   }
-}
 
-function isTampered(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'DATA_TAMPERED';
-}
-
-function cancelled(): AppError {
-  return new AppError('RUN_CANCELLED', 'The run was cancelled.');
-}
-
-/** The earlier limit: that of one execution, or the run's deadline. */
-function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: () => AppError } {
-  const leftMs = deadlineAt === null ? Number.POSITIVE_INFINITY : deadlineAt - Date.now();
-  if (leftMs > timeoutMs) {
-    return { ms: timeoutMs, error: () => tookTooLong(timeoutMs) };
+  /** Without further statements if the definition is damaged. */
+  private async endingOf(run: RunRecord): Promise<RunEnding> {
+    try {
+      assertReadable(run);
+    } catch {
+      return { statements: [] };
+    }
+    return this.handlers.ending(run);
   }
-  return { ms: Math.max(leftMs, 0), error: () => missedDeadline(deadlineAt!) };
-}
-
-/** Permissions that were revoked while a run was not running stay revoked. */
-function revoked({ principal }: RunRecord): AppError {
-  return new AppError(
-    'FORBIDDEN',
-    `The permissions of "${principal.id}", who started the run, were revoked; the run is stopped.`,
-  );
-}
-
-function poisoned({ attempts }: RunRecord): AppError {
-  return new AppError(
-    'RUN_POISONED',
-    `The server crashed ${attempts} times during the same step of this run; the run is not retried.`,
-  );
-}
-
-function isHandedOver({ aborted, reason }: AbortSignal): boolean {
-  return aborted && reason instanceof AppError && reason.code === 'SHUTTING_DOWN';
-}
-
-function brokenEvent(run: RunRecord, error: unknown): RunFailed {
-  const code = error instanceof AppError ? error.code : 'INTERNAL';
-  return {
-    type: 'run.failed',
-    run_id: run.id,
-    result: '',
-    finish_reason: 'error',
-    is_complete: false,
-    iterations: 0,
-    usage: NO_USAGE,
-    model: '',
-    error: {
-      code,
-      message:
-        error instanceof AppError
-          ? error.message
-          : 'The run failed with an internal error; see the server log for the cause.',
-      is_retryable: false,
-    },
-  };
 }

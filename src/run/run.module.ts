@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../config/index.js';
+import { HeapBudget } from '../kernel/index.js';
 import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
 import { ChildAnswerService } from './tree/child-answer.service.js';
@@ -10,18 +11,23 @@ import { RunService, RunTreeService } from './run.service.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
+import { RunPauseService } from './decision/run-pause.service.js';
 import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { RunForkService } from './fork/run-fork.service.js';
 import { SealedCopyStore } from './fork/sealed-copy.store.js';
 import { RunForkStore } from './fork/run-fork.store.js';
 import { CreationKeyStore } from './admission/creation-key.store.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
-import { RunAdmissionService, RunCapacityRegistry } from './admission/run-admission.service.js';
-import { RunIntakeService, RunStartService } from './run-start.service.js';
+import { createHeapBudget } from './admission/heap-budget.factory.js';
+import { RunAdmissionService } from './admission/run-admission.service.js';
+import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
+import { RunStartService } from './run-start.service.js';
+import { RunIntakeService } from './admission/run-intake.service.js';
 import { RunLoadStore } from './admission/run-load.store.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import { LocalRunBus, LocalRunHub } from './local/local-run-bus.js';
-import { LocalRunDispatcher, LocalRunLease } from './local/local-run-dispatcher.js';
+import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
+import { LocalRunLease } from './local/local-run-lease.js';
 import { RunRetentionService } from './retention/run-retention.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';
 import { RunFileService } from './files/run-file.service.js';
@@ -30,6 +36,8 @@ import { RunAuditStore } from './run-audit.store.js';
 import { RunBus } from './run-bus.js';
 import { RunCancelService } from './run-cancel.service.js';
 import { RunDispatcher } from './run-dispatcher.js';
+import { PostponedRunRegistry } from './postponed-run.registry.js';
+import { LateResultService } from './late-result.service.js';
 import { RunExecutor } from './run.executor.js';
 import { RunFollowService } from './run-follow.service.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
@@ -45,7 +53,10 @@ import type { NodeRegistry } from './distributed/node.registry.js';
   providers: [
     RunJournal,
     RunHandlerRegistry,
+    LateResultService,
+    PostponedRunRegistry,
     RunExecutor,
+    { provide: HeapBudget, useFactory: createHeapBudget },
     RunAdmissionService,
     RunLoadStore,
     RunCapacityRegistry,
@@ -64,6 +75,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     WaitingRunStore,
     RunDecisionService,
     RunExpiryService,
+    RunPauseService,
     RunListStore,
     RunEraseStore,
     RunAuditStore,
@@ -100,6 +112,8 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     },
   ],
   exports: [
+    RunAdmissionService,
+    HeapBudget,
     CreationKeyStore,
     RunHandlerRegistry,
     RunListenerRegistry,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase, type RunScript } from '../../test/support/run-host.js';
 import { isTerminal } from './run-event.types.js';
 import type { RunStatus } from './run.types.js';

@@ -50,6 +50,7 @@ export class RunTreeService implements RunTree {
   async settled(run: RunRecord, status: RunStatus): Promise<void> {
     const wasParent = this.parents.delete(run.id);
     if (status === 'waiting') return wasParent ? this.answers.answer(run.id) : undefined;
+    if (status === 'queued') this.joins.postponed(run.id);
     if (isOpen(status)) return;
     if (run.lineage) await this.answers.answer(run.lineage.parentRunId);
     if (!wasParent) return;
@@ -122,6 +123,14 @@ export class RunService {
       unsubscribe();
       throw error;
     }
+  }
+
+  /**
+   * Refuses a request whose client would wait too long for capacity, before its body is read.
+   * @throws AppError `RUN_QUEUE_FULL`
+   */
+  checkWait(): void {
+    this.starter.checkWait();
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { RunLineage } from './tree/child-run.types.js';
@@ -24,6 +25,10 @@ export interface RunRecord {
   readonly owner: string | null;
   /** Crashes since the last recorded step. */
   readonly attempts: number;
+  /** Number of resumptions as a suspect, one at a time, since the last recorded step: it may have crashed the process. */
+  readonly suspicions: number;
+  /** The last resumption after a crash. */
+  readonly recoveredAt: number | null;
   readonly loopVersion: number;
   readonly definitionHash: string;
   /** JSON text. */
@@ -42,10 +47,29 @@ export interface RunRecord {
   readonly forkedFrom: string | null;
   /** The position below the calling run; `null` for a run that no run called. */
   readonly lineage: RunLineage | null;
+  /** Whether an outage of its provider postpones the run from its first execution on: no client waits for the end. */
+  readonly isPatient: boolean;
+  /** Time before which a postponed run does not start. */
+  readonly notBefore: number | null;
+  /** Start of the outage that postponed the run; `null` after its next recorded step. */
+  readonly outageSince: number | null;
+  /** Code of the error that postponed the run last. */
+  readonly outageCode: string | null;
   /** When its steps and events were deleted. */
   readonly prunedAt: number | null;
   /** JSON text of the `RunSummary`; `null` before the run ends. */
   readonly summary: string | null;
+}
+
+/** A run without its input, which may be large. */
+export type RunHead = Omit<RunRecord, 'input'>;
+
+/** The wait of a client for capacity. */
+export interface ClientWait {
+  /** The deadline of the request, in ms from now. */
+  readonly deadlineMs?: number | undefined;
+  /** Aborted when the client has left and its request must not be executed. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The data of a new run. */
@@ -69,6 +93,8 @@ export interface StartRun {
   readonly deadlineAt?: number;
   /** Makes a repeated request return the same run. */
   readonly idempotency?: IdempotentRequest;
+  /** Set if a client of an HTTP request waits for the run: its wait for capacity is limited. */
+  readonly wait?: ClientWait;
   /** Throws if the run must not start. Not called for an idempotent replay, which gets the outcome of the first run. */
   readonly check?: () => Promise<void>;
   /**
@@ -80,6 +106,8 @@ export interface StartRun {
   readonly isPublishedWhole?: boolean;
   /** True if the first action may repeat, as a model call may: it need not wait until the start is durable. */
   readonly isEarly?: boolean;
+  /** Whether an outage of its provider postpones the run, as no client waits for its end; `submit` sets it. */
+  readonly isPatient?: boolean;
   /** The source run of a fork; the new run continues from the copied prefix. */
   readonly forkedFrom?: string;
   /** The position below the calling run, if any. */
@@ -107,7 +135,15 @@ export interface RunEnding {
 /** How an execution of a run ended. */
 export type RunOutcome =
   | (RunEnding & { readonly kind: 'finished'; readonly event: TerminalEvent })
-  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] }
+  | Postponed;
+
+/** The provider of the run is unavailable: the run is queued again, and resumes later. */
+export interface Postponed {
+  readonly kind: 'postponed';
+  /** The error of the model call. */
+  readonly outage: AppError;
+}
 
 /** A recorded step. */
 export interface RecordedStep {

@@ -1,6 +1,9 @@
 import { AppError } from '../errors/index.js';
-import { parseExactJson } from '../kernel/index.js';
-import type { RecordedStep } from './run.types.js';
+import { Cipher } from '../security/index.js';
+import { stepPlace } from './row-place.factory.js';
+import type { RecordedStep, RunRecord } from './run.types.js';
+
+type RunKey = Pick<RunRecord, 'id' | 'tenant'>;
 
 const MAX_SUBJECT_LENGTH = 256;
 
@@ -17,9 +20,12 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** The result of a recorded step. @throws AppError `STEP_CONFLICT` when it was recorded with another subject */
-export function replayStep(runId: string, recorded: RecordedStep, subject: string): unknown {
-  if (recorded.subject === subject) return parseExactJson(recorded.result);
+/**
+ * The result of a recorded step.
+ * @throws AppError `STEP_CONFLICT` when it was recorded with another subject, `STORED_DATA_INVALID` when its row is damaged
+ */
+export function replayStep({ id: runId, tenant }: RunKey, recorded: RecordedStep, subject: string): unknown {
+  if (recorded.subject === subject) return Cipher.parse(recorded.result, stepPlace(tenant, runId, recorded.name));
   throw new AppError(
     'STEP_CONFLICT',
     `Run ${runId} recorded step "${recorded.name}" with subject "${recorded.subject}", but the loop now requests it with subject "${subject}": this is not the loop that recorded it.`,

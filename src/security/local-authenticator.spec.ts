@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { assertSameSite } from './local-authenticator.js';
 
 const ALLOWED = ['https://app.example'];

@@ -1,21 +1,23 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LoggerService } from '@nestjs/common';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
 import { Log, ProblemFilter } from '../errors/index.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
-import { addCallerHooks, addHttpRules, answerInvalidHttp, fastifyOptions } from './http-rules.js';
+import { DrainingAdapter } from './draining-adapter.js';
+import { addCallerHooks, addDrainHooks, addHttpRules, answerInvalidHttp, fastifyOptions } from './http-rules.js';
 import { toListenFailure } from './listen-failure.error.js';
 import { MCP_PATH } from '../mcp-server/index.js';
 import { mountOpenApi } from '../openapi/index.js';
-import { RunService } from '../run/index.js';
+import { RunAdmissionService, RunService } from '../run/index.js';
 import { logRequests } from '../logging/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
 import { addPrefix, withoutPrefix } from './path-prefix.js';
-import { closeListenerInWorker, END_SIGNALS } from './end-signals.js';
+import { END_SIGNALS, onEndSignal } from './end-signals.js';
+import { endWhenStuck } from './process-end.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
@@ -27,7 +29,7 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
   // Fastify needs these before Nest creates the application.
   const loaded = loadServer(options);
   const { server } = loaded.config;
-  const adapter = new FastifyAdapter({
+  const fastifyServer = {
     ...fastifyOptions(server, problems),
     trustProxy: toFastify(server.trustProxy),
     keepAliveTimeout: server.keepAliveMs,
@@ -36,7 +38,8 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
     // A missing `Host` is refused as a problem instead.
     http: { requireHostHeader: false },
     ...(server.prefix !== '' && { rewriteUrl: ({ url = '' }) => withoutPrefix(url, server.prefix) }),
-  });
+  };
+  const adapter = new DrainingAdapter(fastifyServer, server.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, config: loaded, recovery: 'manual' }),
     adapter,
@@ -62,12 +65,12 @@ function toFastify(trust: ServerConfig['trustProxy']) {
 /** Serves until a signal ends the process. @throws AppError `CONFIG_INVALID` if it cannot listen on the address */
 export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const app = await createApp(options);
-  const release = logUnhandledErrors();
+  const releases = [logUnhandledErrors(), endWhenStuck(app)];
   app
     .getHttpAdapter()
     .getInstance()
     .addHook('onClose', (_instance, done) => {
-      release();
+      for (const release of releases) release();
       done();
     });
   return closeOnFailure(app, () => listen(app));
@@ -84,6 +87,7 @@ async function setUp(
   logRequests(fastify, await app.resolve(PinoLogger), logger);
   addPrefix(fastify, app.get<ServerConfig>(serverConfig.KEY).prefix);
   fastify.addHook('onListen', () => recover(app));
+  drainOnSignal(app);
   await addCallerHooks(app);
   addHttpRules(fastify, (token) => app.get(token, { strict: false }), problems);
   app.useGlobalPipes(createValidationPipe());
@@ -92,6 +96,21 @@ async function setUp(
   if (app.get<ServerConfig>(serverConfig.KEY).hasDocs) mountOpenApi(app, () => definitionsIn(app));
   // By default Nest sends itself the signal again, and the exit code is not 0.
   app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
+}
+
+/** At a signal the server is not ready any more, before the hooks of modules, which may take time. */
+function drainOnSignal(app: NestFastifyApplication): void {
+  const adapter = app.getHttpAdapter() as DrainingAdapter;
+  const admission = app.get(RunAdmissionService, { strict: false });
+  addDrainHooks(adapter.getInstance(), admission);
+  const release = onEndSignal(() => {
+    admission.stop();
+    adapter.drain();
+  });
+  adapter.getInstance().addHook('onClose', (_instance, done) => {
+    release();
+    done();
+  });
 }
 
 function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
@@ -104,7 +123,6 @@ async function listen(app: NestFastifyApplication): Promise<void> {
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw toListenFailure(error, config);
   });
-  closeListenerInWorker(app.getHttpServer());
   await logStart(app);
 }
 

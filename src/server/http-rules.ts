@@ -6,6 +6,7 @@ import { type McpEndpointConfig, mcpServerConfig, type ServerConfig, serverConfi
 import { AppError, type ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
+import type { RunAdmissionService } from '../run/index.js';
 import { AccessLogService, assertLocal, KeyUseRegistry, RequestAuthenticator } from '../security/index.js';
 import { addBodyHooks, parseJsonBody, type ServiceLookup } from './json-body.parser.js';
 
@@ -39,6 +40,21 @@ export async function addCallerHooks(app: NestFastifyApplication): Promise<void>
   const { allowedOrigins } = app.get<McpEndpointConfig>(mcpServerConfig.KEY);
   fastify.addHook('onRequest', async (request) => {
     if (use.isOpen) assertLocal(request, allowedOrigins);
+  });
+}
+
+/** Closes the connection of each response from the start of a shutdown, so that the next request reaches another server. */
+export function addDrainHooks(fastify: FastifyInstance, admission: RunAdmissionService): void {
+  const closeConnection = ({ raw }: FastifyReply) => {
+    if (admission.isClosing && !raw.headersSent) raw.setHeader('connection', 'close');
+  };
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    closeConnection(reply);
+    done();
+  });
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    closeConnection(reply);
+    done();
   });
 }
 
@@ -95,6 +111,7 @@ function refuseWrongRequests(fastify: FastifyInstance, problems: Problems): void
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      reply.header('connection', 'close');
       return problems.answer(new AppError('REQUEST_REFUSED', 'The header Host is missing.'), reply);
     }
     if (!request.is404) return done();

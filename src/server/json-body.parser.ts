@@ -5,8 +5,10 @@ import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import { decodeText, fieldMistake, type JsonFault, parseExactJson, parseJson } from '../kernel/index.js';
+import { decodeText, fieldMistake, HeapBudget, type JsonFault, parseExactJson, parseJson } from '../kernel/index.js';
+import { RunService } from '../run/index.js';
 import { RequestAuthenticator, type Scope } from '../security/index.js';
+import { reserveBody, reserveMore, withReservation } from './body-reservation.js';
 
 /** Returns a service of the application. */
 export type ServiceLookup = <T>(token: Type<T> | string) => T;
@@ -26,8 +28,15 @@ const MAX_STALL_MS = 15_000;
 /** Routes whose bodies can contain images, in base64. */
 const IMAGE_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'];
 
+/** Routes whose client waits for a run. */
+const WAITING_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/tools/:name/call'];
+
 function acceptsImages({ routeOptions }: FastifyRequest): boolean {
   return IMAGE_ROUTES.includes(routeOptions.url ?? '');
+}
+
+function waitsForRun({ routeOptions }: FastifyRequest): boolean {
+  return WAITING_ROUTES.includes(routeOptions.url ?? '');
 }
 
 function maxValues({ routeOptions }: FastifyRequest): number {
@@ -41,11 +50,13 @@ function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | u
 }
 
 /**
- * Limits the bodies of requests by route, caller and time. A caller without a valid key cannot make the server read a
- * body: no public route has one.
+ * Limits the bodies of requests by route, caller, capacity and time. A caller without a valid key cannot make the server
+ * read a body: no public route has one.
  */
 export function addBodyHooks(fastify: FastifyInstance, find: ServiceLookup): void {
   const authenticator = find(RequestAuthenticator);
+  const runs = find(RunService);
+  const heap = find(HeapBudget);
   const { requestTimeoutMs, bodyLimitBytes } = find<ServerConfig>(serverConfig.KEY);
   const { maxImageBytes } = find<AgentConfig>(agentConfig.KEY);
   // Also for a body that is not read, of a refused request. Node checks connections every 30 s.
@@ -59,6 +70,9 @@ export function addBodyHooks(fastify: FastifyInstance, find: ServiceLookup): voi
     if (!hasBody(request)) return;
     try {
       await authenticator.admit(request, largeBodyScopes(request));
+      // A replay needs no capacity; it is found later.
+      if (waitsForRun(request) && request.headers['idempotency-key'] === undefined) runs.checkWait();
+      reserveBody(heap, request, reply);
     } catch (error) {
       // Else Node would receive the rest of the body for the next request on this connection.
       if (!isSmall(request, bodyLimitBytes)) reply.header('connection', 'close');
@@ -66,9 +80,11 @@ export function addBodyHooks(fastify: FastifyInstance, find: ServiceLookup): voi
     }
   });
   fastify.addHook('preParsing', (request, reply, payload, done) => {
-    if (hasBody(request)) limitTime(request, reply, requestTimeoutMs);
+    if (hasBody(request)) limitReading(request, reply, requestTimeoutMs);
     done(null, payload);
   });
+  // Its events run in another async context than the hooks before.
+  fastify.addHook('preValidation', (request, _reply, done) => withReservation(request, done));
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {
@@ -79,13 +95,15 @@ function isSmall({ headers }: FastifyRequest, limit: number): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= limit;
 }
 
-/** Ends the reading of a body that is late or stalled, with status 408. */
-function limitTime({ raw }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
-  const fail = (message: string): void => {
+/** Ends the reading of a body that is late or stalled, with status 408, or for which the heap has no space. */
+function limitReading(request: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
+  const { raw, headers } = request;
+  const refuse = (error: unknown): void => {
     if (raw.listenerCount('error') === 0) return;
     reply.header('connection', 'close');
-    raw.emit('error', new AppError('REQUEST_TIMEOUT', message));
+    raw.emit('error', error);
   };
+  const fail = (message: string): void => refuse(new AppError('REQUEST_TIMEOUT', message));
   const total = setTimeout(
     () => fail(`The body did not arrive within ${timeoutMs} ms: send a smaller one, or raise REQUEST_TIMEOUT_MS.`),
     timeoutMs,
@@ -94,7 +112,15 @@ function limitTime({ raw }: FastifyRequest, reply: FastifyReply, timeoutMs: numb
     () => fail(`No byte of the body arrived within ${MAX_STALL_MS} ms: send the request again.`),
     MAX_STALL_MS,
   );
-  const progress = (): unknown => stall.refresh();
+  const isDeclared = headers['content-length'] !== undefined;
+  const progress = (chunk: Buffer): void => {
+    stall.refresh();
+    try {
+      if (!isDeclared) reserveMore(request, chunk.length);
+    } catch (error) {
+      refuse(error);
+    }
+  };
   const release = (): void => {
     clearTimeout(total);
     clearTimeout(stall);
@@ -122,6 +148,7 @@ async function parseCompressed(
   let decoded: Buffer;
   try {
     decoded = await decompress(body, encodings, request.routeOptions.bodyLimit);
+    reserveMore(request, decoded.length - body.length);
   } catch (error) {
     return done(error as Error);
   }

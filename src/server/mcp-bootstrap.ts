@@ -11,7 +11,7 @@ import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 import { McpEndpoint } from '../mcp-server/index.js';
 import { RunService } from '../run/index.js';
 import { Authenticator } from '../security/index.js';
-import { END_SIGNALS } from './end-signals.js';
+import { END_SIGNALS, onEndSignal } from './end-signals.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 
 /** Writes to standard error: standard output belongs to the protocol. */
@@ -31,7 +31,7 @@ export async function serveStdio(input: Readable, output: Writable, options: App
     AppModule.forRoot({ logStream: process.stderr, ...options, recovery: 'manual' }),
     { logger: new ErrorBootLog(), bufferLogs: true, abortOnError: false },
   );
-  const release = logUnhandledErrors();
+  const releases = [logUnhandledErrors(), onEndSignal(() => undefined)];
   try {
     app.useLogger(app.get(Logger));
     app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
@@ -45,7 +45,7 @@ export async function serveStdio(input: Readable, output: Writable, options: App
     await ended;
   } finally {
     await app.close();
-    release();
+    for (const release of releases) release();
   }
 }
 

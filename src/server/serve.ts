@@ -8,7 +8,9 @@ import { assertKnownOptions } from '../known-options.policy.js';
 export interface Server {
   /** URL of the server, such as `http://127.0.0.1:3000`, with `HTTP_PREFIX`. */
   readonly url: string;
-  /** Stops as after a signal: waits for executing runs; the others resume at the next start. */
+  /**
+   * Stops as after a signal, but without `SHUTDOWN_GRACE_MS`: waits for executing runs; the others resume at the next start.
+   */
   close(): Promise<void>;
 }
 

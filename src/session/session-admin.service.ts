@@ -121,23 +121,26 @@ export class SessionAdminService {
    * Deletes the sessions of all tenants without activity since a time, except those that a run holds.
    * @param before epoch ms
    * @param isStopping whether to end before all are deleted
+   * @param limit maximum number of deleted sessions
+   * @returns the number of deleted sessions
    */
-  async expire(before: number, isStopping: () => boolean): Promise<void> {
-    await this.removeAllIdle(before, {}, isStopping);
+  async expire(before: number, isStopping: () => boolean, limit: number): Promise<number> {
+    return (await this.removeAllIdle(before, {}, isStopping, limit)).deleted;
   }
 
   private async removeAllIdle(
     before: number,
     of: Parameters<SessionStore['idle']>[2],
     isStopping = () => false,
+    limit = Number.POSITIVE_INFINITY,
   ): Promise<PrunedSessions> {
     let deleted = 0;
     const held = new Set<string>();
     for (;;) {
       const idle = await this.store.idle(before, SESSIONS_A_PAGE + held.size, of);
       const next = idle.filter((key) => !held.has(nameOf(key)));
-      if (next.length === 0 || isStopping()) return { deleted, held: held.size };
-      for (const key of next) {
+      if (next.length === 0 || deleted >= limit || isStopping()) return { deleted, held: held.size };
+      for (const key of next.slice(0, limit - deleted)) {
         if (await this.removeIdle(key, before)) deleted++;
         else held.add(nameOf(key));
       }

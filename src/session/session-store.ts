@@ -1,27 +1,11 @@
-import { parseExactJson, type Principal } from '../kernel/index.js';
+import { type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { Database, insert, refusalOf, type Statement } from '../persistence/index.js';
 import { type DataFact, isPrivate, isTainted, sessionIsFree } from '../run/index.js';
 import { Cipher, Ownership, type RowFilter } from '../security/index.js';
-import { metadataPlace } from './turn-place.factory.js';
+import { sealMetadata, type SessionRow, toListedSession, toSession } from './session-row.mapper.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
-
-interface SessionRow {
-  readonly id: string;
-  readonly tenant: string;
-  readonly owner: string;
-  readonly last_turn: number;
-  readonly cleared_turn: number;
-  readonly message_count: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly metadata: string | null;
-  readonly tainted_turn: number | null;
-  readonly private_turn: number | null;
-  readonly data_facts: string | null;
-  readonly parent_id: string | null;
-}
 
 /** A session created by its first run. */
 export interface StartedSession extends Pick<NewSession, 'owner' | 'now'> {
@@ -118,7 +102,7 @@ export class SessionStore {
       message_count: messages,
       created_at: now,
       updated_at: now,
-      metadata: this.seal({ tenant, id }, metadata),
+      metadata: sealMetadata({ tenant, id }, metadata, this.cipher),
       tainted_turn: taintedTurn,
       private_turn: privateTurn,
       data_facts: dataFacts.length > 0 ? JSON.stringify(dataFacts) : null,
@@ -143,7 +127,7 @@ export class SessionStore {
   /** Replaces the metadata; rejected if the session does not exist. */
   setMetadata({ tenant, id }: SessionKey, metadata: SessionRecord['metadata']): Statement {
     const sql = 'UPDATE session SET metadata = ? WHERE tenant = ? AND id = ?';
-    return { sql, params: [this.seal({ tenant, id }, metadata), tenant, id], rows: 1 };
+    return { sql, params: [sealMetadata({ tenant, id }, metadata, this.cipher), tenant, id], rows: 1 };
   }
 
   /**
@@ -188,7 +172,7 @@ export class SessionStore {
       `SELECT * FROM session WHERE ${of.sql} ${place} ORDER BY created_at DESC, id DESC LIMIT ?`,
       [...of.params, ...params, limit],
     );
-    return rows.map((row) => this.toSession(row));
+    return rows.map((row) => toListedSession(row, this.cipher));
   }
 
   /** Up to `limit` sessions without activity since a time, epoch ms; optionally of one tenant, or of one owner. */
@@ -263,37 +247,10 @@ export class SessionStore {
   private async one(of: RowFilter, id: string): Promise<SessionRecord | null> {
     const sql = `SELECT * FROM session WHERE ${of.sql} AND id = ?`;
     const [row] = await this.database.query<SessionRow>(sql, [...of.params, id]);
-    return row ? this.toSession(row) : null;
+    return row ? toSession(row, this.cipher) : null;
   }
 
   private visible(principal: Principal): RowFilter {
     return this.ownership.filter(principal, 'owner');
-  }
-
-  private seal(key: SessionKey, metadata: SessionRecord['metadata'] = {}): string | null {
-    if (Object.keys(metadata).length === 0) return null;
-    return this.cipher.seal(JSON.stringify(metadata), metadataPlace(key));
-  }
-
-  private toSession(row: SessionRow): SessionRecord {
-    return {
-      id: row.id,
-      tenant: row.tenant,
-      owner: row.owner,
-      lastTurn: row.last_turn,
-      clearedTurn: row.cleared_turn,
-      messageCount: row.message_count,
-      metadata: row.metadata === null ? {} : this.open(row, row.metadata),
-      taintedTurn: row.tainted_turn,
-      privateTurn: row.private_turn,
-      dataFacts: row.data_facts === null ? [] : (parseExactJson(row.data_facts) as DataFact[]),
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      parentId: row.parent_id,
-    };
-  }
-
-  private open(key: SessionKey, metadata: string): SessionRecord['metadata'] {
-    return parseExactJson(this.cipher.open(metadata, metadataPlace(key))) as SessionRecord['metadata'];
   }
 }

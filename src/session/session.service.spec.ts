@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ALICE, openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import type { Message } from '../llm/index.js';
 import { refusalOf } from '../persistence/index.js';

@@ -61,6 +61,8 @@ export interface SessionRecord {
   readonly updatedAt: number;
   /** The parent session, whose agent talks with another agent in this one; `null` for a session that clients use. */
   readonly parentId: string | null;
+  /** Set in lists if the row is damaged; metadata and facts are then empty. */
+  readonly isDamaged?: true;
 }
 
 /** Key of a session: its tenant and its id. */

@@ -20,6 +20,10 @@ export function metadataPlace({ tenant, id }: SessionKey): RowPlace {
   return { tenant, column: 'session.metadata', owner: id, row: '' };
 }
 
+export function factsPlace({ tenant, id }: SessionKey): RowPlace {
+  return { tenant, column: 'session.data_facts', owner: id, row: '' };
+}
+
 export function summaryPlace({ tenant, id }: SessionKey, through: number): RowPlace {
   return { tenant, column: 'session_summary.summary', owner: id, row: through };
 }

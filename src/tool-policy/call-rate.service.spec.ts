@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { callSite } from '../../test/support/call-site.js';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { boundAddresses, hasForeignAddress } from './foreign-address.policy.js';
 
 const OWN = ['api.acme.example'];

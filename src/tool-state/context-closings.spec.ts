@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { createCallSite, type StatefulOptions, type Tool, ToolRegistry } from '../tool/index.js';
 import { ContextClosings } from './context-closings.js';
@@ -40,11 +40,11 @@ describe('a listener of closed contexts', () => {
     const tool = toolOf({ ttlMs: 1 });
     await states.callAlone(tool, {}, SITE, async () => 1);
     const later = Date.now() + 10;
-    jest.spyOn(Date, 'now').mockReturnValue(later);
+    vi.spyOn(Date, 'now').mockReturnValue(later);
     expect(await (await states.managerOf(tool)).getContextInfo(ID)).toBeNull();
     expect(received).toEqual([]);
     await states.callAlone(tool, {}, SITE, async () => 1);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(received).toEqual([ID]);
   });
 

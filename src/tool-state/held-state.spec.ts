@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { createCallSite, type Tool, type ToolRegistration, ToolRegistry, withImages } from '../tool/index.js';
 import { StateBackendRegistry, VolatileStateBackend } from './state-backend.registry.js';

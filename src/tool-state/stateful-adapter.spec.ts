@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import { BY_PRINCIPAL } from '../../test/support/run-parts.js';
 import { ToolRegistry } from '../tool/index.js';

@@ -63,6 +63,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, BeforeApplicati
       },
       onFailure: (error) => this.logger.warn(`Tool states could not be backed up: ${messageOf(error)}`),
       retryMs: backup.intervalMs,
+      onClockJump: (jumpMs) => this.logger.warn({ jump_ms: jumpMs }, 'Wall clock jumped; backups wait for 10 minutes'),
     });
     this.work.start(backup.intervalMs);
   }

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplication
 import { Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { toolStateConfig, type ToolStateConfig } from '../config/index.js';
-import { Database, OutboxRelay } from '../persistence/index.js';
+import { Database, OutboxRelay, withLongCalls } from '../persistence/index.js';
 import { Cipher } from '../security/index.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
@@ -12,6 +12,8 @@ import { UsedBackendService } from './used-backend.service.js';
 
 /** Contexts that one query for expired contexts returns. */
 const AT_ONCE = 200;
+/** Limit of one sweep: a wrong clock must not delete everything at once. */
+const MAX_SWEPT = 10_000;
 /** Minimum age of a pending change, in ms: the call itself applies younger ones. */
 const YOUNG_MS = 5_000;
 
@@ -48,7 +50,11 @@ export class ToolStateMaintenanceService implements OnApplicationBootstrap, Befo
   }
 
   /** Deletes expired contexts of all backends. @returns number of deleted contexts */
-  async sweep(): Promise<number> {
+  sweep(): Promise<number> {
+    return withLongCalls(() => this.sweepAll());
+  }
+
+  private async sweepAll(): Promise<number> {
     let swept = 0;
     for (const backend of await this.used.all()) swept += await this.sweepIn(backend);
     return swept;
@@ -58,7 +64,7 @@ export class ToolStateMaintenanceService implements OnApplicationBootstrap, Befo
     for (let swept = 0; ;) {
       const ids = await backend.store.expired(Date.now(), AT_ONCE);
       for (const id of ids) swept += (await backend.removeExpired(id)) ? 1 : 0;
-      if (ids.length < AT_ONCE) return swept;
+      if (ids.length < AT_ONCE || swept >= MAX_SWEPT) return swept;
     }
   }
 
@@ -88,11 +94,17 @@ export class ToolStateMaintenanceService implements OnApplicationBootstrap, Befo
     if (other) throw storeNotConfigured(other.name);
   }
 
+  private report(swept: number): void {
+    if (swept > 0) this.logger.log(`Deleted ${swept} expired contexts of tool states`);
+  }
+
   private async startCleanup(intervalMs: number): Promise<void> {
     const cleanup = new RecurringWork({
-      work: () => this.sweep().then(() => intervalMs),
+      work: () => this.sweep().then((swept) => (this.report(swept), intervalMs)),
       onFailure: (error) => this.logger.warn(`Failed to delete expired tool states; retrying: ${messageOf(error)}`),
       retryMs: intervalMs,
+      onClockJump: (jumpMs) =>
+        this.logger.warn({ jump_ms: jumpMs }, 'Wall clock jumped; expired tool states are not deleted for 10 minutes'),
     });
     this.cleanup = cleanup;
     await this.database.onceOpen(() => cleanup.start(intervalMs));

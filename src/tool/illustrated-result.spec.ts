@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';

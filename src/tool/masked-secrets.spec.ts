@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { namePattern } from './name-pattern.parser.js';
 
 describe('a name with stars', () => {

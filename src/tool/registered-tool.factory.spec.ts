@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Parameter } from './parameter.builder.js';
 import { suspend } from './suspension.factory.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../kernel/index.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import { suspend, Suspension } from './suspension.factory.js';

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { AppError } from '../errors/index.js';
@@ -38,7 +38,7 @@ async function invoke(tool: Tool, signal?: AbortSignal, maxResultBytes?: number)
   return invoked.result;
 }
 
-afterEach(() => void jest.useRealTimers());
+afterEach(() => void vi.useRealTimers());
 
 describe('plan', () => {
   it('returns the checked input', async () => {
@@ -70,7 +70,7 @@ describe('plan', () => {
     ['{"n":"one"}', '"n" must be integer, got string'],
     ['{"n":1,"x":2}', 'unknown argument "x" (known: n)'],
   ])('refuses the arguments %s without calling', async (args, reason) => {
-    const handler = jest.fn(() => 1);
+    const handler = vi.fn(() => 1);
     const planned = await plan(await make(handler), args);
     expect(planned).toMatchObject({
       kind: 'rejected',
@@ -151,16 +151,16 @@ describe('reconcile', () => {
     ['succeeded', { kind: 'unknown' }],
     [null, { kind: 'unknown' }],
     [() => Promise.reject(new Error('away')), { kind: 'unknown' }],
-  ])('converts %p to %p', async (reported, expected) => {
+  ])('converts %o to %o', async (reported, expected) => {
     expect(await reconciled(reported)).toMatchObject(expected as object);
   });
 
   it('ends at the timeout of the tool, and passes the key', async () => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     const pending = reconciled(() => new Promise(() => {}), 50);
-    await jest.advanceTimersByTimeAsync(50);
+    await vi.advanceTimersByTimeAsync(50);
     expect(await pending).toEqual({ kind: 'unknown' });
-    const seen = jest.fn<ToolReconciler>(() => ({ outcome: 'unknown' }));
+    const seen = vi.fn<ToolReconciler>(() => ({ outcome: 'unknown' }));
     await executor.reconcile(await make(() => 1, { reconcile: seen }), siteOf());
     expect(seen).toHaveBeenCalledWith('r:tool:1:1', expect.objectContaining({ runId: 'r' }));
   });
@@ -189,7 +189,7 @@ describe('invoke', () => {
   });
 
   it('passes the context of the run', async () => {
-    const handler = jest.fn<ToolHandler>(() => 1);
+    const handler = vi.fn<ToolHandler>(() => 1);
     await invoke(await make(handler));
     expect(handler).toHaveBeenCalledWith({ n: 1 }, expect.objectContaining({ runId: 'r', key: 'r:tool:1:1' }));
   });
@@ -222,29 +222,29 @@ describe('invoke', () => {
   });
 
   it('ends the call at the timeout of the tool, and aborts its signal', async () => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     const seen: AbortSignal[] = [];
     const never = await make((_input, context) => new Promise(() => void seen.push(context.signal)), {
       timeoutMs: 50,
       effect: 'once',
     });
     const pending = invoke(never);
-    await jest.advanceTimersByTimeAsync(50);
+    await vi.advanceTimersByTimeAsync(50);
     expect(await pending).toMatchObject({
       code: 'TOOL_TIMEOUT',
       error: 'The tool did not finish within 50 ms. It may have taken effect all the same.',
     });
     expect(seen[0]?.aborted).toBe(true);
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('leaves no timer after a call in time', async () => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     expect(await invoke(await make(() => Promise.resolve('ok'), { timeoutMs: 50 }))).toMatchObject({ result: 'ok' });
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each([undefined, 60_000])('stops at once when the run is cancelled (timeoutMs %p)', async (timeoutMs) => {
+  it.each([undefined, 60_000])('stops at once when the run is cancelled (timeoutMs %o)', async (timeoutMs) => {
     const run = new AbortController();
     const called = Promise.withResolvers<void>();
     const handler = (): Promise<never> => {
@@ -262,7 +262,7 @@ describe('invoke', () => {
 
   it('counts a call that obeys the signal as cancelled, and never starts one after a cancel', async () => {
     const run = new AbortController();
-    const handler = jest.fn((_input: unknown, context: ToolContext) => {
+    const handler = vi.fn((_input: unknown, context: ToolContext) => {
       run.abort();
       context.signal.throwIfAborted();
     });

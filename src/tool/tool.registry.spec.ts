@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createSchemaInput } from './input/schema-input.factory.js';
 import { createTool } from './tool.factory.js';
 import { ToolRegistry } from './tool.registry.js';

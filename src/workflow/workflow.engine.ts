@@ -5,6 +5,7 @@ import {
   type DataFact,
   isRelinquished,
   mergeFacts,
+  type Postponed,
   type RunContext,
   type RunFailure,
   type RunFinishReason,
@@ -49,7 +50,8 @@ export type WorkflowOutcome =
       /** With the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
-  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] }
+  | Postponed;
 
 type Ended = Extract<WorkflowOutcome, { kind: 'ended' }>;
 
@@ -82,6 +84,8 @@ export class WorkflowEngine {
       await course.settled();
       return close(course, error);
     }
+    // A postponed run does not wait for a person: its requests are published after the outage.
+    if (course.outage) return { kind: 'postponed', outage: course.outage };
     if (course.waiting.size > 0) return { kind: 'waiting', requests: [...course.waiting.values()].flat() };
     return { kind: 'ended', finishReason: course.finishReason(), output: course.output(), ...course.sum() };
   }
@@ -124,6 +128,8 @@ export class WorkflowEngine {
 class Course {
   readonly waiting = new Map<string, readonly WaitingRequest[]>();
   readonly running = new Map<string, Promise<void>>();
+  /** The first outage that has postponed a node. */
+  outage: AppError | undefined;
   private readonly over = new Map<string, NodeRecord>();
   private readonly controller = new AbortController();
   /** Aborts with the run, or when a node ends it. */
@@ -168,6 +174,7 @@ class Course {
       run: this.run,
       signal: this.signal,
       isStreaming: isStreaming && graph.soloists.has(definition.id),
+      hasFallback: definition.onError !== 'fail',
       hasOwnSession: graph.ownSessions.has(definition.id),
       facts: this.facts(),
     };
@@ -230,7 +237,10 @@ class Course {
   }
 
   private finish(id: string, outcome: NodeOutcome): void {
-    if (outcome.status === 'waiting') return void this.waiting.set(id, outcome.requests);
+    if (outcome.status === 'waiting') {
+      this.outage ??= outcome.outage;
+      return void this.waiting.set(id, outcome.requests);
+    }
     this.settle(id, outcome);
     const { definition } = this.node(id);
     if (outcome.status !== 'failed' || definition.onError !== 'fail') return;

@@ -55,7 +55,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
 
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     const outcome = await this.outcome(run, context);
-    if (outcome.kind === 'waiting') return outcome;
+    if (outcome.kind !== 'ended') return outcome;
     return { kind: 'finished', event: toEvent(run, outcome), ...(await this.ending(run)) };
   }
 

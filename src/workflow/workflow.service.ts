@@ -110,6 +110,7 @@ export class WorkflowService {
       definitionHash: hash,
       input: JSON.stringify(input),
       timeoutMs: limits.runTimeoutMs,
+      isPatient: true,
       ...(priority !== undefined && { priority }),
       ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
       ...(idempotency && { idempotency }),

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deploy, storeOn, suffer } from '../support/chaos-outages.js';
 import { namedKills, POINTS, randomKills, SOME_POINTS, type Kill } from '../support/chaos-points.js';
 import { startPrivatePostgres, startPrivateRedis } from '../support/chaos-private-servers.js';
@@ -18,7 +18,8 @@ const PROGRESS_EVERY = 50;
 const stores = (await chaosStores()).filter(({ name }) => ONLY?.includes(name) ?? true);
 const seen = new Map<string, Totals>();
 
-jest.setTimeout(IS_WHOLE ? 12 * 3_600_000 : 420_000);
+const TIMEOUT_MS = IS_WHOLE ? 12 * 3_600_000 : 420_000;
+vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 beforeAll(() => buildIfStale());
 afterEach(() => killAll());
 afterAll(() => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HostileWorld } from '../support/hostile-world.js';
 import { EXTREMES, FIELDS, hostileServers, IS_WHOLE, jsonFor, NAUGHTY, report } from '../support/hostile-values.js';
 import { PLACES } from '../support/json-places.js';

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 import {
   type Declared,

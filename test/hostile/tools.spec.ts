@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ToolExecutor, ToolRegistry, type ToolResult } from '../../src/tool/index.js';
 import { callSite } from '../support/call-site.js';
 import { IS_WHOLE, jsonFor, NAUGHTY } from '../support/hostile-values.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { RestWorld } from '../support/rest-world.js';

@@ -5,12 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const JEST = [
-  '--env-file=test/long.env',
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
-  'node_modules/jest/bin/jest.js',
-];
+const VITEST = ['--env-file=test/long.env', 'node_modules/vitest/vitest.mjs', 'run'];
 /** The targets of an installation: os, cpu and, on Linux, the C library. */
 const TARGETS = [
   ['linux', 'x64', 'glibc'],
@@ -38,7 +33,7 @@ function run(command, args, options = {}) {
 
 /** The specs of this folder take /proc, folder fsync and signals to groups away from servers. */
 function withoutLinux() {
-  run(process.execPath, [...JEST, '--runInBand', 'test/portability']);
+  run(process.execPath, [...VITEST, '--maxWorkers=1', 'test/portability']);
 }
 
 /** On macOS the folder of temporary files is behind a symbolic link. */
@@ -46,8 +41,8 @@ function behindLink() {
   const [folder, link] = [join(work, 'temporary'), join(work, 'link')];
   mkdirSync(folder);
   symlinkSync(folder, link);
-  const specs = ['src/', 'test/platform', 'test/.*files', 'test/database-owner', 'test/config', 'test/mcp-client'];
-  run(process.execPath, [...JEST, ...specs], { env: { TMPDIR: link } });
+  const specs = ['src/', 'test/platform', '-files', 'test/database-owner', 'test/config', 'test/mcp-client'];
+  run(process.execPath, [...VITEST, ...specs], { env: { TMPDIR: link } });
 }
 
 /** A checkout by Git for Windows, which by default changes line ends. */

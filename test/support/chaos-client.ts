@@ -160,6 +160,8 @@ function decisionsOf({ approves }: Conversation): Decide {
       case 'outcome_unknown':
       case 'child':
         return null;
+      case 'restored':
+        return { path: 'release', body: {} };
     }
   };
 }

@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, it } from 'vitest';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
 
 /** A database, and optionally a Redis, that several processes share. */

@@ -17,10 +17,10 @@ export class DistantDatabase extends Database {
   constructor(private readonly near: Database) {
     super();
   }
-  commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+  override commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
     return this.near.commit(batch, options);
   }
-  async query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+  override async query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
     await turns(this.delay());
     const rows = await this.near.query<Row>(sql, params);
     await turns(this.delay());
@@ -32,8 +32,14 @@ export class DistantDatabase extends Database {
   protected override run<Result>(statement: () => Promise<Result>): Promise<Result> {
     return statement();
   }
-  ping(): Promise<void> {
+  override ping(): Promise<void> {
     return this.near.ping();
+  }
+  protected apply(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+    return this.commit(batch, options);
+  }
+  protected read<Row>(sql: string, params: readonly SqlValue[]): Promise<Row[]> {
+    return this.query(sql, params);
   }
   protected override drain(): Promise<void> {
     return this.near.close();

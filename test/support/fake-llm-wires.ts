@@ -1,12 +1,13 @@
 import { toMessage, toMessageEvents } from './fake-anthropic.mapper.js';
 import { toChunks, toCompletion } from './fake-llm.mapper.js';
 import type { FakeMessage, FakeRequest } from './fake-llm.types.js';
+import { toResponse, toResponseEvents } from './fake-responses.mapper.js';
 
 /** The wire format of a fake LLM. */
 export interface FakeWire {
   toBody(reply: FakeMessage, request: FakeRequest): unknown;
   toEvents(reply: FakeMessage, request: FakeRequest): readonly unknown[];
-  /** One event as sent; a text is sent unchanged. */
+  /** One chunk as sent: an event, or several; a text is sent unchanged. */
   frame(event: unknown): string;
 }
 
@@ -21,6 +22,17 @@ export const ANTHROPIC_WIRE: FakeWire = {
   toEvents: toMessageEvents,
   frame: (event) => `event: ${(event as { type?: string }).type ?? 'ping'}\ndata: ${toText(event)}\n\n`,
 };
+
+export const RESPONSES_WIRE: FakeWire = {
+  toBody: toResponse,
+  toEvents: toResponseEvents,
+  frame: (event) => [event].flat().map(toEventFrame).join(''),
+};
+
+function toEventFrame(event: unknown): string {
+  const { type } = event as { readonly type?: string };
+  return `${type === undefined ? '' : `event: ${type}\n`}data: ${toText(event)}\n\n`;
+}
 
 function toText(event: unknown): string {
   return typeof event === 'string' ? event : JSON.stringify(event);

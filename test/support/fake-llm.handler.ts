@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { ANTHROPIC_WIRE, OPENAI_WIRE, type FakeWire } from './fake-llm-wires.js';
+import { ANTHROPIC_WIRE, OPENAI_WIRE, RESPONSES_WIRE, type FakeWire } from './fake-llm-wires.js';
 import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
 
 /** Sends one scripted reply, including its faults. */
@@ -16,6 +16,7 @@ export class FakeLlmHandler {
 
   /** The wire format of a path. */
   static wireAt(path: string): FakeWire {
+    if (path.endsWith('/responses')) return RESPONSES_WIRE;
     return path.endsWith('/messages') ? ANTHROPIC_WIRE : OPENAI_WIRE;
   }
 

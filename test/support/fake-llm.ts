@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { FakeEmbeddings, type FakeEmbeddingRequest } from './fake-embeddings.js';
 import { FakeLlmHandler } from './fake-llm.handler.js';
 import type { FakeEnvelope, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
+import { toChatRequest } from './fake-responses.mapper.js';
 import { brokenRules, type BrokenRule, type ProviderName } from './providers/index.js';
 
 /** Makes the fake enforce the rules of a provider. */
@@ -18,8 +19,8 @@ const UNSCRIPTED: FakeReply = {
 };
 
 /**
- * A fake LLM that speaks OpenAI's chat completions over real HTTP, Anthropic's messages where those are asked for, both
- * streamed when asked, and OpenAI's embeddings. A test scripts it:
+ * A fake LLM that speaks OpenAI's chat completions and responses over real HTTP, and Anthropic's messages, all streamed
+ * when asked, and OpenAI's embeddings. A test scripts it:
  *
  *     const llm = await FakeLlm.start();
  *     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' } }] }).reply({ text: '2' });
@@ -137,13 +138,15 @@ export class FakeLlm {
   }
 
   private async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const body = await readBody(incoming);
+    const received = await readBody(incoming);
     const path = (incoming.url ?? '').split('?')[0] ?? '';
+    const isResponses = path.endsWith('/responses');
+    const body = isResponses ? toChatRequest(received) : received;
     const handler = new FakeLlmHandler(body, outgoing, FakeLlmHandler.wireAt(path));
     outgoing.on('close', () => {
       if (!outgoing.writableFinished && !handler.brokeOff) this.change(() => this.abortedRequests++);
     });
-    const envelope = { path: incoming.url ?? '', headers: incoming.headers };
+    const envelope = { path: incoming.url ?? '', headers: incoming.headers, body: received };
     if (path.endsWith('/embeddings')) {
       const request = body as unknown as FakeEmbeddingRequest;
       await handler.send(this.embeddings.answer(request, envelope));
@@ -153,15 +156,16 @@ export class FakeLlm {
       this.requests.push(body);
       this.envelopes.push(envelope);
     });
-    const script = this.rejection(body) ?? this.script.shift() ?? this.fallback;
+    const script = this.rejection(body, isResponses ? received : undefined) ?? this.script.shift() ?? this.fallback;
     await handler.send(script);
   }
 
   /** The provider's answer to a request that breaks a rule. */
-  private rejection(request: FakeRequest): FakeReply | undefined {
+  private rejection(request: FakeRequest, responses?: FakeRequest): FakeReply | undefined {
     const { strict } = this.options;
     if (strict === undefined) return undefined;
-    const broken = brokenRules(typeof strict === 'function' ? strict(request) : strict, request);
+    const provider = typeof strict === 'function' ? strict(request) : strict;
+    const broken = responses ? brokenRules('responses', responses) : brokenRules(provider, request);
     this.broken.push(...broken);
     const [first] = broken;
     return first && { status: first.status, body: first.body };

@@ -62,7 +62,7 @@ export interface FakeRequestMessage {
   readonly tool_calls?: readonly { id: string; type: string; function: { name: string; arguments: string } }[];
 }
 
-/** The body of a chat completion request, as received. */
+/** The body of a chat completion request as received; that of another API of OpenAI in the same form. */
 export interface FakeRequest {
   readonly model: string;
   readonly messages: readonly FakeRequestMessage[];
@@ -74,8 +74,10 @@ export interface FakeRequest {
 
 export type FakeScript = FakeReply | ((request: FakeRequest) => FakeReply | Promise<FakeReply>);
 
-/** Path and headers of a request. */
+/** Path, headers and body of a request. */
 export interface FakeEnvelope {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** As received, in the form of its API. */
+  readonly body: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { SseEvent } from './event-stream.js';
 import { FakeLlm } from './fake-llm.js';
 import type { FakeReply, FakeRequest } from './fake-llm.types.js';

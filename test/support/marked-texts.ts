@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { ToolRegistry } from '../../src/tool/index.js';
 import { keyHolder } from './api-keys.js';

@@ -42,7 +42,7 @@ export class MortalDatabase extends Database {
     this.isDead = true;
     this.grave.reject(new Error('dead'));
   }
-  async commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+  override async commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
     if (this.isDead) return this.silence;
     if (this.commits++ !== this.death?.commits) return this.real.commit(batch, options);
     this.isDead = true;
@@ -50,7 +50,7 @@ export class MortalDatabase extends Database {
     this.die();
     return this.silence;
   }
-  query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+  override query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
     return this.isDead ? this.silence : this.real.query(sql, params);
   }
   override table<T extends ObjectLiteral>(schema: EntitySchemaOptions<T>): Table<T> {
@@ -59,8 +59,14 @@ export class MortalDatabase extends Database {
   protected override run<Result>(statement: () => Promise<Result>): Promise<Result> {
     return statement();
   }
-  ping(): Promise<void> {
+  override ping(): Promise<void> {
     return this.real.ping();
+  }
+  protected apply(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+    return this.commit(batch, options);
+  }
+  protected read<Row>(sql: string, params: readonly SqlValue[]): Promise<Row[]> {
+    return this.query(sql, params);
   }
   protected override drain(): Promise<void> {
     return this.real.close();

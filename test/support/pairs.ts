@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import type { Message } from '../../src/llm/index.js';
 
 /** A turn is pair-safe when every call has exactly one result right after it, in order, and no result is without call. */

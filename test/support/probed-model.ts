@@ -14,7 +14,8 @@ export function probedReply(request: FakeRequest): FakeMessage {
 /** Answers by the words of a question; the first match counts. */
 const ANSWERS: readonly (readonly [RegExp, (request: FakeRequest, text: string) => FakeMessage])[] = [
   [/Repeat this text/, (_request, text) => ({ text: text.slice(text.indexOf(':') + 2) })],
-  [/Which colour|What tool|One photo/, ({ messages }) => ({ text: hasImage(messages) ? 'Red' : 'None' })],
+  // Beside an image that has no text, it is a result of the Responses API.
+  [/Which colour|What tool|One photo|^\s*$/, ({ messages }) => ({ text: hasImage(messages) ? 'Red' : 'None' })],
   [/JSON/, () => ({ text: '{"city":"Oslo","celsius":17}' })],
   [/ONE TWO/, (request) => ({ text: WORDS.slice(0, hasStop(request) ? 3 : WORDS.length).join(' ') })],
   [/1 to 200/, (request) => ({ text: 'one two', ...(hasLimit(request) && { finishReason: 'length' }) })],

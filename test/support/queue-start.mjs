@@ -8,9 +8,11 @@ import { BullRunQueue } from '../../dist/run/distributed/bull-run-queue.js';
 Logger.overrideLogger(false);
 const target = new URL(process.argv[2]);
 let isBroken = false;
+const open = new Set();
 const relay = createServer((socket) => {
   if (isBroken) return void socket.destroy();
   const server = connect(Number(target.port), target.hostname);
+  open.add(socket).add(server);
   socket.pipe(server).pipe(socket);
   socket.on('error', () => server.destroy());
   server.on('error', () => socket.destroy());
@@ -21,9 +23,7 @@ const url = new URL(target);
 url.host = `127.0.0.1:${relay.address().port}`;
 const { config } = loadConfig({ env: { DATABASE_URL: url.href } });
 const queue = new BullRunQueue(config.run, config.database, {
-  schema: 'public',
-  key: 'public',
-  connection: { connectionString: url.href, options: '' },
+  place: { schema: 'public', key: 'public', connection: { connectionString: url.href, options: '' } },
 });
 const start = () =>
   queue
@@ -36,6 +36,7 @@ const start = () =>
 await queue.add([]);
 await queue.open();
 isBroken = true;
+for (const socket of open) socket.destroy();
 const first = await start();
 isBroken = false;
 process.stdout.write(`${first} ${await start()}\n`);

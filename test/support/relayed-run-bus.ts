@@ -42,6 +42,10 @@ export class RelayedRunBus extends RunBus {
     };
   }
 
+  left(): void {
+    throw new Error('This bus only carries published events.');
+  }
+
   wake(): void {
     throw new Error('This bus only carries published events.');
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { toolExecutor } from './tool-parts.js';
 import { loadConfig } from '../../src/config/index.js';
 import { OutgoingClient } from '../../src/security/index.js';

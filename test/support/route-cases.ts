@@ -47,6 +47,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'POST /api/agent/runs': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
   'GET /api/agents': { scope: 'tools:read' },
   'GET /api/agents/{name}': { scope: 'tools:read', tool: 'default' },
+  'GET /api/skills': { scope: 'tools:read' },
   'GET /api/runs': {
     scope: 'runs:read',
     query: ({ ended, session }) => `?sessionId=${session}&cursor=${toCursor('runs', `9.${ended}`)}`,
@@ -62,6 +63,8 @@ export const CASES: Readonly<Record<string, Case>> = {
   'POST /api/runs/{id}/deny': { scope: 'runs:write', id: 'waiting', body: () => ({ reason: 'no' }) },
   'POST /api/runs/{id}/input': { scope: 'runs:write', id: 'waiting', body: () => ({ value: 1 }) },
   'POST /api/runs/{id}/settle': { scope: 'runs:write', id: 'waiting', body: () => ({ outcome: 'retry' }) },
+  'POST /api/runs/{id}/release': { scope: 'runs:write', id: 'waiting' },
+  'POST /api/runs/release': { scope: 'runs:write' },
   'GET /api/approvals': { scope: 'runs:read', query: ({ session }) => `?sessionId=${session}` },
   'DELETE /api/approvals/{id}': { scope: 'runs:write', id: 'approval' },
   'GET /api/sessions/{id}': { scope: 'sessions:read', id: 'session' },

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import type { Principal } from '../../src/kernel/index.js';
+import { HeapBudget, type Principal } from '../../src/kernel/index.js';
 import { loadConfig, type EnvRecord } from '../../src/config/index.js';
 import type { Database, Statement } from '../../src/persistence/index.js';
 import { openPersistence } from '../../src/persistence/shared-persistence.registry.js';
@@ -18,9 +18,13 @@ import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js'
 import { isTerminal } from '../../src/run/run-event.types.js';
 import type { RunItem } from '../../src/run/run-item.factory.js';
 import { IdempotencyStore } from '../../src/run/admission/idempotency.store.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../../src/run/admission/run-admission.service.js';
-import { RunIntakeService, RunStartService } from '../../src/run/run-start.service.js';
+import { RunAdmissionService } from '../../src/run/admission/run-admission.service.js';
+import { RunCapacityRegistry } from '../../src/run/admission/run-capacity.registry.js';
+import { RunStartService } from '../../src/run/run-start.service.js';
+import { RunIntakeService } from '../../src/run/admission/run-intake.service.js';
 import { RunLoadStore } from '../../src/run/admission/run-load.store.js';
+import { LateResultService } from '../../src/run/late-result.service.js';
+import { PostponedRunRegistry } from '../../src/run/postponed-run.registry.js';
 import { RunExecutor } from '../../src/run/run.executor.js';
 import { RunFollowService } from '../../src/run/run-follow.service.js';
 import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
@@ -100,9 +104,17 @@ export class RunHost {
     });
     this.journal = runJournal(database, { handlers });
     this.follower = new RunFollowService(this.journal, this.bus);
-    this.executor = new RunExecutor(this.journal, this.bus, handlers, new KeepingDirectory());
+    const waiting = new WaitingRunStore(database, PLAIN_CIPHER);
+    this.executor = new RunExecutor(
+      this.journal,
+      this.bus,
+      handlers,
+      new LateResultService(this.journal, this.bus, waiting),
+      new PostponedRunRegistry({ outagePatienceMs: 3_600_000 }, null),
+      new KeepingDirectory(),
+    );
     const { config } = loadConfig({ env: { SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs) } });
-    this.admission = new RunAdmissionService();
+    this.admission = new RunAdmissionService(new HeapBudget());
     const load = new RunLoadStore(database);
     const capacity = new RunCapacityRegistry(load, config.run, config.database);
     this.dispatcher = new LocalRunDispatcher(
@@ -118,7 +130,6 @@ export class RunHost {
     const starter = new RunStartService(this.journal, this.bus, this.dispatcher, capacity, intake, keys);
     this.cancels = new RunCancelService(this.journal, this.bus);
     const { cancels } = this;
-    const waiting = new WaitingRunStore(database, PLAIN_CIPHER);
     this.decisions = new RunDecisionService(this.journal, this.bus, waiting);
     const store = new ChildRunStore(database);
     const begins = new ChildStartService(this.journal, this.bus, this.dispatcher, handlers);

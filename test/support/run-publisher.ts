@@ -1,7 +1,7 @@
 import type { RunEvent, RunRecord } from '../../src/run/index.js';
 import type { RunBus } from '../../src/run/run-bus.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
-import { endRun, fence } from '../../src/run/run-statement.factory.js';
+import { endRun, fence, releaseRun } from '../../src/run/run-statement.factory.js';
 import type { Statement } from '../../src/persistence/index.js';
 import { completed, type RunHost } from './run-host.js';
 
@@ -40,6 +40,12 @@ export class RunPublisher {
   async end(): Promise<void> {
     const { event } = completed(this.run.id) as { event: RunEvent };
     await this.commit(event, endRun(this.run, 'running', 'completed', 1));
+  }
+
+  /** The run waits for a decision. */
+  async wait(): Promise<void> {
+    const event = { type: 'run.waiting', run_id: this.run.id, reason: 'outcome_unknown', requests: [] } as const;
+    await this.commit(event, releaseRun(this.run, 'waiting'));
   }
 
   private async commit(event: RunEvent, condition: Statement): Promise<void> {

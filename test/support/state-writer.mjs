@@ -19,6 +19,7 @@ async function openPostgres() {
   const { database } = await openPersistence(config.database, {
     entities: [],
     migrations: TOOL_STATE_MIGRATIONS,
+    isPart: true,
   });
   return new DatabaseStateStore(database, new StateCodec());
 }

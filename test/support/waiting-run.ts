@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import assert from 'node:assert/strict';
 import type { RunEvent, WaitingRequest } from '../../src/run/index.js';
 import type { SseEvent } from './event-stream.js';

@@ -59,7 +59,7 @@ export class WaitingWorld {
       ),
       waiting: { expiresMs: 3_600_000, onDenied: 'continue', onExpired: 'continue' },
     });
-    if (outcome.kind === 'waiting') return outcome;
+    if (outcome.kind !== 'ended') return outcome;
     this.messages = outcome.messages;
     return completed(context.runId);
   }

@@ -51,7 +51,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     const tool = this.tools.has(name) ? this.tools.get(name) : undefined;
     const call = { id: CALL_ID, name, arguments: args };
     const outcome = await this.engine.run({ call, tool, ...limits }, context);
-    if (outcome.kind === 'waiting') return outcome;
+    if (outcome.kind !== 'ended') return outcome;
     const end = tool ? await this.states.ending(context, [tool]) : await this.ending(run);
     return { ...finished(run, outcome), ...end };
   }

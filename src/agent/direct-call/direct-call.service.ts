@@ -48,8 +48,12 @@ export class DirectCallService {
       await this.checks.tool(principal, tool, text);
       if (request.sessionId !== undefined) await this.checks.session(principal, request.sessionId);
     };
-    const { runId: id = newId(), onStart, onItem } = watch;
-    const run = await this.runs.start({ ...this.toStart(principal, tool, text, request), id, check }, onItem);
+    const { runId: id = newId(), onStart, onItem, wait } = watch;
+    const waiting = wait && { wait: { ...wait, deadlineMs: request.deadlineMs } };
+    const run = await this.runs.start(
+      { ...this.toStart(principal, tool, text, request), id, check, ...waiting },
+      onItem,
+    );
     onStart?.(run);
     await run.done;
     return this.answer(principal, tool, run.id);

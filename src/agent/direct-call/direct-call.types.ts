@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../kernel/index.js';
 import type { WaitingRules } from '../../reasoning/index.js';
 import type {
+  ClientWait,
   IdempotentRequest,
   RunHandle,
   RunListener,
@@ -67,4 +68,6 @@ export interface CallWatch {
   readonly onStart?: (run: RunHandle) => void;
   /** Called with every item of the run. */
   readonly onItem?: RunListener;
+  /** Set if a client of an HTTP request waits for the call. */
+  readonly wait?: Pick<ClientWait, 'signal'> | undefined;
 }

@@ -5,6 +5,11 @@ import { compact, namespace, type NamespaceConfig } from '../namespace.factory.j
 
 const DAY_MS = 86_400_000;
 
+function readSkills(text: string): readonly string[] | undefined {
+  const names = text.trim() === 'none' ? [] : text.split(',').map((name) => name.trim());
+  return names.every((name) => /^[a-z0-9*-]{1,64}$/.test(name)) ? names : undefined;
+}
+
 /** The default agent, and limits of all agents. */
 export const agentConfig = namespace(
   'jackdaw.agent',
@@ -14,11 +19,22 @@ export const agentConfig = namespace(
       .default('default')
       .describe('Name of the default agent'),
     AGENT_INSTRUCTIONS: z.string().optional().describe('System prompt of the default agent'),
+    AGENT_SKILLS: checked(readSkills, 'none, or names of skills, comma-separated, with * for any characters')
+      .default(['*'])
+      .describe('Skills of the default agent; `*` matches any characters'),
     AGENT_MAX_ITERATIONS: integer(1, 1000).default(10).describe('Maximum model calls per run'),
     AGENT_RUN_TIMEOUT_MS: integer(1, DAY_MS, 'ms').default(300_000).describe('Time limit of a run, in ms'),
     AGENT_MAX_DEPTH: integer(0, 16)
       .default(3)
       .describe('Maximum depth of nested agent calls of the default agent; 0 disables them'),
+    AGENT_MAX_TOOLS: integer(1, 1_000_000)
+      .default(40)
+      .describe(
+        'Maximum tools that the model of the default agent gets from the start; of more tools, some are deferred until `find_tools` finds them',
+      ),
+    AGENT_MAX_TOOL_TOKENS: integer(1, 100_000_000, 'tokens')
+      .default(8_000)
+      .describe('The same for the tokens of their names, descriptions and schemas'),
     AGENT_MAX_RESULT_BYTES: integer(256, 16_777_216, 'bytes')
       .default(65_536)
       .describe('Maximum size of a tool result for the model, in bytes'),
@@ -53,10 +69,13 @@ export const agentConfig = namespace(
   (env) => ({
     name: env.AGENT_NAME,
     ...compact({ instructions: env.AGENT_INSTRUCTIONS }),
+    skills: env.AGENT_SKILLS,
     maxIterations: env.AGENT_MAX_ITERATIONS,
     runTimeoutMs: env.AGENT_RUN_TIMEOUT_MS,
     maxResultBytes: env.AGENT_MAX_RESULT_BYTES,
     maxDepth: env.AGENT_MAX_DEPTH,
+    maxTools: env.AGENT_MAX_TOOLS,
+    maxToolTokens: env.AGENT_MAX_TOOL_TOKENS,
     maxImageBytes: env.AGENT_MAX_IMAGE_BYTES,
     /** At least that of images: every image that a model may see is a file too. */
     maxFileBytes: Math.max(env.AGENT_MAX_FILE_BYTES, env.AGENT_MAX_IMAGE_BYTES),

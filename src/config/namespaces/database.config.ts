@@ -1,4 +1,4 @@
-import { integer, pattern } from '../env-value.schema.js';
+import { flag, integer, pattern } from '../env-value.schema.js';
 import { compact, type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { databaseKind, databaseSchema, databaseUrl, redisUrl, sessionStoreChoice } from '../store-url.schema.js';
 
@@ -36,10 +36,20 @@ export const databaseConfig = namespace(
       .describe(
         'Schema of the tables in a PostgreSQL database, created if it is missing. By default the first of the search path, `public`; in a host application `jackdaw`',
       ),
-    DATABASE_POOL_SIZE: integer(2, 1000)
-      .default(10)
+    ALLOW_NEW_DATABASE: flag()
+      .default(false)
       .describe(
-        'Maximum connections of this process to PostgreSQL or MariaDB for statements, opened when they are needed; further connections in docs/platforms.md',
+        'Whether a missing or empty SQLite file is created beside traces of an earlier one (its log, its lock, session files); otherwise they stop the start',
+      ),
+    DATABASE_POOL_SIZE: integer(2, 1000)
+      .default(8)
+      .describe(
+        'Maximum connections of this process to PostgreSQL or MariaDB for statements, opened when they are needed; further connections in docs/operations.md',
+      ),
+    DATABASE_TIMEOUT_MS: integer(500, 60_000, 'ms')
+      .default(5_000)
+      .describe(
+        'Longest wait of a request for the database, in ms: for a connection, a lock and the answer together. Sums of usage, exports, imports, erasure and maintenance have two minutes per statement, migrations no limit',
       ),
     REDIS_URL: redisUrl().optional().meta({
       isSecret: true,
@@ -55,13 +65,17 @@ export const databaseConfig = namespace(
     /** Whether new tables in PostgreSQL get a schema of their own, as the others are a host application's. */
     hasOwnSchema: isHost,
     ...compact({ url: env.DATABASE_URL, schema: env.DATABASE_SCHEMA, redisUrl: env.REDIS_URL }),
+    /** Whether an empty database may replace one that was lost. */
+    allowsNew: env.ALLOW_NEW_DATABASE,
     poolSize: env.DATABASE_POOL_SIZE,
+    /** Limit of one call of the database, in ms. */
+    timeoutMs: env.DATABASE_TIMEOUT_MS,
     /** Whether an idle application keeps the process alive; in a cluster it then takes runs of other processes. */
     keepsProcess: keepAlive ?? isCluster(env),
     /** Behaviour if another process owns the database. */
     whenLocked,
-    /** Time in which an owner that stops has released the database, in ms. */
-    lockWaitMs: Number(values['SHUTDOWN_TIMEOUT_MS']) + AFTER_SHUTDOWN_MS,
+    /** Time in which a process that stops has released the database and ended, in ms. */
+    stopLimitMs: Number(values['SHUTDOWN_TIMEOUT_MS']) + AFTER_SHUTDOWN_MS,
     /** By variable. Applications of one process share a database only if these values are equal. */
     sharedSettings: effectiveSettings(values),
     /** The names of the variables, for errors. */
@@ -70,6 +84,7 @@ export const databaseConfig = namespace(
       DATABASE_URL: nameOf('DATABASE_URL'),
       DATABASE_SCHEMA: nameOf('DATABASE_SCHEMA'),
       REDIS_URL: nameOf('REDIS_URL'),
+      ALLOW_NEW_DATABASE: nameOf('ALLOW_NEW_DATABASE'),
     },
   }),
 );

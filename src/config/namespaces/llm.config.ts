@@ -11,7 +11,8 @@ import {
   stops,
 } from '../model-option.parser.js';
 import { compact, namespace, type NamespaceConfig, type ValuesOf } from '../namespace.factory.js';
-import { prices } from '../price.parser.js';
+import { EFFORTS, type ModelPatterns } from '../models-file.loader.js';
+import { type ModelPrice, prices } from '../price.parser.js';
 import { chosenProvider, providerAccess } from '../provider.policy.js';
 import { proxyOf, securityConfig } from './security.config.js';
 import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';
@@ -24,6 +25,11 @@ const MODEL_VARIABLES = {
     .default('auto')
     .describe(
       'Format of tools for the model: `native` function calling, `react` or `xml` text; `auto` is native if the model supports it, else react',
+    ),
+  LLM_OPENAI_API: choice(['auto', 'responses', 'chat'])
+    .default('auto')
+    .describe(
+      'API of providers with OpenAI’s formats: `auto` is the Responses API for openai and Chat Completions for the others; `responses` is the Responses API also for azure and openai-compatible, `chat` Chat Completions for all. An address without the Responses API gets Chat Completions',
     ),
   LLM_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
     .default(30_000)
@@ -77,10 +83,15 @@ const MODEL_VARIABLES = {
     .describe(
       'Models that a request may name besides the agent’s own: comma-separated `provider:model` with `*` for any characters, such as `openai:gpt-5*,ollama:*`; `*` means all, `none` no other. By default all. With a `cost` budget only models with a price',
     ),
+  LLM_MODELS_FILE: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
+    .optional()
+    .describe(
+      'File of facts about models that override the built-in tables: context window, capabilities, effort, price (docs/providers.md); by default `config/models.json`, if it exists',
+    ),
   LLM_PRICES: prices()
     .optional()
     .describe(
-      'Model prices, for the `cost` of runs: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all',
+      'Model prices, for the `cost` of runs: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all. `cacheWrite` is the price of tokens written to the provider’s cache',
     ),
   BUDGET_RUN: budget()
     .optional()
@@ -108,6 +119,11 @@ const MODEL_VARIABLES = {
   LLM_SEED: integer(-2_147_483_648, 2_147_483_647)
     .optional()
     .describe('Sampling seed for reproducible replies, as far as the provider supports it'),
+  LLM_EFFORT: choice(EFFORTS)
+    .optional()
+    .describe(
+      'Reasoning effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`, mapped to the nearest level of the model; by default the provider’s',
+    ),
   LLM_UNSUPPORTED_PARAMETERS: choice(['refuse', 'drop'])
     .default('refuse')
     .describe(
@@ -116,7 +132,7 @@ const MODEL_VARIABLES = {
   LLM_QUIRKS: quirks()
     .optional()
     .describe(
-      'Parameters that are set but may be omitted if the provider refuses them (HTTP 400 or 422): `drop:` with `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop` or `seed`, comma-separated, such as `drop:temperature,drop:seed`; without it such a request fails',
+      'Parameters that are set but may be omitted if the provider refuses them (HTTP 400 or 422): `drop:` with `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed` or `effort`, comma-separated, such as `drop:temperature,drop:seed`; without it such a request fails',
     ),
   LLM_CAPABILITIES: capabilities()
     .optional()
@@ -139,11 +155,12 @@ export const llmConfig = namespace(
   'jackdaw.llm',
   'Models',
   MODEL_VARIABLES,
-  (env) => {
+  (env, { models }) => {
     const provider = chosenProvider(env);
     return {
       provider,
       protocol: env.LLM_PROTOCOL,
+      openAiApi: env.LLM_OPENAI_API,
       timeoutMs: env.LLM_TIMEOUT_MS,
       tokenCounting: env.TOKEN_COUNTING,
       unsupportedParameters: env.LLM_UNSUPPORTED_PARAMETERS,
@@ -156,10 +173,13 @@ export const llmConfig = namespace(
         presencePenalty: env.LLM_PRESENCE_PENALTY,
         stop: env.LLM_STOP,
         seed: env.LLM_SEED,
+        effort: env.LLM_EFFORT,
       }),
       resilience: resilienceOf(env),
       /** By `provider:model`, or by the model's name alone. */
-      prices: env.LLM_PRICES ?? {},
+      prices: { ...pricesOf(models), ...env.LLM_PRICES },
+      /** Facts of `LLM_MODELS_FILE`, by patterns of `provider:model` or the model's name. */
+      models,
       budget: {
         replyTokens: env.BUDGET_REPLY_TOKENS,
         ...compact({
@@ -187,6 +207,12 @@ export const llmConfig = namespace(
   securityConfig,
 );
 export type LlmConfig = NamespaceConfig<typeof llmConfig>;
+
+/** The prices of exact names; a pattern has none. */
+function pricesOf(models: ModelPatterns): Readonly<Record<string, ModelPrice>> {
+  const priced = Object.entries(models).flatMap(([name, facts]) => (facts.price ? [[name, facts.price] as const] : []));
+  return Object.fromEntries(priced);
+}
 
 /** Times are ms; a limit of 0 means none. */
 function resilienceOf(env: ModelValues) {

@@ -1,5 +1,5 @@
 import { choice, integer } from '../env-value.schema.js';
-import { namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
 
 /** Limits of runs, the cluster, retention and shutdown. A limit of 0 means none, except for `concurrency` and `queueLimit`. */
 export const runConfig = namespace(
@@ -9,6 +9,11 @@ export const runConfig = namespace(
     RUN_CONCURRENCY: integer(1, 100_000)
       .default(500)
       .describe('Maximum runs executed at once per process; further runs queue'),
+    RUN_QUEUE_WAIT_MS: integer(0, 600_000, 'ms')
+      .default(2000)
+      .describe(
+        'Longest wait for capacity of an HTTP request whose client waits for the answer, in ms; a request that would wait longer gets 503 with `Retry-After`',
+      ),
     RUN_TENANT_CONCURRENCY: integer(0, 100_000)
       .default(0)
       .describe('Maximum concurrent runs of a tenant, across all processes; 0 means no limit'),
@@ -48,6 +53,16 @@ export const runConfig = namespace(
       .describe(
         'Days after which the usage rows of model calls are deleted (`GET /api/usage`); 0 disables the deletion',
       ),
+    RUN_OUTAGE_PATIENCE_MS: integer(0, 604_800_000, 'ms')
+      .default(3_600_000)
+      .describe(
+        'Time for which background runs, resumed runs and workflows outlast an outage of their provider, in ms; then they fail. 0 lets them fail at once',
+      ),
+    RECOVERY: choice(['resume', 'pause'])
+      .optional()
+      .describe(
+        'Open runs at the start: `resume`, or `pause`, so that they wait (`restored`) until a person releases them. By default `pause` on a copied or restored database, otherwise `resume`',
+      ),
     SHUTDOWN_TIMEOUT_MS: integer(0, 9000, 'ms')
       .default(8000)
       .describe(
@@ -55,7 +70,9 @@ export const runConfig = namespace(
       ),
   },
   (env) => ({
+    ...compact({ recovery: env.RECOVERY }),
     concurrency: env.RUN_CONCURRENCY,
+    queueWaitMs: env.RUN_QUEUE_WAIT_MS,
     tenantConcurrency: env.RUN_TENANT_CONCURRENCY,
     agentConcurrency: env.RUN_AGENT_CONCURRENCY,
     queueLimit: env.RUN_QUEUE_LIMIT,
@@ -68,6 +85,7 @@ export const runConfig = namespace(
       failedDays: env.RUN_RETENTION_FAILED_DAYS ?? env.RUN_RETENTION_DAYS,
       usageDays: env.USAGE_RETENTION_DAYS,
     },
+    outagePatienceMs: env.RUN_OUTAGE_PATIENCE_MS,
     shutdownTimeoutMs: env.SHUTDOWN_TIMEOUT_MS,
   }),
 );

@@ -1,5 +1,6 @@
 import { choice, flag, integer, originList, pattern, proxyTrust } from '../env-value.schema.js';
-import { namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { isCluster } from './database.config.js';
 import { securityConfig } from './security.config.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -48,6 +49,11 @@ export const serverConfig = namespace(
       .describe(
         'Time in which the body of a request must arrive, in ms; a body that stalls for 15 s is refused earlier',
       ),
+    SHUTDOWN_GRACE_MS: integer(0, 9000, 'ms')
+      .optional()
+      .describe(
+        'Time after SIGTERM, SIGINT or SIGHUP in which the listener still accepts connections, in ms: `health/ready` answers 503, new runs and sessions are rejected with 503. Part of `SHUTDOWN_TIMEOUT_MS`. By default 3000 with `API_KEYS` or in a cluster, otherwise 0; always 0 in a worker of pm2 or node:cluster',
+      ),
     LOG_LEVEL: choice(LOG_LEVELS)
       .default('info')
       .describe(`Lowest level that is logged: ${LOG_LEVELS.join(', ')}`),
@@ -60,7 +66,7 @@ export const serverConfig = namespace(
         'Whether `/docs` serves the OpenAPI document without authentication; by default only without `API_KEYS`',
       ),
   },
-  (env, { hasAuthenticator }) => ({
+  (env, { hasAuthenticator, isHost, values }) => ({
     port: env.PORT,
     host: env.HOST,
     corsOrigins: env.CORS_ORIGINS ?? [],
@@ -72,6 +78,7 @@ export const serverConfig = namespace(
     bodyLimitBytes: env.HTTP_BODY_LIMIT_BYTES,
     heartbeatSeconds: env.STREAM_HEARTBEAT_SECONDS,
     requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
+    shutdownGraceMs: graceMs(env, { hasAuthenticator, isHost, values }),
     /** Whether other machines can reach the server. */
     isReachable: !isLoopback(env.HOST) || Boolean(env.TRUST_PROXY),
     logLevel: env.LOG_LEVEL,
@@ -82,6 +89,19 @@ export const serverConfig = namespace(
   securityConfig,
 );
 export type ServerConfig = NamespaceConfig<typeof serverConfig>;
+
+/** Time for load balancers to stop sending requests, in ms. */
+const GRACE_MS = 3_000;
+
+function graceMs(
+  { SHUTDOWN_GRACE_MS, API_KEYS }: { readonly SHUTDOWN_GRACE_MS?: number | undefined; readonly API_KEYS?: unknown },
+  { hasAuthenticator, isHost, values }: Pick<ConfigContext, 'hasAuthenticator' | 'isHost' | 'values'>,
+): number {
+  // The listener of a host application is its own.
+  if (isHost) return 0;
+  const isAwaited = API_KEYS !== undefined || hasAuthenticator || isCluster(values);
+  return SHUTDOWN_GRACE_MS ?? (isAwaited ? Math.min(GRACE_MS, Number(values['SHUTDOWN_TIMEOUT_MS'])) : 0);
+}
 
 /** Whether a host name or address can only be reached from this machine. */
 export function isLoopback(host: string): boolean {

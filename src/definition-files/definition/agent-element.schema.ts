@@ -1,3 +1,5 @@
+import { EFFORTS } from '../../config/index.js';
+
 /** Type of an attribute or a text. A list gives the allowed words. */
 export type ValueKind = 'text' | 'number' | 'integer' | 'integer-or-never' | 'boolean' | 'json' | readonly string[];
 
@@ -65,6 +67,7 @@ const LLM: ElementRule = {
     'frequency-penalty': number('model.parameters.frequencyPenalty'),
     'presence-penalty': number('model.parameters.presencePenalty'),
     seed: integer('model.parameters.seed'),
+    effort: { kind: EFFORTS, to: 'model.parameters.effort' },
     'max-attempts': integer('model.maxAttempts'),
   },
   children: {
@@ -110,6 +113,7 @@ export const AGENT_ELEMENT: ElementRule = {
       'keep-first': integer('memory.keepFirst'),
     }),
     'sub-agent': leaf({ name: needed('subAgents[]') }, { isMany: true }),
+    skill: leaf({ name: needed('skills[]') }, { isMany: true }),
     handoff: leaf({ name: needed('handoffs[]') }, { isMany: true }),
     'response-format': leaf(
       { name: text('responseFormat.name'), src: file(schema) },
@@ -120,6 +124,8 @@ export const AGENT_ELEMENT: ElementRule = {
       'run-timeout-ms': integer('limits.runTimeoutMs'),
       'max-result-bytes': integer('limits.maxResultBytes'),
       'max-depth': integer('limits.maxDepth'),
+      'max-tools': integer('limits.maxTools'),
+      'max-tool-tokens': integer('limits.maxToolTokens'),
     }),
     waiting: leaf({
       'expires-ms': { kind: 'integer-or-never', to: 'waiting.expiresMs' },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { inherit } from './inheritance.policy.js';
 
 const OFF = { name: 'web', enabled: false };

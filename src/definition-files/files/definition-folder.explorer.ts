@@ -12,12 +12,18 @@ const FILES = { agents: /^[^.].*\.(?:xml|json)$/is, workflows: /^[^.].*\.json$/i
 /** Names of other files: hidden files, editor backups, schemas, documentation. */
 const OTHER_FILES = /^\.|^#.*#$|~$|\.(?:bak|orig|sw[a-p]|tmp|xsd)$|^(?:readme|license|changelog)(?:\.|$)/is;
 
+/** The file of a skill, in a folder of its own. */
+const SKILL_FILE = 'SKILL.md';
+
 /** Reads the content of a folder, and nothing outside of it, whatever names and links exist. */
 export class DefinitionFolder {
+  /** Folders of skills at the last reading. */
+  private skillFolders: readonly string[] = [];
+
   /** @param path as configured, also for messages @param kind kind of definitions in its files */
   constructor(
     readonly path: string,
-    private readonly kind: keyof typeof FILES = 'agents',
+    private readonly kind: keyof typeof FILES | 'skills' = 'agents',
   ) {}
 
   /** Reason why a file with another extension is ignored, as the end of a sentence. */
@@ -33,7 +39,8 @@ export class DefinitionFolder {
 
   /** Folders to watch for changes of the content. @param others as in `read` */
   foldersOf(others: Iterable<string>): ReadonlySet<string> {
-    return new Set([this.path, ...[...others].map((path) => dirname(join(this.path, path)))]);
+    const folders = [...others].map((path) => dirname(path));
+    return new Set([this.path, ...[...folders, ...this.skillFolders].map((folder) => join(this.path, folder))]);
   }
 
   /**
@@ -67,11 +74,16 @@ export class DefinitionFolder {
     const entries = await readdir(this.path, { withFileTypes: true }).catch((error: unknown) => {
       throw this.unreadable(error);
     });
-    const isDefinition = ({ name }: Dirent) => FILES[this.kind].test(name);
-    const files = namesOf(entries.filter(isDefinition));
-    const unread = entries.filter((entry) => !isDefinition(entry) && entry.isFile() && !OTHER_FILES.test(entry.name));
-    if (files.length <= MAX_FILES) return { files, unread: namesOf(unread) };
+    const { files, unread } =
+      this.kind === 'skills' ? this.skillsOf(entries) : definitionsOf(entries, FILES[this.kind]);
+    if (files.length <= MAX_FILES) return { files, unread };
     throw refused(`${this.path} has ${files.length} files of ${this.kind}; at most ${MAX_FILES} are read`);
+  }
+
+  private skillsOf(entries: readonly Dirent[]): { readonly files: string[]; readonly unread: string[] } {
+    const folders = entries.filter((entry) => !entry.isFile() && !entry.name.startsWith('.'));
+    this.skillFolders = namesOf(folders);
+    return { files: this.skillFolders.map((folder) => `${folder}/${SKILL_FILE}`), unread: [] };
   }
 
   private async readAll(root: string, paths: Iterable<string>): Promise<Map<string, TextReading>> {
@@ -96,6 +108,13 @@ export class DefinitionFolder {
     const why = codeOf(error) === 'ENOTDIR' ? 'it is not a folder' : messageOf(error);
     return refused(`${this.path} cannot be read: ${why}`);
   }
+}
+
+/** Names of definition files, and of other files that a user may expect to be read. */
+function definitionsOf(entries: readonly Dirent[], pattern: RegExp) {
+  const isDefinition = ({ name }: Dirent) => pattern.test(name);
+  const unread = entries.filter((entry) => !isDefinition(entry) && entry.isFile() && !OTHER_FILES.test(entry.name));
+  return { files: namesOf(entries.filter(isDefinition)), unread: namesOf(unread) };
 }
 
 function namesOf(entries: readonly Dirent[]): string[] {

@@ -21,15 +21,15 @@ export function readTextFile(path: string): string {
  * Asynchronous `readTextFile`, which never blocks: it rejects pipes and devices, and limits a growing file.
  * @param path with links resolved; a link created since is not followed
  */
-export async function readTextFileSoon(path: string): Promise<string> {
+export async function readTextFileSoon(path: string, maxBytes = MAX_BYTES): Promise<string> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw refused('expected a file');
-    if (stat.size > MAX_BYTES) throw tooLong(stat.size);
-    const bytes = await bytesOf(file.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
-    if (bytes.length > MAX_BYTES) throw tooLong(bytes.length);
+    if (stat.size > maxBytes) throw tooLong(stat.size, maxBytes);
+    const bytes = await bytesOf(file.createReadStream({ start: 0, end: maxBytes, autoClose: false }));
+    if (bytes.length > maxBytes) throw tooLong(bytes.length, maxBytes);
     return decodeDefinition(bytes);
   } finally {
     await file.close();
@@ -48,6 +48,6 @@ export function decodeDefinition(bytes: Uint8Array): string {
   return text;
 }
 
-function tooLong(size: number) {
-  return refused(`it has ${size} bytes; at most ${MAX_BYTES} are read`);
+function tooLong(size: number, maxBytes = MAX_BYTES) {
+  return refused(`it has ${size} bytes; at most ${maxBytes} are read`);
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { array, assert, constantFrom, jsonValue, nat, pre, property } from 'fast-check';
 import { JsonTextError } from './json-text.error.js';
 import { offsetOf, parseJsonText } from './json-text.parser.js';

@@ -64,7 +64,10 @@ export class CallEstimate {
   amountOf(completionTokens: number, promptTokens = this.promptTokens): Amount {
     const { price } = this;
     const totalTokens = promptTokens + completionTokens;
-    const cost = price ? toUnits(costOf({ promptTokens, completionTokens, totalTokens }, price)) : 0;
+    // The provider may write the whole prompt to its cache.
+    const isWritten = price?.cacheWrite !== undefined && price.cacheWrite > price.input;
+    const usage = { promptTokens, completionTokens, totalTokens, ...(isWritten && { cacheWriteTokens: promptTokens }) };
+    const cost = price ? toUnits(costOf(usage, price)) : 0;
     return { tokens: totalTokens, cost };
   }
 }

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { entry, NOW, scope } from '../../../test/support/budget-entries.js';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { entry } from '../../../test/support/budget-entries.js';
 import { BudgetWorld } from '../../../test/support/budget-world.js';
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { beginMany, entry, NOW, scope } from '../../../test/support/budget-entries.js';
 import { BudgetWorld } from '../../../test/support/budget-world.js';
 import { AppError } from '../../errors/index.js';
@@ -8,7 +8,7 @@ import { SharedBudgetStore } from './shared-budget.store.js';
 const world = new BudgetWorld();
 beforeEach(() => world.open());
 afterEach(() => {
-  jest.useRealTimers();
+  vi.useRealTimers();
   return world.close();
 });
 
@@ -39,10 +39,10 @@ describe('usage of calls', () => {
   });
 
   it('is written separately after a delay without a journal batch', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    vi.useFakeTimers({ toNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     await world.take('r:model:1', 7);
-    await jest.advanceTimersByTimeAsync(20_000);
-    jest.useRealTimers();
+    await vi.advanceTimersByTimeAsync(20_000);
+    vi.useRealTimers();
     await new Promise(setImmediate);
     expect(world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)).toBeNull();
     await world.crash();
@@ -50,13 +50,13 @@ describe('usage of calls', () => {
   });
 
   it('is written separately when its journal batch fails after the delay', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    vi.useFakeTimers({ toNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     await world.take('r:model:1', 7);
     const reported = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
-    await jest.advanceTimersByTimeAsync(20_000);
+    await vi.advanceTimersByTimeAsync(20_000);
     reported.discard();
-    await jest.advanceTimersByTimeAsync(20_000);
-    jest.useRealTimers();
+    await vi.advanceTimersByTimeAsync(20_000);
+    vi.useRealTimers();
     await new Promise(setImmediate);
     await world.crash();
     expect(await world.sum()).toBe(7);
@@ -86,7 +86,7 @@ describe('usage of calls', () => {
   });
 
   it('is counted, and written later, when the database fails', async () => {
-    const fault = jest.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
+    const fault = vi.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
     await expect(world.take('r:model:1', 7, false)).rejects.toThrow('full');
     fault.mockRestore();
     expect(await world.sum()).toBe(7);
@@ -108,7 +108,7 @@ describe('usage of calls', () => {
   it('stays unchanged when a repeated step cannot replace it', async () => {
     await world.take('r:model:1', 7, false);
     const before = await world.store.find('r:model:1');
-    const fault = jest.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
+    const fault = vi.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
     const sqlAndValues = world.store.reserve(entry('r:model:1', 100), before, [scope('session:s')], NOW);
     await expect(sqlAndValues).rejects.toThrow('full');
     fault.mockRestore();
@@ -158,7 +158,7 @@ describe('usage of calls', () => {
   it('is not taken for zero when its total is evicted while another one loads', async () => {
     await world.take('r:model:1', 7, false);
     const query = world.opened.database.query.bind(world.opened.database);
-    jest.spyOn(world.opened.database, 'query').mockImplementationOnce(async (...sqlAndValues) => {
+    vi.spyOn(world.opened.database, 'query').mockImplementationOnce(async (...sqlAndValues) => {
       const rows = await query(...sqlAndValues);
       beginMany(world.store);
       await new Promise(setImmediate);
@@ -246,7 +246,7 @@ it('loses no reservation when totals are replaced at the same time', async () =>
 it('makes no reservation against replaced totals', async () => {
   const { promise: read, resolve: go } = Promise.withResolvers<void>();
   const query = world.opened.database.query.bind(world.opened.database);
-  jest.spyOn(world.opened.database, 'query').mockImplementation(async (...sqlAndValues) => {
+  vi.spyOn(world.opened.database, 'query').mockImplementation(async (...sqlAndValues) => {
     if (sqlAndValues[0].includes('FROM budget_total')) await read;
     return query(...sqlAndValues) as never;
   });
@@ -261,7 +261,7 @@ it('makes no reservation against replaced totals', async () => {
 
 it('queries no total of a new run, and keeps existing totals', async () => {
   await world.take('old:model:1', 30);
-  const query = jest.spyOn(world.opened.database, 'query');
+  const query = vi.spyOn(world.opened.database, 'query');
   world.store.onStarted([scope('run:new'), scope('session:s')], NOW);
   await world.reserved(entry('new:model:1', 100, ['run:new', 'session:s']));
   expect(query).not.toHaveBeenCalled();
@@ -276,7 +276,7 @@ it('ignores a total that no longer exists', async () => {
 });
 
 it('reports a database error, and recovers after it', async () => {
-  const query = jest.spyOn(world.opened.database, 'query').mockRejectedValueOnce(new AppError('INTERNAL', 'away'));
+  const query = vi.spyOn(world.opened.database, 'query').mockRejectedValueOnce(new AppError('INTERNAL', 'away'));
   await expect(world.sum()).rejects.toThrow('away');
   query.mockRestore();
   expect(await world.sum()).toBe(0);

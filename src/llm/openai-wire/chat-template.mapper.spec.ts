@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { toTemplateMessages } from './chat-template.mapper.js';
 import type { WireRequestMessage } from './message.mapper.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Message } from '../message.types.js';
 import { toWireMessage, toWireMessages } from './message.mapper.js';
 

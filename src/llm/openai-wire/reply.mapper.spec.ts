@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { toChatResult } from './reply.mapper.js';
 
 const OWNER = { provider: 'openai-compatible', model: 'asked' };

@@ -23,6 +23,7 @@ export function toReportedUsage(wire: unknown): ReportedUsage {
     completionTokens: counts['completion_tokens'],
     totalTokens: counts['total_tokens'],
     cachedTokens: cachedOf(counts),
+    cacheWriteTokens: toCounts(counts['prompt_tokens_details'])['cache_write_tokens'],
     reasoningTokens: toCounts(counts['completion_tokens_details'])['reasoning_tokens'],
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ResponseFormat } from '../chat.types.js';
 import { formatModeOf } from '../providers/openai/capabilities.mapper.js';
 import { formatModeOf as ollamaFormatMode } from '../providers/ollama/capabilities.mapper.js';

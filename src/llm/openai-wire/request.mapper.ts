@@ -3,25 +3,35 @@ import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completio
 import type { ChatRequest, ModelParameters, ResponseFormat, ToolChoice, ToolSpec } from '../chat.types.js';
 import type { Message } from '../message.types.js';
 import { withFormat } from '../tool-schema.mapper.js';
-import { toStrictSchema } from '../strict-schema.mapper.js';
+import { OPENAI_STRICT, toStrictSchema } from '../strict-schema.mapper.js';
+import type { PromptCaching } from '../wire/chat-codec.types.js';
 import { toWellFormedJson } from '../wire/reply.parser.js';
 import { toTemplateMessages, withJsonArguments } from './chat-template.mapper.js';
 import { type MessageRules, toWireMessages, type WireRequestMessage } from './message.mapper.js';
 import type { FormatMode, WireDialect } from './wire-dialect.types.js';
 
-/** Cache: an agent passes the same array with every call. */
-const mapped = new WeakMap<readonly ToolSpec[], ChatCompletionFunctionTool[]>();
-const texts = new WeakMap<readonly ChatCompletionFunctionTool[], string>();
+type WireTools = ChatCompletionFunctionTool[];
 
-/** Converts fitted tools to the wire format; returns the same array for the same array. */
-export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionTool[] {
-  let wire = mapped.get(tools);
-  if (!wire) mapped.set(tools, (wire = tools.map(toWireTool)));
+/** Cache: an agent passes the same array with every call. Models may share it, and differ in strictness. */
+const mapped = {
+  strict: new WeakMap<readonly ToolSpec[], WireTools>(),
+  plain: new WeakMap<readonly ToolSpec[], WireTools>(),
+};
+const texts = new WeakMap<readonly object[], string>();
+
+/**
+ * Converts fitted tools to the wire format; returns the same array for the same array.
+ * @param isStrict whether the provider enforces schemas that it can
+ */
+export function toWireTools(tools: readonly ToolSpec[], isStrict = false): WireTools {
+  const known = isStrict ? mapped.strict : mapped.plain;
+  let wire = known.get(tools);
+  if (!wire) known.set(tools, (wire = tools.map((tool) => toWireTool(tool, isStrict))));
   return wire;
 }
 
 /** The JSON of a converted array, cached. */
-export function toToolsJson(tools: readonly ChatCompletionFunctionTool[]): string {
+export function toToolsJson(tools: readonly object[]): string {
   const known = texts.get(tools);
   if (known !== undefined) return known;
   const text = toWellFormedJson(tools);
@@ -29,8 +39,10 @@ export function toToolsJson(tools: readonly ChatCompletionFunctionTool[]): strin
   return text;
 }
 
-function toWireTool({ name, description, inputSchema }: ToolSpec): ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
+function toWireTool({ name, description, inputSchema }: ToolSpec, isStrict: boolean): ChatCompletionFunctionTool {
+  const strict = isStrict ? toStrictSchema(inputSchema, OPENAI_STRICT) : undefined;
+  const parameters = { ...(strict ?? inputSchema) };
+  return { type: 'function', function: { name, description, parameters, ...(strict && { strict: true }) } };
 }
 
 /** A response format in the wire format. */
@@ -56,7 +68,7 @@ export function toWireFormat(format: ResponseFormat, mode: FormatMode): WireForm
   const { schema, name = DEFAULT_NAME } = format;
   if (schema['type'] !== 'object') return IN_WORDS;
   if (mode === 'schema') return { field: { type: 'json_schema', json_schema: { name, schema } }, isInPrompt: true };
-  const strict = mode === 'strict' ? toStrictSchema(schema, { maxOptional: 0, mayRefer: true }) : undefined;
+  const strict = mode === 'strict' ? toStrictSchema(schema, OPENAI_STRICT) : undefined;
   if (!strict) return OBJECT;
   return { field: { type: 'json_schema', json_schema: { name, schema: strict, strict: true } }, isInPrompt: false };
 }
@@ -93,19 +105,36 @@ interface FormattedRequest {
 }
 
 /** Builds the body of `POST /chat/completions`. */
-export function toWireBody(request: ChatRequest, target: WireTarget, stream: boolean): Record<string, unknown> {
+export function toWireBody(
+  request: ChatRequest,
+  target: WireTarget,
+  stream: boolean,
+  caching?: PromptCaching,
+): Record<string, unknown> {
   const { model, dialect } = target;
   const tools = request.tools?.length ? request.tools : undefined;
-  const { field, messages } = formatted(request, dialect.formatMode?.(model, tools !== undefined));
+  const mode = dialect.formatMode?.(model, tools !== undefined);
+  const { field, messages } = formatted(request, mode);
   return {
     model,
     messages: arrange(toWireMessages(messages, dialect.reasoningEcho, rulesOf(target)), dialect),
-    ...(tools && { tools: toWireTools(tools), tool_choice: toWireChoice(request.toolChoice) }),
+    ...(tools && { tools: toWireTools(tools, mode === 'strict'), tool_choice: toWireChoice(request.toolChoice) }),
     ...(request.parameters && toWireParameters(request.parameters, dialect)),
     ...(field && { response_format: field }),
     ...dialect.extras?.(model, tools !== undefined),
+    ...toEffortFields(request.parameters, target),
+    ...toCachingFields(caching, dialect),
     ...(stream && toStreamFields(dialect)),
   };
+}
+
+function toEffortFields({ effort }: ModelParameters = {}, { model, dialect }: WireTarget): Record<string, unknown> {
+  if (effort === undefined) return {};
+  return dialect.effortFields?.(effort, model) ?? { reasoning_effort: effort };
+}
+
+function toCachingFields(caching: PromptCaching | undefined, { hasCacheKey }: WireDialect): Record<string, unknown> {
+  return hasCacheKey && caching?.key !== undefined ? { prompt_cache_key: caching.key } : {};
 }
 
 function toStreamFields({ reportsUsage }: WireDialect): Record<string, unknown> {
@@ -124,7 +153,7 @@ function arrange(messages: WireRequestMessage[], { arrangement, hasShortIds }: W
 }
 
 /** The `response_format` field, and the messages with an instruction if the field is not sufficient. */
-function formatted({ messages, responseFormat }: ChatRequest, mode: FormatMode = 'object'): FormattedRequest {
+export function formatted({ messages, responseFormat }: ChatRequest, mode: FormatMode = 'object'): FormattedRequest {
   if (responseFormat === undefined) return { messages };
   const { field, isInPrompt } = toWireFormat(responseFormat, mode);
   return { ...(field && { field }), messages: isInPrompt ? withFormat(messages, responseFormat) : messages };

@@ -1,5 +1,4 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
-import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import type { Dispatcher } from 'undici';
 import type { ExchangeLimits, Limited } from '../wire/exchange.handler.js';
 import { type EndpointClient, post, type WireRequest, type WireResponse } from '../wire/wire.client.js';
@@ -12,7 +11,7 @@ type SdkRequest = Awaited<ReturnType<OpenAI['buildRequest']>>;
 type SdkOptions = Parameters<OpenAI['buildRequest']>[0];
 
 interface WireBody {
-  readonly tools?: readonly ChatCompletionFunctionTool[];
+  readonly tools?: readonly object[];
 }
 
 /** Longest timer of Node, in ms: the SDK's timer must not fire before ours. */

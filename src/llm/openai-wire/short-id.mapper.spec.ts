@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { WireRequestMessage } from './message.mapper.js';
 import { withShortIds } from './request.mapper.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { StreamCallBuilder } from './stream-call.builder.js';
 import type { WireToolCall } from './wire-reply.types.js';
 

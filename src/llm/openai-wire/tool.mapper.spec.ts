@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { toWireTools } from './request.mapper.js';
 
 it('maps the same array once', () => {

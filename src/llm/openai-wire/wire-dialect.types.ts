@@ -1,3 +1,4 @@
+import type { Effort } from '../chat.types.js';
 import type { ToolRules } from '../tool-schema.mapper.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 
@@ -37,7 +38,11 @@ export interface WireDialect {
   readonly reportsUsage?: boolean;
   /** Supported mode of `response_format`; `object` by default. */
   readonly formatMode?: (model: string, hasTools: boolean) => FormatMode;
-  /** Further fields of the request body. */
+  /** Whether requests have `prompt_cache_key`. */
+  readonly hasCacheKey?: boolean;
+  /** Fields of an effort; `reasoning_effort` by default. */
+  readonly effortFields?: (effort: Effort, model: string) => Readonly<Record<string, unknown>>;
+  /** Further fields of the request body; those of an effort override them. */
   readonly extras?: (model: string, hasTools: boolean) => Readonly<Record<string, unknown>>;
 }
 

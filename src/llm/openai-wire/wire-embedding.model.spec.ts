@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { FakeReply } from '../../../test/support/fake-llm.types.js';
 import type { EmbeddingModel } from '../embedding-model.js';

@@ -11,6 +11,12 @@ import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../w
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
 import { type ModelClient, WireClient } from '../wire/wire.client.js';
+import { isChatOnly, mayReason } from '../providers/openai/capabilities.mapper.js';
+import { ApiChoiceModel } from '../responses-wire/api-choice.model.js';
+import { toChatResult as toResponsesResult } from '../responses-wire/reply.mapper.js';
+import { type ResponsesTarget, toResponsesBody } from '../responses-wire/request.mapper.js';
+import { ResponsesClient } from '../responses-wire/responses.client.js';
+import { StreamReplyBuilder as ResponseStreamBuilder } from '../responses-wire/stream-reply.builder.js';
 import { bearerRoute } from './bearer-route.mapper.js';
 import type { StateOwner } from './opaque-field.mapper.js';
 import { toChatResult } from './reply.mapper.js';
@@ -35,7 +41,7 @@ function createClient(endpoint: Endpoint, http: HttpClient): ModelClient {
   const plain = clientAt(endpoint, access.baseUrl, http);
   if (!mayLackVersion || isVersioned(access.baseUrl)) return plain;
   const versioned = clientAt(endpoint, endpointOf(access.baseUrl, '/v1').href, http);
-  return new VersionProbingClient(access, plain, versioned, http.adaptations);
+  return new VersionProbingClient(access, plain, versioned, http.adaptations.addresses);
 }
 
 function clientAt({ access, routeTo, path }: Endpoint, baseUrl: string, http: HttpClient): ModelClient {
@@ -54,9 +60,19 @@ function createCodec(target: WireTarget): ChatCodec {
   return {
     toolRules: target.dialect.toolRules ?? NO_RULES,
     isStreamOnly: target.dialect.isStreamOnly ?? false,
-    write: (request, stream) => toWireBody(request, target, stream),
+    write: (request, stream, caching) => toWireBody(request, target, stream, caching),
     read: (body) => toChatResult(body, ownerOf(target)),
     openStream: () => new StreamReplyBuilder(ownerOf(target)),
+  };
+}
+
+/** Creates the codec of OpenAI's Responses API for one model. */
+function createResponsesCodec(target: ResponsesTarget, toolRules: ToolRules = NO_RULES): ChatCodec {
+  return {
+    toolRules,
+    write: (request, stream, caching) => toResponsesBody(request, target, stream, caching),
+    read: (body) => toResponsesResult(body, target),
+    openStream: () => new ResponseStreamBuilder(target),
   };
 }
 
@@ -72,6 +88,9 @@ export abstract class WireModelFactory extends ModelFactory {
   protected readonly urlVariable?: string;
   /** Whether the provider has `/embeddings`. */
   protected readonly hasEmbeddings: boolean = true;
+
+  /** The Responses API: used by default, used if `LLM_OPENAI_API` says so, or never. */
+  protected readonly responsesApi: 'default' | 'optional' | 'none' = 'none';
 
   /** Whether a base URL without a version may lack `/v1`: then `/v1` is tried where the path does not exist. */
   protected readonly mayLackVersion: boolean = true;
@@ -94,10 +113,26 @@ export abstract class WireModelFactory extends ModelFactory {
     if (!model) throw lacking(this, 'a model', 'LLM_MODEL');
     const access = this.accessTo(model, settings);
     const client = this.clientOf(access, settings, '/chat/completions', http);
-    const codec = createCodec({ provider: this.name, model, dialect: this.dialectOf(model, access.baseUrl) });
+    const dialect = this.dialectOf(model, access.baseUrl);
+    const codec = createCodec({ provider: this.name, model, dialect });
     const capabilities = { ...this.capabilitiesOf(model), ...settings.capabilities };
-    const { adaptations } = http;
-    return new WireChatModel({ ...access, capabilities, adaptations }, client, codec, settings.parameters);
+    const wire = { ...access, capabilities, adaptations: http.adaptations };
+    const chat = new WireChatModel(wire, client, codec, settings.parameters);
+    if (capabilities.audio || !this.usesResponses(model, settings)) return chat;
+    const { formatMode, hasCacheKey = false, toolRules } = dialect;
+    const owner = { provider: this.name, model, hasCacheKey, mayReason: mayReason(model) };
+    const responses = new WireChatModel(
+      { ...wire, api: 'responses' },
+      new ResponsesClient(this.clientOf(access, settings, '/responses', http)),
+      createResponsesCodec({ ...owner, ...(formatMode && { formatMode }) }, toolRules),
+      settings.parameters,
+    );
+    return new ApiChoiceModel(wire, responses, chat, settings.parameters);
+  }
+
+  private usesResponses(model: string, { openAiApi = 'auto' }: ModelSettings): boolean {
+    if (openAiApi === 'chat' || this.responsesApi === 'none' || isChatOnly(model)) return false;
+    return openAiApi === 'responses' || this.responsesApi === 'default';
   }
 
   override createEmbedding(settings: ModelSettings, http: HttpClient): EmbeddingModel {

@@ -52,7 +52,11 @@ export class ModelProbe {
   /** @throws AppError `CONFIG_INVALID` without a configured provider, or with invalid settings */
   constructor(private readonly llm: LlmConfig) {
     assertConfigured(llm);
-    this.registry = createModelRegistry({ ...httpOptions(llm), droppable: Object.values(PARAMETERS) });
+    this.registry = createModelRegistry(
+      { ...httpOptions(llm), droppable: Object.values(PARAMETERS) },
+      undefined,
+      llm.models,
+    );
     this.model = probedModel(llm, this.registry);
     const settings = configuredSettings(llm, llm);
     const { provider, name, capabilities } = this.model.create();

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { ChatRequest } from '../chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
@@ -26,8 +26,8 @@ const afterCall: ChatRequest = {
 
 async function send(provider: string, model: string) {
   llm.reply({ text: '2', reasoning: 'sum' });
-  const made = registry.create({ provider, model, apiKey: 'k', baseUrl: llm.url, timeoutMs: 5_000 });
-  const { message } = await made.generate(afterCall);
+  const access = { apiKey: 'k', baseUrl: llm.url, openAiApi: 'chat' as const };
+  const { message } = await registry.create({ provider, model, ...access, timeoutMs: 5_000 }).generate(afterCall);
   expect(message).toEqual({ role: 'assistant', content: '2', reasoning: 'sum' });
   return llm.lastRequest;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { StreamReplyBuilder as AnthropicReply } from './anthropic/stream-reply.builder.js';
 import { StreamReplyBuilder as OpenAiReply } from '../openai-wire/stream-reply.builder.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { ChatResult, ChatRequest } from '../chat.types.js';
@@ -24,7 +24,8 @@ interface Example {
 
 type WireData = { readonly source: string; readonly model: string } & Readonly<Record<'text' | 'calls', Example>>;
 
-const PROVIDERS = ['openai', 'azure', 'anthropic', 'deepseek', 'glm', 'ollama'];
+/** The fixtures; those of the same provider are of two APIs. */
+const WIRES = ['openai', 'openai-responses', 'azure', 'anthropic', 'deepseek', 'glm', 'ollama'];
 const ask: ChatRequest = {
   messages: [{ role: 'user', content: 'Hello' }],
   tools: ['get_weather', 'get_time'].map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
@@ -53,9 +54,13 @@ function toPlain({ message, finishReason, usage, model }: ChatResult): Expected 
   };
 }
 
-describe.each(PROVIDERS)('a reply of %s', (provider) => {
-  const data = JSON.parse(readFileSync(`test/fixtures/wire/${provider}.json`, 'utf8')) as WireData;
-  const make = () => registry.create({ provider, model: data.model, apiKey: 'k', baseUrl: llm.url, timeoutMs: 5_000 });
+describe.each(WIRES)('a reply of %s', (wire) => {
+  const data = JSON.parse(readFileSync(`test/fixtures/wire/${wire}.json`, 'utf8')) as WireData;
+  const isResponses = wire === 'openai-responses';
+  const provider = isResponses ? 'openai' : wire;
+  const openAiApi = isResponses ? 'auto' : 'chat';
+  const make = () =>
+    registry.create({ provider, model: data.model, apiKey: 'k', baseUrl: llm.url, openAiApi, timeoutMs: 5_000 });
 
   it.each(['text', 'calls'] as const)('is parsed without streaming: %s', async (kind) => {
     llm.reply({ status: 200, body: data[kind].reply });
@@ -75,7 +80,8 @@ describe.each(PROVIDERS)('a reply of %s', (provider) => {
 
   it('is never accepted as a truncated stream', async () => {
     const { stream } = data.calls;
-    const ends = stream.findIndex((event) => /"(finish|stop)_reason":"/.test(JSON.stringify(event)));
+    const end = isResponses ? /"response\.completed"/ : /"(finish|stop)_reason":"/;
+    const ends = stream.findIndex((event) => end.test(JSON.stringify(event)));
     for (let cutAfter = 0; cutAfter <= ends; cutAfter++) {
       llm.reply({ events: stream, cutAfter });
       await expect(readStream(make().stream(ask))).rejects.toMatchObject({
@@ -95,12 +101,13 @@ describe.each(PROVIDERS)('a reply of %s', (provider) => {
       content: `${name} done`,
     }));
     await make().generate({ ...ask, messages: [...ask.messages, message, ...results] });
-    const sent = JSON.stringify(llm.lastRequest.messages);
+    const { input } = llm.envelopes.at(-1)!.body;
+    const sent = JSON.stringify(input ?? llm.lastRequest.messages);
     for (const { id, name } of message.toolCalls!) {
       expect(sent.split(`"${id}"`)).toHaveLength(3);
       expect(sent).toContain(`${name} done`);
     }
-    const wantsThoughts = ['anthropic', 'deepseek'].includes(provider);
+    const wantsThoughts = ['anthropic', 'deepseek', 'openai-responses'].includes(wire);
     expect(sent.includes(message.reasoning ?? 'never')).toBe(wantsThoughts);
   });
 });

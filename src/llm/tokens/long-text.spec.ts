@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sampleTexts } from '../../../test/support/sample-texts.js';
 import { countBytePairTokens } from './byte-pair.engine.js';
 import { EstimatedTokenCounter } from './token-counter.registry.js';

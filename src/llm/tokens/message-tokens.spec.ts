@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { Message } from '../message.types.js';
 import { countMessages } from './token-estimate.mapper.js';
 import type { TokenCounter } from './token-counter.js';

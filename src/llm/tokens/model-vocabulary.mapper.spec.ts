@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { vocabularyOf } from './token-counter.registry.js';
 
 it.each([
@@ -40,4 +40,4 @@ it.each([
   'openai/',
   'my-gpt-4o',
   'offline',
-])('has no vocabulary for %p', (model) => expect(vocabularyOf(model)).toBeUndefined());
+])('has no vocabulary for %o', (model) => expect(vocabularyOf(model)).toBeUndefined());

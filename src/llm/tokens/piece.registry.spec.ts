@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import cl100k from 'gpt-tokenizer/bpeRanks/cl100k_base';
 import { inventedTexts } from '../../../test/support/invented-texts.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { RepeatedTokenCounter } from './repeated-token-counter.js';
 
 const textOf = (n: number) => `${n} `.padEnd(40, 'x');

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../../config/index.js';
 import { TokenCounterRegistry } from './token-counter.registry.js';
@@ -39,7 +39,7 @@ describe('TokenCounterRegistry', () => {
   });
 
   it('estimates, with one warning, if the library cannot be loaded', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const loader = new BrokenLoader();
     const registry = registryWith(loader);
     const counters = await Promise.all([registry.of('gpt-4o'), registry.of('gpt-5'), registry.of('gpt-4o')]);
@@ -54,11 +54,11 @@ describe('TokenCounterRegistry', () => {
   it('returns an estimate until the vocabulary is loaded, and loads it in the background', async () => {
     const loader = new CountingLoader();
     const registry = registryWith(loader);
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     expect([registry.atHand('gpt-4o').isExact, registry.atHand('gpt-5').isExact]).toEqual([false, false]);
-    expect([loader.loaded, jest.getTimerCount()]).toEqual([[], 1]);
-    jest.runAllTimers();
-    jest.useRealTimers();
+    expect([loader.loaded, vi.getTimerCount()]).toEqual([[], 1]);
+    vi.runAllTimers();
+    vi.useRealTimers();
     await registry.of('gpt-4o');
     expect([loader.loaded, registry.atHand('gpt-5').isExact]).toEqual([['o200k_base'], true]);
     expect(registry.atHand('claude-sonnet-4-5').isExact).toBe(false);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { inventedTexts, SCRIPTS } from '../../../test/support/invented-texts.js';
 import { sampleTexts } from '../../../test/support/sample-texts.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ChatRequest, ChatResult, ToolSpec } from '../chat.types.js';
 import { createFittedRequest, toWireName, withOwnNames } from './adaptation.registry.js';
 

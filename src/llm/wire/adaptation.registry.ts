@@ -3,6 +3,7 @@ import { AppError, Log, messageOf } from '../../errors/index.js';
 import type { ChatRequest, ChatResult, ParameterName, ToolSpec } from '../chat.types.js';
 import type { Message } from '../message.types.js';
 import { fitTool, type ToolRules } from '../tool-schema.mapper.js';
+import { AddressRegistry, setBounded, type Target } from './address.registry.js';
 import { type FieldChange, type FieldChanges, REASONING_OFF } from './adapted-request.builder.js';
 import { toWellFormedJson } from './reply.parser.js';
 
@@ -83,6 +84,9 @@ export function assertToolCount({ tools }: FittedTools, { maxTools = Infinity }:
   );
 }
 
+/** Levels of a tool's schema; the recursion of the protocols and of providers ends somewhere above. */
+const MAX_SCHEMA_DEPTH = 500;
+
 function fitTools(tools: readonly ToolSpec[], rules: ToolRules): FittedTools {
   let ofRules = known.get(rules);
   if (!ofRules) known.set(rules, (ofRules = new WeakMap()));
@@ -100,7 +104,7 @@ function fitAll(tools: readonly ToolSpec[], rules: ToolRules): FittedTools {
       fitted.push(fitOne(tool, rules));
       ownNames.push(tool.name);
     } catch (error) {
-      omitted.push({ tool: tool.name, reason: reasonOf(error) });
+      omitted.push({ tool: tool.name, reason: messageOf(error) });
     }
   }
   return { tools: fitted, ownNames, omitted };
@@ -108,6 +112,7 @@ function fitAll(tools: readonly ToolSpec[], rules: ToolRules): FittedTools {
 
 /** @throws Error if the tool cannot be expressed */
 function fitOne(tool: ToolSpec, rules: ToolRules): ToolSpec {
+  if (isTooDeep(tool.inputSchema)) throw new Error('its schema is nested too deeply');
   const name = toWireName(tool.name, rules.name);
   const named = name === tool.name ? tool : { ...tool, description: `${tool.description}\nIts own name: ${tool.name}` };
   const { description, schema } = fitTool(named, rules);
@@ -116,8 +121,14 @@ function fitOne(tool: ToolSpec, rules: ToolRules): ToolSpec {
   return spec;
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof RangeError ? 'its schema is nested too deeply' : messageOf(error);
+/** Level by level: deep recursion would overflow the stack. */
+function isTooDeep(schema: unknown): boolean {
+  let level: unknown[] = [schema];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_SCHEMA_DEPTH) return true;
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+  }
+  return false;
 }
 
 function withTools(request: ChatRequest, tools: readonly ToolSpec[], rename: (name: string) => string): ChatRequest {
@@ -138,13 +149,6 @@ function renamed(message: Message, rename: (name: string) => string): Message {
   return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, name: rename(call.name) })) };
 }
 
-/** A model at an address. */
-interface Target {
-  readonly provider: string;
-  readonly model: string;
-  readonly baseUrl: string;
-}
-
 interface Adaptation {
   readonly name: string;
   readonly changes: Map<string, FieldChange>;
@@ -158,15 +162,11 @@ export interface ModelOmission {
   readonly reason: string;
 }
 
-/** Maximum entries in memory, since requests name the models; beyond it, the oldest is forgotten. */
-const MAX_MODELS = 1000;
-const VERSION_ADDED = '/v1 is added to the base URL';
-
 /** The changes of requests that providers required in this process. */
 export class AdaptationRegistry {
+  readonly addresses = new AddressRegistry();
   private readonly logger = new Log(AdaptationRegistry.name);
   private readonly known = new Map<string, Adaptation>();
-  private readonly versions = new Map<string, { readonly provider: string; readonly isNeeded: boolean }>();
   private readonly omissions = new Map<string, ModelOmission>();
   /** The last tools of each model: the same object needs no second look. */
   private readonly lastTools = new Map<string, FittedTools>();
@@ -197,26 +197,6 @@ export class AdaptationRegistry {
     }
   }
 
-  /** Whether the API is below `/v1` of the base URL; undefined if that is not yet known. */
-  needsVersion({ baseUrl }: Target): boolean | undefined {
-    return this.versions.get(baseUrl)?.isNeeded;
-  }
-
-  /** Remembers whether the API is below `/v1`; an addition is logged. */
-  learnVersion({ provider, baseUrl }: Target, isNeeded: boolean): void {
-    if (this.versions.has(baseUrl)) return;
-    setBounded(this.versions, baseUrl, { provider, isNeeded });
-    if (isNeeded) {
-      const { origin, pathname } = new URL(baseUrl);
-      this.logger.warn(`The API of ${provider} is below /v1 of ${origin}${pathname}; set the base URL with /v1.`);
-    }
-  }
-
-  /** Forgets the learned endpoint, unless another call has learned the opposite since. */
-  forgetVersion({ baseUrl }: Target, isNeeded: boolean): void {
-    if (this.versions.get(baseUrl)?.isNeeded === isNeeded) this.versions.delete(baseUrl);
-  }
-
   /** The changes of all models, by field. */
   all(): FieldChanges {
     return new Map([...this.known.values()].flatMap(({ changes }) => [...changes]));
@@ -224,11 +204,15 @@ export class AdaptationRegistry {
 
   /** Descriptions of all changes, by `provider:model`, or by `provider` for those of a base URL. */
   list(): ReadonlyMap<string, readonly string[]> {
-    const needed = [...this.versions.values()].filter(({ isNeeded }) => isNeeded);
-    const lists = new Map<string, readonly string[]>(needed.map(({ provider }) => [provider, [VERSION_ADDED]]));
-    for (const { name, changes } of this.known.values()) {
-      const texts = [...changes].map(([field, other]) => describeChange(field, other));
+    const lists = new Map<string, readonly string[]>();
+    const add = (name: string, texts: readonly string[]) =>
       lists.set(name, [...new Set([...(lists.get(name) ?? []), ...texts])]);
+    for (const { name, change } of this.addresses.list()) add(name, [change]);
+    for (const { name, changes } of this.known.values()) {
+      add(
+        name,
+        [...changes].map(([field, other]) => describeChange(field, other)),
+      );
     }
     return lists;
   }
@@ -259,14 +243,8 @@ export class AdaptationRegistry {
   }
 }
 
-function setBounded<V>(map: Map<string, V>, key: string, value: V): void {
-  const [oldest] = map.keys();
-  if (map.size >= MAX_MODELS && oldest !== undefined && !map.has(key)) map.delete(oldest);
-  map.set(key, value);
-}
-
-function keyOf({ baseUrl, model }: Target): string {
-  return JSON.stringify([baseUrl, model]);
+function keyOf({ baseUrl, model, api }: Target): string {
+  return JSON.stringify([baseUrl, model, api]);
 }
 
 export function describeChange(field: string, name: FieldChange): string {

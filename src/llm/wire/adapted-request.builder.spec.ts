@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ParameterName } from '../chat.types.js';
 import { AdaptedRequest, type FieldChanges } from './adapted-request.builder.js';
 import { RefusedParameterError, StatusError } from './wire-failure.error.js';
@@ -17,8 +17,8 @@ const BODY = {
 
 function request(known: FieldChanges = new Map(), required: readonly ParameterName[] = []): AdaptedRequest {
   const isRequired = (name: ParameterName) => required.includes(name);
-  const writer = { write: (hasFormat: boolean) => ({ ...BODY, hasFormat }), isRequired, maxReplyTokens: 4096 };
-  return new AdaptedRequest(writer, known);
+  const write = ({ hasFormat }: { hasFormat: boolean }) => ({ ...BODY, hasFormat });
+  return new AdaptedRequest({ write, isRequired, hasEffort: false, maxReplyTokens: 4096 }, known);
 }
 
 function refusal(...fields: readonly string[]): StatusError {
@@ -70,7 +70,7 @@ describe('an adapted request', () => {
   it('omits an optional temperature rather than a required top_p', () => {
     const body = { ...BODY, top_p: 0.5 };
     const adapted = new AdaptedRequest(
-      { write: () => body, maxReplyTokens: 4096, isRequired: (name) => name === 'topP' },
+      { write: () => body, hasEffort: false, maxReplyTokens: 4096, isRequired: (name) => name === 'topP' },
       new Map(),
     );
     const both = '`temperature` and `top_p` cannot both be specified for this model.';
@@ -87,6 +87,59 @@ describe('an adapted request', () => {
     expect(adapted.adapt(failure)).toBe(true);
     expect(adapted.body).toEqual({ ...BODY, hasFormat: true, reasoning_effort: 'none' });
     expect(adapted.adapt(failure)).toBe(false);
+  });
+
+  describe('with an effort', () => {
+    const TOOLS_ONLY = new StatusError(
+      400,
+      'Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use /v1/responses instead.',
+    );
+    const reasoning = (isRequired: boolean) => {
+      const write = ({ hasEffort }: { hasEffort: boolean }) => ({
+        ...BODY,
+        ...(hasEffort && { reasoning_effort: 'low' }),
+      });
+      return new AdaptedRequest(
+        { write, isRequired: () => isRequired, hasEffort: true, maxReplyTokens: 4096 },
+        new Map(),
+      );
+    };
+
+    it.each([
+      'This model does not support the effort parameter.',
+      '"qwen2" does not support thinking',
+      'invalid reasoning value: \'low\' (must be "none")',
+      'output_config.effort: Extra inputs are not permitted',
+      '"thinking.type.disabled" is not supported for this model.',
+      'Unrecognized request argument supplied: reasoning_effort',
+    ])('omits an optional one after "%s"', (said) => {
+      const adapted = reasoning(false);
+      expect(adapted.body).toMatchObject({ reasoning_effort: 'low' });
+      expect(adapted.adapt(new StatusError(400, said))).toBe(true);
+      expect(adapted.body).toEqual(BODY);
+      expect([...adapted.found]).toEqual([['effort', null]]);
+      expect(() => reasoning(true).adapt(new StatusError(400, said))).toThrow(RefusedParameterError);
+    });
+
+    it('replaces an optional one by none beside tools, and rejects a required one', () => {
+      const adapted = reasoning(false);
+      expect(adapted.adapt(TOOLS_ONLY)).toBe(true);
+      expect(adapted.body).toMatchObject({ reasoning_effort: 'none' });
+      expect(() => reasoning(true).adapt(TOOLS_ONLY)).toThrow(RefusedParameterError);
+    });
+  });
+
+  it('writes no marks of a cache after their refusal', () => {
+    const write = ({ hasCaching }: { hasCaching: boolean }) => ({
+      ...BODY,
+      system: [{ text: 'a', ...(hasCaching && { cache_control: {} }) }],
+    });
+    const adapted = new AdaptedRequest(
+      { write, isRequired: () => true, hasEffort: false, maxReplyTokens: 4096 },
+      new Map(),
+    );
+    expect(adapted.adapt(new StatusError(400, 'system.0.cache_control: Extra inputs are not permitted'))).toBe(true);
+    expect(adapted.body['system']).toEqual([{ text: 'a' }]);
   });
 
   it('adapts to each field once', () => {

@@ -2,14 +2,23 @@ import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { ToolRules } from '../tool-schema.mapper.js';
 import type { ReportedUsage } from '../usage.policy.js';
 
+/** The use of a provider's prompt cache. */
+export interface PromptCaching {
+  /** The same for requests that share a prefix, up to 64 characters; absent outside of a run. */
+  readonly key?: string;
+}
+
 /** Converts requests and replies of one wire format. */
 export interface ChatCodec {
   /** Whether the model answers only in streams. */
   readonly isStreamOnly?: boolean;
   /** Requirements on tools: `write` gets requests that meet them. */
   readonly toolRules: ToolRules;
-  /** The request body, to be serialised as JSON. */
-  write(request: ChatRequest, stream: boolean): Record<string, unknown>;
+  /**
+   * The request body, to be serialised as JSON.
+   * @param caching absent if the request asks for no cache of the provider
+   */
+  write(request: ChatRequest, stream: boolean, caching?: PromptCaching): Record<string, unknown>;
   /** Parses the body of a reply without streaming. @throws WireFailure for an incomplete or invalid reply */
   read(body: string): ChatResult;
   /** Creates the builder of one streamed reply. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { FakeScript } from '../../../test/support/fake-llm.types.js';
@@ -20,7 +20,8 @@ afterAll(async () => {
 });
 
 function modelAt(baseUrl: string): ChatModel {
-  return registry.create({ provider: 'openai', model: 'm-1', apiKey: KEY, baseUrl, timeoutMs: 5_000 });
+  const access = { apiKey: KEY, baseUrl, openAiApi: 'chat' as const };
+  return registry.create({ provider: 'openai', model: 'm-1', ...access, timeoutMs: 5_000 });
 }
 
 async function errorOf(call: Promise<unknown>): Promise<AppError> {

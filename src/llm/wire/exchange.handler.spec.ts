@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { ChatModel } from '../chat-model.js';

@@ -1,5 +1,14 @@
 import type { Dispatcher } from 'undici';
-import { BadReplyError, BrokenReplyError, LateConnectionError, LateError, SilenceError } from './wire-failure.error.js';
+import { AppError } from '../../errors/index.js';
+import { HEAP_COST, HeapReservation, TimeLimit } from '../../kernel/index.js';
+import {
+  BadReplyError,
+  BrokenReplyError,
+  LateConnectionError,
+  LateError,
+  SilenceError,
+  SuspensionError,
+} from './wire-failure.error.js';
 
 /** Maximum size of a reply, in bytes; otherwise one endless line could use all memory. */
 const MAX_REPLY = 33_554_432;
@@ -38,20 +47,22 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private readonly chunks: Buffer[] = [];
   private unread = 0;
   private received = 0;
+  /** Of the run. Its end releases the bytes, also those of failed replies: the text so far is published. */
+  private readonly heap = HeapReservation.current;
   private state: 'waiting' | 'started' | 'ended' = 'waiting';
   private failure?: Error;
   private isReleased = false;
   private wake?: () => void;
-  private timer: NodeJS.Timeout;
-  private readonly totalTimer?: NodeJS.Timeout;
+  private readonly silenceLimit: TimeLimit;
+  private readonly totalLimit?: TimeLimit;
 
   constructor(private readonly limits: ExchangeLimits) {
     this.head = new Promise((resolve, reject) => {
       this.resolveHead = resolve;
       this.rejectHead = reject;
     });
-    this.timer = setTimeout(this.onSilence, limits.timeoutMs);
-    if (limits.totalMs !== undefined) this.totalTimer = setTimeout(this.onLate, limits.totalMs);
+    this.silenceLimit = new TimeLimit(limits.timeoutMs, this.onSilence);
+    if (limits.totalMs !== undefined) this.totalLimit = new TimeLimit(limits.totalMs, this.onLate);
     limits.signal?.addEventListener('abort', this.onAbort, { once: true });
   }
 
@@ -71,7 +82,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     if (this.isReleased) return;
     this.received += chunk.length;
     if (this.received > MAX_REPLY) return this.abort(new BadReplyError(`more than ${MAX_REPLY} bytes`));
-    this.timer.refresh();
+    const hasSpace = this.heap?.grow(chunk.length * HEAP_COST.reply) ?? true;
+    if (!hasSpace) return this.abort(heapExhausted(this.received));
+    this.silenceLimit.restart();
     this.chunks.push(chunk);
     this.unread += chunk.length;
     if (this.unread > MAX_UNREAD) controller.pause();
@@ -88,10 +101,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   }
 
   private awaitPieces(): void {
-    const { timeoutMs, idleMs = timeoutMs } = this.limits;
-    if (idleMs === timeoutMs) return void this.timer.refresh();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(this.onSilence, idleMs);
+    this.silenceLimit.restart(this.limits.idleMs);
   }
 
   /** The next chunk. @throws the error that ended the exchange */
@@ -134,19 +144,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
 
   private readonly onAbort = (): void => this.abort(new Error('The call was aborted.'));
 
-  private readonly onSilence = (): void => {
+  private readonly onSilence = (isLate: boolean): void => {
     // While the connection is paused, the provider cannot send.
-    if (this.controller?.paused) this.timer.refresh();
-    else this.abort(this.silence());
-  };
-
-  private readonly onLate = (): void => this.abort(new LateError(this.limits.totalMs!));
-
-  private silence(): SilenceError {
+    if (this.controller?.paused) return this.silenceLimit.restart();
     const { timeoutMs, idleMs = timeoutMs } = this.limits;
     const hadStarted = this.state === 'started';
-    return new SilenceError(hadStarted ? idleMs : timeoutMs, hadStarted);
-  }
+    this.abort(new SilenceError(hadStarted ? idleMs : timeoutMs, hadStarted, suspensionOf(isLate)));
+  };
+
+  private readonly onLate = (isLate: boolean): void =>
+    this.abort(new LateError(this.limits.totalMs!, suspensionOf(isLate)));
 
   private abort(failure: Error): void {
     if (this.state === 'ended' || this.failure) return;
@@ -162,11 +169,21 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   }
 
   private settle(): void {
-    clearTimeout(this.timer);
-    clearTimeout(this.totalTimer);
+    this.silenceLimit.clear();
+    this.totalLimit?.clear();
     this.limits.signal?.removeEventListener('abort', this.onAbort);
     this.wake?.();
   }
+}
+
+function suspensionOf(isLate: boolean): SuspensionError | undefined {
+  return isLate ? new SuspensionError() : undefined;
+}
+
+/** Not retried: another attempt would need the same memory. */
+function heapExhausted(received: number): AppError {
+  const message = `The server has no memory for the rest of the model's reply, of which ${received} bytes arrived; retry later.`;
+  return new AppError('HEAP_EXHAUSTED', message);
 }
 
 function unconnected(error: Error): Error {

@@ -23,6 +23,12 @@ export function providerParam(error: unknown): string | undefined {
   return typeof param === 'string' && param !== '' ? param : undefined;
 }
 
+/** Codes of a response that failed, all about its request (the types of the package `openai`, `ResponseError`). */
+const REQUEST_CODES =
+  'invalid_prompt data_residency_mismatch bio_policy misalignment_policy_violation invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small image_parse_error image_content_policy_violation invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image image_file_not_found'.split(
+    ' ',
+  );
+
 /**
  * HTTP statuses of error types and codes, which a stream reports after its status 200 (platform.claude.com, "Errors";
  * platform.openai.com, "Error codes"; names of exceptions in vLLM).
@@ -47,6 +53,7 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map([
   ['InternalServerError', 500],
   ['timeout_error', 504],
   ['overloaded_error', 529],
+  ...REQUEST_CODES.map((code) => [code, 400] as const),
 ]);
 
 /** Members of an error object that may have the HTTP status: OpenRouter, vLLM, gateways, Mistral. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { quoteProvider } from './provider-text.mapper.js';
 
 describe('quoteProvider()', () => {

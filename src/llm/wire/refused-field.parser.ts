@@ -85,11 +85,34 @@ const FORMS: readonly RefusalForm[] = [
     form: /unknown field [`"](?<name>\w+)[`"]/g,
   },
   {
+    // Claude: "This model does not support the effort parameter."
+    source: 'https://github.com/anthropics/claude-code/issues/30795',
+    form: /does not support the (?<name>effort) parameter/g,
+  },
+  {
+    // Ollama: `"llama3" does not support thinking`.
+    source: 'https://github.com/DevEmperor/DictateKeyboard/issues/186',
+    form: /does not support (?<name>thinking)/g,
+  },
+  {
+    // Claude: '"thinking.type.disabled" is not supported for this model.'
+    source: 'https://platform.claude.com/docs/en/models/opus-5-5/migration-guide',
+    form: /"(?<name>thinking)\.type\.\w+" is not supported for this model/g,
+  },
+  {
+    // Ollama: "invalid reasoning value: 'minimal' (must be …)".
+    source: 'https://github.com/DevEmperor/DictateKeyboard/issues/186',
+    form: /invalid (?<name>reasoning) value/g,
+  },
+  {
     // DeepSeek.
     source: 'https://github.com/BerriAI/litellm/pull/31466',
     form: /(?<name>response_format)(?:\.type)?(?: type| `\w+`)? is unavailable now/g,
   },
 ];
+
+/** A model without reasoning (github.com/OpenHands/software-agent-sdk/pull/1208). */
+const NO_ENCRYPTION = /Encrypted content is not supported/i;
 
 /** The forms in which providers and gateways name a missing field of the body. */
 const MISSING_FORMS: readonly RefusalForm[] = [
@@ -121,6 +144,11 @@ export const RETURNED_FIELDS: readonly string[] = [
   'thought_signature',
 ];
 
+/** Mark of a block that a provider caches; a refusal names its path. */
+export const CACHE_CONTROL = 'cache_control';
+/** The field for summaries of reasoning, which OpenAI refuses to organizations without verification. */
+export const SUMMARY = 'reasoning.summary';
+
 /** Codes of OpenAI's errors whose `param` is a field that the model does not take. */
 const REFUSING_CODES: readonly unknown[] = ['unsupported_parameter', 'unsupported_value', 'unknown_parameter'];
 
@@ -133,6 +161,7 @@ export function refusedFields({ status, said, kind, param }: StatusError): reado
   // Gateways encode the provider's body once more.
   const text = said.slice(0, MAX_READ).replaceAll('\\', '');
   const paths = REFUSING_CODES.includes(kind) && param !== undefined ? [param] : [];
+  if (NO_ENCRYPTION.test(text)) paths.push('include');
   for (const { form } of FORMS) {
     for (const { groups } of text.matchAll(form)) paths.push(...pathsOf(groups!));
   }
@@ -158,6 +187,9 @@ function fieldOf(path: string): string | undefined {
   const parts = path.split(/[.[\]/#]+/).filter((part) => part !== '' && part !== 'body');
   const [first] = parts;
   if (first === undefined) return undefined;
+  if (parts.includes(CACHE_CONTROL)) return CACHE_CONTROL;
+  if (first === 'output_config' && parts[1] === 'effort') return 'effort';
+  if (parts.join('.') === SUMMARY) return SUMMARY;
   if (first === 'messages') return parts.find((part) => RETURNED_FIELDS.includes(part));
   // `tools[0].function.strict`; the name of another field of a tool is no field of the body.
   if (first === 'tools') return parts.at(-1) === 'strict' ? 'strict' : undefined;

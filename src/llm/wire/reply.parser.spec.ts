@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../kernel/index.js';
 import { toWellFormedJson } from './reply.parser.js';
 

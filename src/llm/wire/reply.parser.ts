@@ -76,7 +76,7 @@ export function parseJsonReply(text: string): JsonReply {
   if (typeof value !== 'object' || value === null) throw new BadReplyError('JSON that is not a reply');
   const reply = value as JsonReply;
   const error = reply['error'] || (isFlatError(reply) ? reply : undefined);
-  if (error) throw errorInside(error);
+  if (error) throw toProviderFailure(error);
   return reply;
 }
 
@@ -86,7 +86,8 @@ function isFlatError({ object, type, choices, message, detail }: JsonReply): boo
   return choices === undefined && (typeof message === 'string' || detail !== undefined);
 }
 
-function errorInside(error: unknown): Error {
+/** Converts the error object of a reply with status 200. */
+export function toProviderFailure(error: unknown): StatusError | BadReplyError {
   const status = statusOf(error);
   const said = providerMessage(error);
   if (status !== undefined) return new StatusError(status, said, providerKind(error));

@@ -25,7 +25,7 @@ export class StreamedUsageBuilder {
   /** The counts that are valid for a reply of this length. */
   complete(length: number): ReportedUsage {
     if (length <= this.countedLength) return this.counts;
-    const { promptTokens, cachedTokens } = this.counts;
-    return { promptTokens, cachedTokens };
+    const { promptTokens, cachedTokens, cacheWriteTokens } = this.counts;
+    return { promptTokens, cachedTokens, cacheWriteTokens };
   }
 }

@@ -1,6 +1,6 @@
 import { steadyNow } from '../../kernel/index.js';
 import type { CallOptions } from '../chat.types.js';
-import type { AdaptationRegistry } from './adaptation.registry.js';
+import type { AddressRegistry } from './address.registry.js';
 import type { ModelClient, WireResponse } from './wire.client.js';
 import type { WireAccess } from './wire-access.types.js';
 import { StatusError } from './wire-failure.error.js';
@@ -27,20 +27,20 @@ export class VersionProbingClient implements ModelClient {
     private readonly access: WireAccess,
     private readonly plain: ModelClient,
     private readonly versioned: ModelClient,
-    private readonly adaptations: AdaptationRegistry,
+    private readonly addresses: AddressRegistry,
   ) {}
 
   async send(body: Record<string, unknown>, options: CallOptions, spentMs = 0): Promise<WireResponse> {
-    const known = this.adaptations.needsVersion(this.access);
+    const known = this.addresses.needsVersion(this.access);
     const needsVersion = known ?? false;
     const start = steadyNow();
     try {
       const response = await found(await this.clientAt(needsVersion).send(body, options, spentMs));
-      this.adaptations.learnVersion(this.access, needsVersion);
+      this.addresses.learnVersion(this.access, needsVersion);
       return response;
     } catch (failure) {
       if (!isUnknownPath(failure) || this.isAboutModel(failure)) throw failure;
-      this.adaptations.forgetVersion(this.access, needsVersion);
+      this.addresses.forgetVersion(this.access, needsVersion);
       return await this.sendOther(failure, !needsVersion, [body, options, spentMs + steadyNow() - start]);
     }
   }
@@ -55,12 +55,12 @@ export class VersionProbingClient implements ModelClient {
   ): Promise<WireResponse> {
     try {
       const response = await found(await this.clientAt(needsVersion).send(...request));
-      this.adaptations.learnVersion(this.access, needsVersion);
+      this.addresses.learnVersion(this.access, needsVersion);
       return response;
     } catch (failure) {
       if (!(failure instanceof StatusError)) throw failure;
       const isApi = REFUSED.includes(failure.status) || (isUnknownPath(failure) && this.isAboutModel(failure));
-      if (isApi) this.adaptations.learnVersion(this.access, needsVersion);
+      if (isApi) this.addresses.learnVersion(this.access, needsVersion);
       // After a transient failure, the retry tries both endpoints again.
       const isTransient = failure.status === 429 || failure.status >= 500;
       throw isApi || isTransient ? failure : first;

@@ -25,4 +25,6 @@ export interface WireSettings extends WireAccess {
   readonly capabilities: ModelCapabilities;
   /** Changes of requests that all models of the process share. */
   readonly adaptations: AdaptationRegistry;
+  /** The API, for a model that has several: each has changes of its own. */
+  readonly api?: 'responses';
 }

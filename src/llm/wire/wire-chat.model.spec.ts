@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { array, assert, nat, property } from 'fast-check';
 import { SseParser } from './wire-chat.model.js';
 

@@ -1,77 +1,28 @@
+import { hash } from 'node:crypto';
 import { createParser } from 'eventsource-parser';
 import { steadyNow } from '../../kernel/index.js';
 import { ChatModel } from '../chat-model.js';
 import type {
+  CallAccount,
   CallOptions,
   ChatRequest,
   ChatResult,
   ChatStreamPart,
   ModelCapabilities,
   ModelParameters,
-  ParameterLimits,
-  ParameterName,
   ReplyProgress,
 } from '../chat.types.js';
 import { fitImages } from '../image.policy.js';
+import { fitParameters, withNearestEffort } from '../parameter.policy.js';
 import { fitFormat } from '../tool-schema.mapper.js';
 import { checkUsage } from '../usage.policy.js';
 import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js';
-import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
+import type { ChatCodec, PromptCaching, StreamedReply } from './chat-codec.types.js';
 import type { ModelClient, WireResponse } from './wire.client.js';
 import { assertToolCount, createFittedRequest, type FittedRequest, withOwnNames } from './adaptation.registry.js';
 import { toReportedError } from './reported-error.factory.js';
 import type { WireSettings } from './wire-access.types.js';
-import { BadReplyError, StatusError } from './wire-failure.error.js';
-
-/** An unsupported parameter and the reason, as the end of "… takes ". */
-interface RefusedParameter {
-  readonly name: ParameterName;
-  readonly reason: string;
-}
-
-interface FittedParameters {
-  readonly taken: ModelParameters;
-  readonly refused: readonly RefusedParameter[];
-}
-
-/** Splits parameters into supported and unsupported ones. */
-export function fitParameters(parameters: ModelParameters, limits: ParameterLimits = {}): FittedParameters {
-  const refused: RefusedParameter[] = [];
-  const taken: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(parameters)) {
-    const name = key as ParameterName;
-    if (value === undefined) continue;
-    const reason = reasonAgainst(name, parameters, limits);
-    if (reason === undefined) taken[name] = value;
-    else refused.push({ name, reason });
-  }
-  return { taken, refused };
-}
-
-function reasonAgainst(name: ParameterName, values: ModelParameters, limits: ParameterLimits): string | undefined {
-  if (limits.lacking?.includes(name)) return `no ${name}`;
-  switch (name) {
-    case 'temperature':
-      return isOver(values.temperature, limits.maxTemperature)
-        ? `a temperature of ${limits.maxTemperature} at most`
-        : undefined;
-    case 'stop':
-      return isOver(values.stop?.length, limits.maxStops) ? `${limits.maxStops} in stop at most` : undefined;
-    case 'topP':
-      return limits.isOneOfTemperatureAndTopP && values.temperature !== undefined
-        ? 'no topP beside a temperature'
-        : undefined;
-    case 'maxTokens':
-    case 'frequencyPenalty':
-    case 'presencePenalty':
-    case 'seed':
-      return undefined;
-  }
-}
-
-function isOver(value: number | undefined, most: number | undefined): boolean {
-  return value !== undefined && most !== undefined && value > most;
-}
+import { BadReplyError, MissingApiError, StatusError } from './wire-failure.error.js';
 
 /**
  * Parses server-sent events incrementally (html.spec.whatwg.org, "Parsing an event stream"); returns only their data. A
@@ -180,7 +131,7 @@ export class WireChatModel extends ChatModel {
     const { settings } = this;
     const { adaptations } = settings;
     const start = steadyNow();
-    const adapted = new AdaptedRequest(this.writer(request, stream), adaptations.of(settings));
+    const adapted = new AdaptedRequest(this.writer(request, stream, options), adaptations.of(settings));
     for (;;) {
       try {
         const response = await this.client.send(adapted.body, options, steadyNow() - start);
@@ -193,19 +144,20 @@ export class WireChatModel extends ChatModel {
     }
   }
 
-  private writer(request: ChatRequest, stream: boolean): RequestWriter {
+  private writer(request: ChatRequest, stream: boolean, { account }: CallOptions): RequestWriter {
     const { capabilities, settings } = this;
-    const { taken: parameters } = fitParameters(
-      { ...this.parameters, ...request.parameters },
-      capabilities.parameterLimits,
-    );
+    const { parameterLimits } = capabilities;
+    const { taken } = fitParameters({ ...this.parameters, ...request.parameters }, parameterLimits);
+    const parameters = withNearestEffort(taken, parameterLimits);
     const messages = fitImages(request.messages, capabilities);
     const fitted = fitToolChoice({ ...request, messages, parameters }, capabilities);
     return {
-      write: (hasFormat) => {
+      write: ({ hasFormat, hasEffort, hasCaching }) => {
         const formatted = fitFormat(fitted, { ...capabilities, jsonMode: capabilities.jsonMode && hasFormat });
-        return this.codec.write(formatted, stream);
+        const written = hasEffort ? formatted : withoutEffort(formatted);
+        return this.codec.write(written, stream, hasCaching ? cachingOf(account) : undefined);
       },
+      hasEffort: parameters.effort !== undefined,
       maxReplyTokens: capabilities.maxReplyTokens ?? DEFAULT_REPLY_TOKENS,
       isRequired: (name) => !request.optionalParameters?.includes(name) && !settings.adaptations.mayDrop(name),
     };
@@ -220,8 +172,22 @@ export class WireChatModel extends ChatModel {
   }
 
   private failure(thrown: unknown, { signal }: CallOptions): unknown {
-    return signal?.aborted ? signal.reason : toReportedError(thrown, this.settings);
+    if (signal?.aborted) return signal.reason;
+    // Not a failure yet: `ApiChoiceModel` calls the other API.
+    return thrown instanceof MissingApiError ? thrown : toReportedError(thrown, this.settings);
   }
+}
+
+/** The requests of a session share a prefix. A hash, since providers shall not learn the names of tenants and sessions. */
+function cachingOf(account: CallAccount | undefined): PromptCaching {
+  if (!account) return {};
+  const { tenant, sessionId, rootRunId, runId } = account;
+  return { key: hash('sha256', JSON.stringify([tenant, sessionId ?? rootRunId ?? runId])).slice(0, 32) };
+}
+
+function withoutEffort(request: ChatRequest): ChatRequest {
+  const { effort: _effort, ...parameters } = request.parameters ?? {};
+  return { ...request, parameters };
 }
 
 async function toResult(stream: AsyncIterable<ChatStreamPart>): Promise<ChatResult> {

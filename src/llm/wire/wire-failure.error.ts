@@ -50,6 +50,15 @@ export class LateConnectionError extends Error {
   }
 }
 
+/** This process was suspended, or its event loop blocked, until after the limit: the provider may have answered in time. */
+export class SuspensionError extends Error {
+  readonly code = 'PROCESS_SUSPENDED';
+
+  constructor() {
+    super('this process was suspended during the call');
+  }
+}
+
 /** No data arrived within the limit. */
 export class SilenceError extends Error {
   constructor(
@@ -57,8 +66,9 @@ export class SilenceError extends Error {
     readonly ms: number,
     /** Whether the reply had started. */
     readonly hadStarted: boolean,
+    cause?: SuspensionError,
   ) {
-    super('silence');
+    super('silence', { cause });
   }
 }
 
@@ -67,8 +77,9 @@ export class LateError extends Error {
   constructor(
     /** The limit, in ms. */
     readonly ms: number,
+    cause?: SuspensionError,
   ) {
-    super('late');
+    super('late', { cause });
   }
 }
 
@@ -86,6 +97,17 @@ export class BadReplyError extends Error {
     readonly what: string,
   ) {
     super(what);
+  }
+}
+
+/** The address has no Responses API, or it does not serve the model: Chat Completions may. */
+export class MissingApiError extends Error {
+  constructor(
+    readonly failure: StatusError | BadReplyError,
+    /** Whether the failure concerns this model only. */
+    readonly isOfModel = false,
+  ) {
+    super(failure.message);
   }
 }
 

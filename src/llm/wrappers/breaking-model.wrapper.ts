@@ -47,7 +47,7 @@ export type CircuitState = 'closed' | 'open' | 'half_open';
 /** Failures of the provider. Rate limits and rejected requests do not count: they concern a key or one request. */
 const FAULTS: readonly ErrorCode[] = ['MODEL_TIMEOUT', 'MODEL_UNREACHABLE', 'MODEL_UNAVAILABLE', 'MODEL_BAD_REPLY'];
 /** Faults of this process, which no provider can cause. */
-const LOCAL_CAUSES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'ERR_OUT_OF_MEMORY']);
+const LOCAL_CAUSES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'ERR_OUT_OF_MEMORY', 'PROCESS_SUSPENDED']);
 const WINDOW_MS = 10_000;
 /** Outcomes within the window below which a rate says little. */
 const MIN_OUTCOMES = 20;
@@ -73,12 +73,15 @@ export class CircuitBreaker {
   /** Requests that may run at a time after the pause. */
   private share = 1;
   private probes = 0;
+  private announcement: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly rules: BreakerRules,
     /** Name in error messages. */
     private readonly what: string,
     private readonly hasFallback: boolean,
+    /** Called with the number of requests that the circuit admits after a pause, `Infinity` when it has closed. */
+    private readonly onAdmission: (requests: number) => void = () => undefined,
   ) {}
 
   get state(): CircuitState {
@@ -133,10 +136,11 @@ export class CircuitBreaker {
     if (!isProbe || this.openUntil === 0) return;
     this.openUntil = Math.min(this.openUntil, now);
     this.share *= 2;
-    if (this.share < CLOSED_AT) return;
+    if (this.share < CLOSED_AT) return this.onAdmission(this.share);
     this.openUntil = 0;
     this.closedAt = now;
     this.window.clear();
+    this.onAdmission(Number.POSITIVE_INFINITY);
   }
 
   private failed(error: unknown, isProbe: boolean): void {
@@ -161,6 +165,8 @@ export class CircuitBreaker {
     this.openUntil = now + this.pauseMs * (0.75 + Math.random() / 4);
     if (isNew) this.lastProbeAt = now;
     this.share = 1;
+    clearTimeout(this.announcement);
+    this.announcement = setTimeout(() => this.onAdmission(this.share), this.openUntil - now).unref();
   }
 
   /** Without a fallback a paused caller has no other model, so one request a second finds out whether it works again. */

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { MemoryCache } from '../../cache/index.js';
 import {
   breaksOff,

@@ -3,7 +3,7 @@ import type { ModelPrice } from '../../config/index.js';
 import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress, Usage } from '../chat.types.js';
-import { contextWindowOf, type NamedModel } from './model-table.js';
+import { contextWindowOf, type ModelPatterns } from '../models/model-facts.js';
 import { ModelWrapper } from './model.wrapper.js';
 
 /** Errors of calls that the provider rejected, did not receive or failed itself: they use no budget. */
@@ -28,6 +28,8 @@ export class BudgetedModel extends ModelWrapper {
     inner: ChatModel,
     private readonly budget: ModelBudget,
     private readonly price: ModelPrice | undefined,
+    /** Facts that override the built-in tables. */
+    private readonly models: ModelPatterns = {},
   ) {
     super(inner);
   }
@@ -64,7 +66,7 @@ export class BudgetedModel extends ModelWrapper {
     options: CallOptions,
     reservation: Reservation | null,
   ): Promise<ChatResult> {
-    const maxTokens = this.isUnlimited(request) ? await reservation?.limitReply(longestReply(this)) : null;
+    const maxTokens = this.isUnlimited(request) ? await reservation?.limitReply(this.longestReply()) : null;
     if (typeof maxTokens !== 'number') return this.inner.generate(request, options);
     try {
       const optionalParameters = [...(request.optionalParameters ?? []), 'maxTokens' as const];
@@ -100,6 +102,12 @@ export class BudgetedModel extends ModelWrapper {
       // Without an outcome, the reader has left early.
       await reservation?.settle(end ?? { kind: 'broken', ...reply.ending() });
     }
+  }
+
+  /** A quarter of the context window, to leave room for the prompt. */
+  private longestReply(): number {
+    const window = contextWindowOf(this, this.models);
+    return window === undefined ? UNKNOWN_REPLY : Math.min(Math.floor(window / 4), LONGEST_REPLY);
   }
 
   private reserve(
@@ -150,12 +158,6 @@ class RunningReply implements ReplyProgress {
 /** An empty part only reports progress. */
 function isProgress(part: ChatStreamPart): boolean {
   return 'text' in part && part.text === '';
-}
-
-/** A quarter of the context window, to leave room for the prompt. */
-function longestReply(model: NamedModel): number {
-  const window = contextWindowOf(model);
-  return window === undefined ? UNKNOWN_REPLY : Math.min(Math.floor(window / 4), LONGEST_REPLY);
 }
 
 function isLimitRefused(error: unknown): boolean {

@@ -10,7 +10,7 @@ import {
   refused,
   REQUEST,
 } from '../../../test/support/faulty-models.js';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
 import type { ChatResult } from '../chat.types.js';
@@ -18,10 +18,10 @@ import { BreakingModel, CircuitBreaker } from './breaking-model.wrapper.js';
 
 const START = 1_800_000_000_000;
 
-beforeEach(() => void jest.useFakeTimers({ now: START, doNotFake: ['nextTick', 'setImmediate'] }));
+beforeEach(() => void vi.useFakeTimers({ now: START, toNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 describe('CircuitBreaker', () => {
@@ -39,7 +39,7 @@ describe('CircuitBreaker', () => {
     for (let call = 0; call < count; call++) codes.push(await outcome(model.generate(REQUEST)));
     return codes;
   };
-  beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(1));
+  beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(1));
 
   it('opens when most of at least 20 requests within 10 s failed', async () => {
     const { model, breaker } = breaking([...times(8, () => says('up')), ...times(12, down)]);
@@ -49,9 +49,24 @@ describe('CircuitBreaker', () => {
     expect(breaker.state).toBe('open');
     const few = breaking([...times(19, down), ...times(19, down)]);
     await ask(few.model, 19);
-    await jest.advanceTimersByTimeAsync(11_000);
+    await vi.advanceTimersByTimeAsync(11_000);
     await ask(few.model, 19);
     expect(few.breaker.state).toBe('closed');
+  });
+
+  it('announces after each pause the number of requests that it admits', async () => {
+    const admitted: number[] = [];
+    const inner = new ScriptedChatModel([...times(21, down), ...times(4, () => says('up'))]);
+    const breaker = new CircuitBreaker(rules, 'the model m', true, (requests) => admitted.push(requests));
+    const model = new BreakingModel(inner, breaker);
+    await ask(model, 20);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(admitted).toEqual([1]);
+    await ask(model, 1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(admitted).toEqual([1, 1]);
+    await ask(model, 4);
+    expect(admitted).toEqual([1, 1, 2, 4, 8, Infinity]);
   });
 
   it('stays closed while half of the requests fail, however long', async () => {
@@ -86,7 +101,7 @@ describe('CircuitBreaker', () => {
       code: 'MODEL_CIRCUIT_OPEN',
       details: { retry_after_ms: 500 },
     });
-    await jest.advanceTimersByTimeAsync(500);
+    await vi.advanceTimersByTimeAsync(500);
     const admitted: number[] = [];
     while (breaker.state !== 'closed') {
       const before = inner.requests.length;
@@ -104,9 +119,9 @@ describe('CircuitBreaker', () => {
     const { model, breaker } = breaking(times(40, out), true);
     await ask(model, 5);
     for (const pauseMs of [500, 1000, 2000, 4000, 8000, 15_000, 15_000]) {
-      await jest.advanceTimersByTimeAsync(pauseMs - 1);
+      await vi.advanceTimersByTimeAsync(pauseMs - 1);
       expect(breaker.state).toBe('open');
-      await jest.advanceTimersByTimeAsync(1);
+      await vi.advanceTimersByTimeAsync(1);
       await ask(model, 1);
       expect(breaker.state).toBe('open');
     }
@@ -116,12 +131,12 @@ describe('CircuitBreaker', () => {
     const { model, inner, breaker } = breaking([...times(40, down), says('up')]);
     await ask(model, 20);
     for (let second = 0; second < 20; second++) {
-      await jest.advanceTimersByTimeAsync(1000);
+      await vi.advanceTimersByTimeAsync(1000);
       const before = inner.requests.length;
       await ask(model, 3);
       expect(inner.requests.length - before).toBe(1);
     }
-    await jest.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(1000);
     expect(await ask(model, 1)).toEqual(['up']);
     expect(breaker.state).toBe('half_open');
   });
@@ -150,15 +165,15 @@ describe('CircuitBreaker', () => {
   it('admits another test after an aborted one', async () => {
     const { model } = breaking([...times(5, out), away, says('up')], true);
     await ask(model, 5);
-    await jest.advanceTimersByTimeAsync(500);
+    await vi.advanceTimersByTimeAsync(500);
     expect(await ask(model, 2)).toEqual([new Error('away'), 'up']);
   });
 
   it('ignores jumps of the wall clock', async () => {
     const { model, breaker } = breaking([...times(5, out), says('up')], true);
     await ask(model, 5);
-    jest.setSystemTime(START - 3_600_000);
-    await jest.advanceTimersByTimeAsync(500);
+    vi.setSystemTime(START - 3_600_000);
+    await vi.advanceTimersByTimeAsync(500);
     expect(breaker.state).toBe('half_open');
     expect(await ask(model, 1)).toEqual(['up']);
   });

@@ -10,6 +10,7 @@ import type {
   ModelSwitch,
   ParameterName,
 } from '../chat.types.js';
+import { fitParameters } from '../parameter.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
 /** Errors after which another model may succeed: retries are used up, the circuit is open, no key is left. */
@@ -46,7 +47,7 @@ export class FallbackModel extends ModelWrapper {
       try {
         return withSwitches(await model.generate(requestTo(at, request), options), switches);
       } catch (error) {
-        switches.push(this.switchFrom(at, error, options));
+        switches.push(this.switchFrom(at, request, error, options));
       }
     }
     throw new Error('unreachable');
@@ -63,19 +64,26 @@ export class FallbackModel extends ModelWrapper {
         }
         return;
       } catch (error) {
-        switches.push(this.switchFrom(at, error, options));
+        switches.push(this.switchFrom(at, request, error, options));
         if (hasShown) yield { type: 'restart' };
       }
     }
   }
 
   /** @throws the error itself if there is no fallback */
-  private switchFrom(at: number, error: unknown, { signal, deadlineAt }: CallOptions): ModelSwitch {
+  private switchFrom(
+    at: number,
+    request: ChatRequest,
+    error: unknown,
+    { signal, deadlineAt }: CallOptions,
+  ): ModelSwitch {
     const [model, next] = [this.models[at]!, this.models[at + 1]];
     const isLate = deadlineAt !== undefined && steadyNow() >= deadlineAt;
     if (!next || signal?.aborted || isLate || !(error instanceof AppError) || !SWITCHES.includes(error.code))
       throw error;
-    return { from: nameOf(model), to: nameOf(next), code: error.code };
+    const dropped = droppedBy(next, request);
+    const change = { from: nameOf(model), to: nameOf(next), code: error.code };
+    return dropped.length === 0 ? change : { ...change, dropped };
   }
 }
 
@@ -83,6 +91,13 @@ export class FallbackModel extends ModelWrapper {
 function requestTo(at: number, request: ChatRequest): ChatRequest {
   if (at === 0 || !request.parameters) return request;
   return { ...request, optionalParameters: Object.keys(request.parameters) as ParameterName[] };
+}
+
+/** The parameters that a caller set and that a model does not support. */
+function droppedBy({ capabilities }: ChatModel, request: ChatRequest): ParameterName[] {
+  const { parameters = {}, optionalParameters = [] } = request;
+  const { refused } = fitParameters(parameters, capabilities.parameterLimits);
+  return refused.map(({ name }) => name).filter((name) => !optionalParameters.includes(name));
 }
 
 function both(a: ModelCapabilities, b: ModelCapabilities): ModelCapabilities {

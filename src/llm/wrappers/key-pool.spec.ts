@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   REQUEST,
   busy,
@@ -15,8 +15,8 @@ import { AppError } from '../../errors/index.js';
 import { KeyPool } from './key-pool.policy.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 
-beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
-afterEach(() => void jest.useRealTimers());
+beforeEach(() => void vi.useFakeTimers({ toNotFake: ['nextTick', 'setImmediate'] }));
+afterEach(() => void vi.useRealTimers());
 
 describe('a pool of keys', () => {
   const pooled = (scripts: Readonly<Record<string, readonly Scripted[]>>) => {
@@ -34,7 +34,7 @@ describe('a pool of keys', () => {
     expect(await outcome(model.generate(REQUEST))).toBe('b1');
     expect(pool.state()).toEqual({ total: 2, cooling: 1, retired: 0 });
     expect(await outcome(parts(model))).toEqual(['b2', 'b2']);
-    await jest.advanceTimersByTimeAsync(5000);
+    await vi.advanceTimersByTimeAsync(5000);
     // The least recently rate-limited key is first.
     expect(await outcome(model.generate(REQUEST))).toBe('a');
     expect(requestCounts()).toEqual(['a:2', 'b:3']);
@@ -46,7 +46,7 @@ describe('a pool of keys', () => {
       code: 'MODEL_RATE_LIMITED',
       details: { retry_after_ms: 9000 },
     });
-    await jest.advanceTimersByTimeAsync(9000);
+    await vi.advanceTimersByTimeAsync(9000);
     await expect(model.generate(REQUEST)).rejects.toMatchObject({ code: 'MODEL_AUTHENTICATION', isRetryable: false });
     expect(pool.state()).toEqual({ total: 2, cooling: 0, retired: 2 });
     pool.replace(['b', 'c']);

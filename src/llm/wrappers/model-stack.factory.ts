@@ -40,6 +40,9 @@ interface NamedBreaker {
   readonly breaker: CircuitBreaker;
 }
 
+/** @param requests number of requests that a circuit admits now; `Infinity` after it has closed */
+type AdmissionListener = (requests: number) => void;
+
 /** The states of a circuit, in the order of the requests that they admit. */
 const ADMITTING: Readonly<Record<CircuitState, number>> = { open: 0, half_open: 1, closed: 2 };
 
@@ -50,11 +53,12 @@ const ADMITTING: Readonly<Record<CircuitState, number>> = { open: 0, half_open: 
 @Injectable()
 export class ModelStackFactory {
   private readonly rules: LlmConfig['resilience'];
-  private readonly prices: LlmConfig['prices'];
+  private readonly config: Pick<LlmConfig, 'prices' | 'models'>;
   private readonly isCosted: boolean;
   private readonly breakers = new Map<string, NamedBreaker>();
   private readonly budgets = new Map<string, RetryBudget>();
   private readonly bulkheads = new Map<string, Bulkhead>();
+  private readonly admissionListeners: AdmissionListener[] = [];
 
   constructor(
     private readonly registry: ModelRegistry,
@@ -66,7 +70,7 @@ export class ModelStackFactory {
     @Inject(ModelBudget) private readonly budget: ModelBudget | null,
   ) {
     this.rules = config.resilience;
-    this.prices = config.prices;
+    this.config = config;
     this.isCosted = isCosted(config.budget);
   }
 
@@ -101,6 +105,11 @@ export class ModelStackFactory {
     return new GuardedEmbeddingModel(model, guards, waitMs);
   }
 
+  /** Registers a listener for open circuits that admit requests again. */
+  onAdmission(listener: AdmissionListener): void {
+    this.admissionListeners.push(listener);
+  }
+
   /** Names of the registered providers. */
   providers(): readonly string[] {
     return this.registry.names();
@@ -121,6 +130,11 @@ export class ModelStackFactory {
     return this.registry.adaptations();
   }
 
+  /** The assumptions about the models that no table has, by `provider:model`. */
+  assumptions(): ReadonlyMap<string, readonly string[]> {
+    return this.registry.assumptions();
+  }
+
   /** Tools that requests omit, since the format of their provider cannot express them. */
   omittedTools(): readonly ModelOmission[] {
     return this.registry.omittedTools();
@@ -133,9 +147,9 @@ export class ModelStackFactory {
 
   /** Wraps a model with its price, if it has one, and with the budgets. */
   accounted(model: ChatModel): ChatModel {
-    const price = priceOf(model, this.prices);
+    const price = priceOf(model, this.config);
     const priced = price ? new PricedModel(model, price) : model;
-    return this.budget ? new BudgetedModel(priced, this.budget, price) : priced;
+    return this.budget ? new BudgetedModel(priced, this.budget, price, this.config.models) : priced;
   }
 
   /**
@@ -143,7 +157,7 @@ export class ModelStackFactory {
    * @throws AppError `CONFIG_INVALID` if a cost budget exists and the model has no price
    */
   accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
-    if (this.isCosted) assertPriced([model], this.prices);
+    if (this.isCosted) assertPriced([model], this.config.prices);
     return new AccountedEmbeddingModel(model, (call) => this.accounted(call));
   }
 
@@ -190,7 +204,8 @@ export class ModelStackFactory {
     const key = JSON.stringify([name, baseUrl, hasFallback]);
     const what = `the model ${model} of ${provider}`;
     const { failures, maxPauseMs } = this.rules.breaker;
-    const create = () => ({ name, breaker: new CircuitBreaker({ failures, maxPauseMs }, what, hasFallback) });
+    const announce = (requests: number) => this.admissionListeners.forEach((listener) => listener(requests));
+    const create = () => ({ name, breaker: new CircuitBreaker({ failures, maxPauseMs }, what, hasFallback, announce) });
     return obtain(this.breakers, key, create).breaker;
   }
 

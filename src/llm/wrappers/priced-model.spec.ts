@@ -1,8 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { REQUEST } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { costOf, roundCost } from './model-table.js';
+import { costOf, priceOf, roundCost } from './model-table.js';
 import { PricedModel } from './priced-model.wrapper.js';
 
 const PRICE = { input: 2, output: 10, cachedInput: 0.5 };
@@ -14,6 +14,13 @@ it('costs the price of its tokens, with a separate price for cached ones', () =>
   expect(costOf({ ...USAGE, cachedTokens: 600 }, { input: 2, output: 10 })).toBe(0.003);
   expect(costOf({ promptTokens: 1, completionTokens: 0, totalTokens: 1 }, { input: 0.000123, output: 0 })).toBe(0);
   expect([roundCost(0.1 + 0.2), roundCost(undefined)]).toEqual([0.3, undefined]);
+});
+
+it('has a price of cache writes: 1.25 times the input if the provider charges for them', () => {
+  const prices = { 'claude-haiku-5-5': PRICE, 'gpt-4o': PRICE, own: { ...PRICE, cacheWrite: 3 } };
+  const writes = { ...USAGE, cachedTokens: 400, cacheWriteTokens: 600 };
+  const costs = Object.keys(prices).map((name) => costOf(writes, priceOf({ provider: 'p', name }, { prices })!));
+  expect(costs).toEqual([0.0027, 0.0024, 0.003]);
 });
 
 it('adds the cost to the usage, and nothing without usage', async () => {

@@ -10,7 +10,7 @@ import {
   parts,
   outcome,
 } from '../../../test/support/faulty-models.js';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { steadyNow } from '../../kernel/index.js';
 import type { ChatResult } from '../chat.types.js';
@@ -23,10 +23,10 @@ const RULES = { maxAttempts: 3, baseDelayMs: 1000, maxDelayMs: 10_000 };
 const retries = () => ({ ...RULES, budget: new RetryBudget() });
 const START = 1_800_000_000_000;
 
-beforeEach(() => void jest.useFakeTimers({ now: START, doNotFake: ['nextTick', 'setImmediate'] }));
+beforeEach(() => void vi.useFakeTimers({ now: START, toNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 /** Advances the clock until the work is done. @returns its outcome, and its duration in ms */
@@ -35,7 +35,7 @@ async function timed(work: Promise<ChatResult | unknown[]>): Promise<[unknown, n
   const ended = outcome(work).finally(() => (state.isDone = true));
   while (!state.isDone) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (!state.isDone) await jest.advanceTimersByTimeAsync(1);
+    if (!state.isDone) await vi.advanceTimersByTimeAsync(1);
   }
   return [await ended, Math.max(Date.now() - START - 1, 0)];
 }
@@ -47,7 +47,7 @@ describe('retries', () => {
   };
 
   it('wait a random part of an exponentially growing delay', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const { model, inner } = retrying([down(), down(), says('fine')]);
     const [answer, ms] = await timed(model.generate(REQUEST));
     expect(answer).toBe('fine');
@@ -57,7 +57,7 @@ describe('retries', () => {
   });
 
   it('wait for the provider’s retry delay and up to a quarter more, and not at all if it exceeds the limit', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.8);
+    vi.spyOn(Math, 'random').mockReturnValue(0.8);
     const delayed = retrying([busy(700), says('fine')]);
     const [answer, ms] = await timed(delayed.model.generate(REQUEST));
     expect([answer, Math.round(ms / 10)]).toEqual(['fine', 84]);
@@ -68,7 +68,7 @@ describe('retries', () => {
   });
 
   it('spend at most a fifth of the requests and a reserve of 50, and earn more by successes', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0);
+    vi.spyOn(Math, 'random').mockReturnValue(0);
     const attempts = async (script: readonly Scripted[], requests: number, budget: RetryBudget) => {
       const inner = new ScriptedChatModel(script);
       const model = new RetryingModel(inner, { ...RULES, budget });
@@ -84,7 +84,7 @@ describe('retries', () => {
   });
 
   it('end with the last error, and never repeat a rejected request', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0);
+    vi.spyOn(Math, 'random').mockReturnValue(0);
     const spent = retrying([down(), down(), busy(1), says('late')]);
     expect((await timed(spent.model.generate(REQUEST)))[0]).toBe('MODEL_RATE_LIMITED');
     for (const error of [refused(), deadKey(), fails('MODEL_CIRCUIT_OPEN'), fails('RUN_CANCELLED'), new Error('bug')]) {
@@ -101,14 +101,14 @@ describe('retries', () => {
     const given = retrying([busy(5000), says('late')]);
     const controller = new AbortController();
     const work = outcome(given.model.generate(REQUEST, { signal: controller.signal }));
-    await jest.advanceTimersByTimeAsync(100);
+    await vi.advanceTimersByTimeAsync(100);
     controller.abort(new Error('away'));
     expect(await work).toEqual(new Error('away'));
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('restart a stream with emitted parts', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0);
+    vi.spyOn(Math, 'random').mockReturnValue(0);
     const shown = new RetryingModel(new BreakingOffModel([breaksOff('wro'), down(), says('right')]), retries());
     expect((await timed(parts(shown)))[0]).toEqual(['wro', 'restart', 'right', 'right']);
     const unseen = new RetryingModel(new BreakingOffModel([down(), says('right')]), retries());

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Server } from '@modelcontextprotocol/server';
 import { SessionRegistry } from './session.registry.js';
 
@@ -15,7 +15,7 @@ const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
 
 let sessions: SessionRegistry;
 beforeEach(() => {
-  jest.useFakeTimers();
+  vi.useFakeTimers();
   const connect = () => ({
     server: new Server({ name: 'x', version: '1' }, { capabilities: {} }),
     subscriptions: new Set<string>(),
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await sessions.close();
-  jest.useRealTimers();
+  vi.useRealTimers();
 });
 
 function ask(body: unknown, id?: string): Promise<Response> {
@@ -40,32 +40,32 @@ async function initialize(): Promise<string> {
 describe('SessionRegistry', () => {
   it('closes a session after the idle time', async () => {
     const id = await initialize();
-    await jest.advanceTimersByTimeAsync(IDLE_MS / 2);
+    await vi.advanceTimersByTimeAsync(IDLE_MS / 2);
     sessions.use(id, ANN)();
-    await jest.advanceTimersByTimeAsync(IDLE_MS * 0.9);
+    await vi.advanceTimersByTimeAsync(IDLE_MS * 0.9);
     expect((await ask(PING, id)).status).toBe(200);
-    await jest.advanceTimersByTimeAsync(IDLE_MS / 2);
+    await vi.advanceTimersByTimeAsync(IDLE_MS / 2);
     expect((await ask(PING, id)).status).toBe(404);
     expect(sessions.connections).toEqual([]);
   });
 
   it('does not find a session after the idle time, before the timer closes it', async () => {
     const id = await initialize();
-    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + IDLE_MS);
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + IDLE_MS);
     sessions.use(id, ANN)();
     expect((await ask(PING, id)).status).toBe(404);
     expect(sessions.connections).toHaveLength(1);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect((await ask(PING, id)).status).toBe(200);
   });
 
   it('keeps a session while one of its requests or streams is open', async () => {
     const id = await initialize();
     const release = sessions.use(id, ANN);
-    await jest.advanceTimersByTimeAsync(IDLE_MS * 3);
+    await vi.advanceTimersByTimeAsync(IDLE_MS * 3);
     expect((await ask(PING, id)).status).toBe(200);
     release();
-    await jest.advanceTimersByTimeAsync(IDLE_MS * 1.5);
+    await vi.advanceTimersByTimeAsync(IDLE_MS * 1.5);
     expect((await ask(PING, id)).status).toBe(404);
   });
 

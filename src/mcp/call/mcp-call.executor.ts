@@ -81,7 +81,7 @@ export class McpCalls {
       inputResponses: toInputResponses(memo, answer!),
       ...(requestState !== undefined && { requestState }),
     };
-    const result = await this.send(client, input, context, { signal, timeout: this.server.timeoutMs, retry });
+    const result = await this.send(client, input, context, { signal, timeout: MAX_MS, retry });
     return isInputRequired(result) ? this.suspended(() => toQuestion(this.server.name, result)) : this.valueOf(result);
   }
 

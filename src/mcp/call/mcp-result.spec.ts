@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { toMcpResult } from './mcp-result.mapper.js';
 
 const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0xfb, 0xff]);

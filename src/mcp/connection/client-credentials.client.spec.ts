@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { untilAborted } from '../../kernel/index.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';

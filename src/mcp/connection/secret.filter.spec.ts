@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { McpAuth, McpServer } from '../mcp-server.types.js';
 import { safeCause, withoutSecrets } from './secret.filter.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { toLine } from './child-process-transport.js';

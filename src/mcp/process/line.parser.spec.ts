@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { LineParser } from './line.parser.js';
 
 const linesOf = (parser: LineParser, ...chunks: string[]) =>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MAX_VALUES } from '../../security/index.js';
 import { parseMessage } from './message.parser.js';
 

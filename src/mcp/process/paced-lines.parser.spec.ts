@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PassThrough } from 'node:stream';
 import { discard, readLines } from './paced-lines.parser.js';
 
@@ -8,11 +8,11 @@ describe('readLines()', () => {
   let lines: string[];
   let stream: PassThrough;
   beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    vi.useFakeTimers({ toNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     lines = [];
     stream = new PassThrough({ highWaterMark: 1 });
   });
-  afterEach(() => void jest.useRealTimers());
+  afterEach(() => void vi.useRealTimers());
 
   const listen = (isWanted: boolean, failed: (error: Error) => void = () => undefined) =>
     readLines(stream, 1000, {
@@ -33,10 +33,10 @@ describe('readLines()', () => {
     await flood();
     expect(lines.length).toBeLessThan(600);
     expect(stream.isPaused()).toBe(true);
-    await jest.advanceTimersByTimeAsync(2000);
+    await vi.advanceTimersByTimeAsync(2000);
     expect(lines.length).toBeGreaterThan(1400);
     expect(lines.length).toBeLessThan(1700);
-    await jest.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(lines).toHaveLength(5000);
     expect(stream.isPaused()).toBe(false);
   });
@@ -51,12 +51,12 @@ describe('readLines()', () => {
     listen(false);
     await flood();
     stream.destroy();
-    await jest.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(lines.length).toBeLessThan(600);
   });
 
   it('reports a line that is too long', async () => {
-    const failed = jest.fn();
+    const failed = vi.fn();
     listen(false, failed);
     stream.write('x'.repeat(1001));
     await new Promise((resolve) => setImmediate(resolve));
@@ -69,7 +69,7 @@ describe('readLines()', () => {
     for (let n = 0; n < 20; n++) stream.write(Buffer.alloc(1024 * 1024));
     await new Promise((resolve) => setImmediate(resolve));
     expect(received).toBeLessThan(18 * 1024 * 1024);
-    await jest.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(1000);
     expect(received).toBe(20 * 1024 * 1024);
   });
 });

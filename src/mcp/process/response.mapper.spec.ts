@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { strictJson, strictResponse } from './response.mapper.js';
 
 const START = { jsonrpc: '2.0', id: 1 } as const;

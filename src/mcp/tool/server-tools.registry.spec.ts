@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ToolRegistry } from '../../tool/index.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { UsableTool } from '../trust/judged-tool.types.js';

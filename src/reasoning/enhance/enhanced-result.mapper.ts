@@ -15,7 +15,7 @@ export function toEnhancedResult(
   recorded: RecordingChatModel,
   maxDepth: number,
 ): ChatResult {
-  if (outcome.kind === 'waiting') throw new AppError('INTERNAL', 'A call of an enhanced model waits for a person.');
+  if (outcome.kind !== 'ended') throw new AppError('INTERNAL', 'A call of an enhanced model waits for a person.');
   const { replies } = recorded;
   const switches = replies.flatMap((reply) => reply.switches ?? []);
   return {

@@ -32,7 +32,9 @@ export class CallDecider {
 
   /** @param isApproved whether a person approved the call, perhaps with edited arguments, which are checked again */
   async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
-    const { replyPlan } = placed.loop;
+    const { replyPlan, deferred, tools } = placed.loop;
+    // A search calls no tool: policies, approvals, switches and limits apply to the found ones.
+    if (deferred?.isFinder(placed.call.name) && !isAtLimit(placed.loop)) return this.tools.check(placed.call, tools);
     const chosen = await replyPlan.chosenInstead(placed.index);
     if (chosen >= 0) return { kind: 'rejected', result: notChosen(placed.call, chosen) };
     const planned = await this.decideAlone(placed, isApproved);
@@ -78,6 +80,8 @@ export class CallDecider {
     const { loop, call } = placed;
     const { maxIterations } = loop.request.limits;
     if (!isAtLimit(loop)) {
+      const refusal = loop.deferred?.refusal(call.name);
+      if (refusal) return { kind: 'rejected', result: failedResult(call.name, 'TOOL_NOT_FOUND', refusal) };
       const tools = loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools;
       return this.tools.plan(call, tools, toSite(placed));
     }

@@ -1,3 +1,4 @@
+import { HeapReservation } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import {
   unreachable,
@@ -45,7 +46,7 @@ import {
 export type CallOutcome =
   | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun; readonly usage?: RunUsage }
   /** A person must decide before the call continues. */
-  | { readonly kind: 'waiting'; readonly request: WaitingRequest };
+  | Extract<JoinedCall, { kind: 'waiting' }>;
 
 type StatusOf<K> = Extract<CallStatus, { kind: K }>;
 /** A result, its value before truncation, and the child run of the call, if any. */
@@ -213,7 +214,7 @@ export class CallExecutor {
   }
 
   private joined(placed: PlacedCall, joined: JoinedCall): Promise<CallOutcome> | CallOutcome {
-    return joined.kind === 'waiting' ? waiting(joined.request) : this.record(placed, () => joined.done);
+    return joined.kind === 'waiting' ? joined : this.record(placed, () => joined.done);
   }
 
   /** Applies the filter of results to the call's progress reports too. */
@@ -244,8 +245,8 @@ export class CallExecutor {
       return finished.recorded;
     };
     try {
-      const companion = () => done?.storedState?.companion;
-      const recorded = await run.step(stepOf(placed), action, { companion, files: () => files });
+      const options = { companion: () => done?.storedState?.companion, files: () => files };
+      const recorded = await HeapReservation.during(() => run.step(stepOf(placed), action, options));
       return result(await withFileData(recorded, run.files, files));
     } finally {
       if (isRecording) recording.leave();

@@ -32,7 +32,7 @@ interface RecordedChild {
 /** Outcome of joining a child run. */
 export type JoinedCall =
   | { readonly kind: 'ended'; readonly done: ChildResult }
-  | { readonly kind: 'waiting'; readonly request: WaitingRequest };
+  | { readonly kind: 'waiting'; readonly request: WaitingRequest; readonly outage?: AppError };
 
 /**
  * Executes calls that are child runs. The run's id is recorded before the run starts: after a crash the parent joins it
@@ -103,7 +103,8 @@ export class ChildCallExecutor {
       const step = loop.run.nameOf({ kind: 'tool', place });
       const status = await loop.run.join({ id: run_id, step, request, signal: loop.signal });
       if (status.kind === 'waiting') {
-        return { kind: 'waiting', request: childRequest(placed, run_id, status.requests) };
+        const { requests, outage } = status;
+        return { kind: 'waiting', request: childRequest(placed, run_id, requests), ...(outage && { outage }) };
       }
       return { kind: 'ended', done: childResult(call.name, status, is_handoff, loop.request.limits.maxResultBytes) };
     } catch (error) {

@@ -18,6 +18,7 @@ export function decidedResult(tool: string, about: WaitingKind, decision: Decisi
     case 'approve':
     case 'input':
     case 'join':
+    case 'release':
       throw unfit(tool, decision);
   }
 }
@@ -80,6 +81,7 @@ function expired(tool: string, about: WaitingKind): ToolResult {
     case 'outcome_unknown':
       return outcomeUnknown(tool);
     case 'child':
+    case 'restored':
       throw unfit(tool, { kind: 'expire' });
   }
 }

@@ -71,7 +71,10 @@ export class ExecuteToolsProcessor extends Processor {
     const settled = await this.executeAll(loop, async (call, index, mayWaitMs) => {
       const execution = this.calls.execute(loop, call, index + 1, mayWaitMs);
       const done = await loop.replyPlan.follow(index, execution);
-      if (done.kind === 'waiting') return void waiting.set(index, done.request);
+      if (done.kind === 'waiting') {
+        loop.outage ??= done.outage ?? null;
+        return void waiting.set(index, done.request);
+      }
       loop.results.set(index, done.result);
       if (done.child) called.set(index, done.child);
       if (done.usage) loop.usage = addUsage(loop.usage, done.usage);

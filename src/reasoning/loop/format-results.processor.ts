@@ -1,9 +1,11 @@
 import { imageBytes, MAX_IMAGES } from '../../kernel/index.js';
 import type { ImagePart, Message, ToolMessage } from '../../llm/index.js';
 import { mergeFacts } from '../../run/index.js';
-import { modelText, type ToolResult } from '../../tool/index.js';
+import { modelText, type Tool, type ToolResult } from '../../tool/index.js';
 import type { Loop } from '../reasoning.types.js';
 import { areArgumentsChanged, withEditNote } from './approved-call.mapper.js';
+import { factsOfDefinitions } from './data-facts.executor.js';
+import { DeferredTools } from './deferred-tools.js';
 import { Processor } from './processor.js';
 
 const NOTE = '[An image that was shown here made room for later ones]';
@@ -52,7 +54,7 @@ function withImagesWhere(
   return { ...rest, content: [content, ...notes].join('\n'), ...(retained.length > 0 && { images: retained }) };
 }
 
-/** Appends the results to the turn, in the order of the calls. */
+/** Appends the results to the turn, in the order of the calls, and the found tools to those of the run. */
 export class FormatResultsProcessor extends Processor {
   readonly name = 'format-results';
 
@@ -60,7 +62,32 @@ export class FormatResultsProcessor extends Processor {
     if (loop.waiting.size > 0) return;
     pairResults(loop, null);
     loop.facts = mergeFacts(loop.facts, loop.reading);
+    if (loop.deferred) await addFoundTools(loop, loop.deferred);
   }
+}
+
+export function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
+}
+
+/** Replaces the tools of a run that has too many by those of its first request. */
+export async function deferTools(loop: Loop): Promise<void> {
+  loop.deferred = await DeferredTools.of(loop.request, loop.run);
+  if (loop.deferred) setTools(loop, loop.deferred.offered);
+}
+
+function setTools(loop: Loop, tools: readonly Tool[]): void {
+  loop.request = { ...loop.request, tools };
+  loop.tools = byName(tools);
+}
+
+/** Appends the tools that the calls have found to those of the run. */
+async function addFoundTools(loop: Loop, deferred: DeferredTools): Promise<void> {
+  const { calls } = loop.decoded!;
+  const found = calls.flatMap(({ name }, at) => (deferred.isFinder(name) ? deferred.take(loop.results.get(at)) : []));
+  if (found.length === 0) return;
+  setTools(loop, [...loop.request.tools, ...found]);
+  loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(loop.run, found));
 }
 
 /**

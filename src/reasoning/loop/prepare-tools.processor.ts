@@ -17,7 +17,7 @@ export class PromptBuilder {
   }
 }
 
-/** Builds the system prompt, once per execution. */
+/** Builds the system prompt, once per execution, and again after deferred tools were found. */
 export class PrepareToolsProcessor extends Processor {
   readonly name = 'prepare-tools';
 
@@ -26,7 +26,9 @@ export class PrepareToolsProcessor extends Processor {
   }
 
   async process(loop: Loop): Promise<void> {
-    if (loop.iteration > 1) return;
-    loop.instructions = this.prompts.build(loop.request.instructions, loop.request.tools, loop.protocol);
+    const { tools } = loop.request;
+    if (loop.describedTools === tools) return;
+    loop.describedTools = tools;
+    loop.instructions = this.prompts.build(loop.request.instructions, tools, loop.protocol);
   }
 }

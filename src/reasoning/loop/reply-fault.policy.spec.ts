@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { isAtLimit } from './reply-fault.policy.js';
 
 const at = (version: number, iteration: number, repairs: number) =>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reasonIn } from '../../../test/support/reasoned-run.js';
 import { ALICE } from '../../../test/support/run-host.js';

@@ -56,7 +56,7 @@ export class TeeStreamProcessor extends Processor {
     } catch (error) {
       const { run, iteration, reply, request } = loop;
       const mayBeEmpty = isContinued(loop) && request.responseFormat === undefined;
-      if (!mayBeEmpty || run.signal.aborted || !mayEndEmpty(error)) throw error;
+      if (!mayBeEmpty || run.signal.aborted || run.outlasts(error) || !mayEndEmpty(error)) throw error;
       this.logger.warn(
         { err: error, run_id: run.runId },
         'Request to continue an empty reply failed; the answer is empty',
@@ -160,8 +160,7 @@ function publishUsage(loop: Loop, reply: ChatResult, usable: { readonly executio
     run.emit({ type: 'history.repaired', session_id, turns: [], iteration, images: reply.refusedImages });
   }
   if (reply.isCached) run.emit({ type: 'model.cached', iteration, model: reply.model });
-  for (const { from, to, code } of reply.switches ?? [])
-    run.emit({ type: 'model.switched', iteration, from, to, code });
+  for (const switched of reply.switches ?? []) run.emit({ type: 'model.switched', iteration, ...switched });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
   if (usable) {
     run.emit({

@@ -4,7 +4,10 @@ import type { ApprovalNeed, CheckedCall, SuspendOptions } from '../../tool/index
 import { coverageOf } from '../../tool-policy/index.js';
 import type { CallLoop } from '../reasoning.types.js';
 
-const PREFIXES: Readonly<Record<WaitingKind, string>> = {
+/** Kinds of requests about a call. */
+type CallRequestKind = Exclude<WaitingKind, 'restored'>;
+
+const PREFIXES: Readonly<Record<CallRequestKind, string>> = {
   approval: 'approval',
   input: 'input',
   outcome_unknown: 'settle',
@@ -31,7 +34,7 @@ export function invocationPlace(place: string, n: number): string {
 }
 
 /** The id of a request; its answer is the step `answer:<id>`. */
-export function requestId(kind: WaitingKind, place: string): string {
+export function requestId(kind: CallRequestKind, place: string): string {
   return `${PREFIXES[kind]}:${place}`;
 }
 
@@ -75,7 +78,7 @@ export function childRequest(
   return { ...base(placed, 'child', placed.place), reason, child_run_id, expires_at: null };
 }
 
-function base({ call, place }: PlacedCall, kind: WaitingKind, at: string) {
+function base<Kind extends CallRequestKind>({ call, place }: PlacedCall, kind: Kind, at: string) {
   const { id: call_id, name: tool, arguments: args } = call;
   return { id: requestId(kind, at), kind, step: `tool:${place}`, call_id, tool, arguments: args };
 }

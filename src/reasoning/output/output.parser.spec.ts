@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseOutput } from './output.parser.js';
 
 const list = { schema: { type: 'array', items: { type: 'integer' } } };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { assert, constantFrom, integer, pre, property, string } from 'fast-check';
 import type { ChatResult } from '../../llm/index.js';
 import { NativeProtocol } from './native.protocol.js';

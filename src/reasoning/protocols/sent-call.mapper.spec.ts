@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { Message } from '../../llm/index.js';
 import { toSentMessages } from './native.protocol.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ContentPart, Message, ToolMessage } from '../../llm/index.js';
 import { NativeProtocol } from './native.protocol.js';
 import { ReactProtocol } from './react/react.protocol.js';

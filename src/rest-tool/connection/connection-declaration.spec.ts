@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { RestWorld } from '../../../test/support/rest-world.js';
 import type { RestToolDeclaration } from '../rest-tool.types.js';
 

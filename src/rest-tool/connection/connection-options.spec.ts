@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { RestWorld } from '../../../test/support/rest-world.js';

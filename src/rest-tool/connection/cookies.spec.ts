@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RestWorld } from '../../../test/support/rest-world.js';
 import { WebServer } from '../../../test/support/web-server.js';
@@ -79,11 +79,11 @@ describe('cookies of a tool with a state', () => {
     world.declare({ stateful: true });
     for (let count = 0; count < 3; count++) await world.callIn('s');
     // Sending a cookie does not extend its lifetime.
-    jest.useFakeTimers({ now: Date.now() + 59_000, doNotFake: [...TIMERS] });
+    vi.useFakeTimers({ now: Date.now() + 59_000, toNotFake: [...TIMERS] });
     await world.callIn('s');
-    jest.setSystemTime(Date.now() + 2000);
+    vi.setSystemTime(Date.now() + 2000);
     await world.callIn('s');
-    jest.useRealTimers();
+    vi.useRealTimers();
     expect(sent()).toEqual([null, 'a=1; b=2; c=3', 'a=1; c=3', 'a=1; c=3', 'c=3']);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { fileLedger, RestWorld } from '../../../test/support/rest-world.js';
 import type { OpenApiOperation } from './openapi.types.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RestWorld } from '../../../test/support/rest-world.js';
 import type { OpenApiImport } from './openapi.types.js';
@@ -136,7 +136,7 @@ describe('an operation that cannot be expressed', () => {
   });
 
   it('is in one summary line with the first reasons', async () => {
-    const warned = jest.spyOn(Logger.prototype, 'warn');
+    const warned = vi.spyOn(Logger.prototype, 'warn');
     const paths = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`/x${n}`, { trace: {} }]));
     await imported(documentOf({}, { paths: { ...paths, '/good': { get: GOOD } } }));
     const lines = warned.mock.calls.map(([line]) => String(line));

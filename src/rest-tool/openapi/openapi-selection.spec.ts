@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RestWorld } from '../../../test/support/rest-world.js';
 import type { OpenApiImport } from './openapi.types.js';
@@ -72,7 +72,7 @@ describe('the operations of an import', () => {
   });
 
   it('are reported with numbers of tools and tokens above 128 tools', async () => {
-    const warned = jest.spyOn(Logger.prototype, 'warn');
+    const warned = vi.spyOn(Logger.prototype, 'warn');
     const paths = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`/p${n}`, { get: operation(`o${n}`) }]));
     await importPaths(paths(128), { prefix: 'few_' });
@@ -86,7 +86,7 @@ describe('the operations of an import', () => {
   });
 
   it('are reported above 20,000 tokens of schemas', async () => {
-    const warned = jest.spyOn(Logger.prototype, 'warn');
+    const warned = vi.spyOn(Logger.prototype, 'warn');
     await importPaths({ '/p': { get: { operationId: 'long', description: 'word '.repeat(25_000) } } });
     const lines = warned.mock.calls.map(([line]) => String(line));
     warned.mockRestore();
@@ -144,7 +144,7 @@ describe('the name of an imported tool', () => {
   });
 
   it('is reported if the operationId is repeated', async () => {
-    const warned = jest.spyOn(Logger.prototype, 'warn');
+    const warned = vi.spyOn(Logger.prototype, 'warn');
     await importPaths({ '/a': { get: operation('x') }, '/b': { get: operation('x') } });
     const lines = warned.mock.calls.map(([line]) => String(line));
     warned.mockRestore();

@@ -1,36 +1,78 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/index.js';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import type { RunRecord } from '../run.types.js';
-import { RunLoadStore } from './run-load.store.js';
+import type { RunHead } from '../run.types.js';
+import { HEAP_COST, HeapBudget, HeapReservation } from '../../kernel/index.js';
 
 /** Suggested retry delay, in ms; another or the next process then answers. */
 const RETRY_MS = 1_000;
 
-/** Admits new runs. At a shutdown it rejects new runs and waits for the admitted ones. */
+/** The error of a start or of a creation during a shutdown. */
+export function shuttingDown(): AppError {
+  const message = 'The server is shutting down and accepts no new runs and sessions; retry in a moment.';
+  return new AppError('SHUTTING_DOWN', message, { isRetryable: true, details: { retry_after_ms: RETRY_MS } });
+}
+
+/** The error of a request or a start for which the heap has no space. */
+export function heapExhausted(): AppError {
+  const message = 'The server has no memory for this request at the moment; retry later, or send a smaller one.';
+  const retry_after_ms = Math.round(RETRY_MS * (1 + Math.random()));
+  return new AppError('HEAP_EXHAUSTED', message, { isRetryable: true, details: { retry_after_ms } });
+}
+
+/** Admits new runs and sessions. At a shutdown it rejects new ones and waits for the admitted ones. */
 @Injectable()
 export class RunAdmissionService implements OnModuleDestroy {
   private closing = false;
-  /** Admitted runs that are being journaled or claimed. */
+  /** Admitted runs and sessions that are being stored or claimed. */
   private readonly admitted = new Set<Promise<unknown>>();
+
+  constructor(private readonly heap: HeapBudget) {}
 
   get isClosing(): boolean {
     return this.closing;
   }
 
   onModuleDestroy(): void {
+    this.stop();
+  }
+
+  /** Rejects new runs and sessions; the server is not ready any more. */
+  stop(): void {
     this.closing = true;
   }
 
-  /** @throws AppError `SHUTTING_DOWN` */
-  async admit<T>(begin: () => Promise<T>): Promise<T> {
-    if (this.closing) {
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down and accepts no new runs; retry in a moment.', {
-        isRetryable: true,
-        details: { retry_after_ms: RETRY_MS },
-      });
+  /**
+   * @param content size of the new run's input, in UTF-16 units; 0 if no new run starts
+   * @throws AppError `SHUTTING_DOWN`, `HEAP_EXHAUSTED`
+   */
+  async admit<T>(begin: () => Promise<T>, content = 0): Promise<T> {
+    if (this.closing) throw shuttingDown();
+    return this.track(this.reserved(begin, content));
+  }
+
+  /**
+   * Reserves heap for the execution of a stored run, within the reservation of its request if there is one. The caller
+   * releases it.
+   * @param sizeOf reads the bytes of the run's input and steps
+   * @returns null if the run must wait; a child run never waits, as its parent waits for it
+   */
+  async reserve(run: RunHead, sizeOf: (run: RunHead) => Promise<number>): Promise<HeapReservation | null> {
+    const { current } = HeapReservation;
+    if (current) return current.retain();
+    const bytes = (await sizeOf(run)) * HEAP_COST.journal;
+    return run.lineage ? this.heap.openAnyway(bytes) : this.heap.openAccepted(bytes);
+  }
+
+  /** A request has a reservation already; a start by the application gets one. */
+  private async reserved<T>(begin: () => Promise<T>, content: number): Promise<T> {
+    if (content === 0 || HeapReservation.current) return begin();
+    const reservation = this.heap.open(content * HEAP_COST.request);
+    if (!reservation) throw heapExhausted();
+    try {
+      return await reservation.run(begin);
+    } finally {
+      reservation.release();
     }
-    return this.track(begin());
   }
 
   /** Work that a shutdown waits for. */
@@ -45,106 +87,7 @@ export class RunAdmissionService implements OnModuleDestroy {
 
   /** Rejects new runs; resolves when all admitted runs have started and no tracked work is left. */
   async close(): Promise<void> {
-    this.closing = true;
+    this.stop();
     while (this.admitted.size > 0) await Promise.allSettled(this.admitted);
   }
-}
-
-/** A run that occupies capacity. */
-export type Occupant = Pick<RunRecord, 'tenant' | 'agent'> & { readonly id?: string };
-
-/**
- * Limits concurrent runs: exact per process; per tenant and per agent across all processes. When several processes
- * start runs at the same moment, each may exceed a tenant's or an agent's limit by one.
- */
-@Injectable()
-export class RunCapacityRegistry {
-  private readonly limits: RunConfig;
-  private readonly isShared: boolean;
-  /** Running runs of this process: all, by tenant and by agent. */
-  private readonly here = { all: 0, tenant: new Map<string, number>(), agent: new Map<string, number>() };
-
-  /** Child runs that use their waiting parent's capacity: announced, and running. */
-  private readonly exempted = new Set<string>();
-  private readonly exemptRunning = new Set<string>();
-
-  constructor(
-    private readonly load: RunLoadStore,
-    @Inject(runConfig.KEY) config: RunConfig,
-    @Inject(databaseConfig.KEY) { isShared }: DatabaseConfig,
-  ) {
-    this.limits = config;
-    this.isShared = isShared;
-  }
-
-  get isFull(): boolean {
-    return this.here.all >= this.limits.concurrency;
-  }
-
-  /** Lets a run start whatever the load, within the capacity of its waiting parent. */
-  exempt(runId: string): void {
-    this.exempted.add(runId);
-  }
-
-  /** Withdraws `exempt` for a run that does not start. */
-  revokeExemption(runId: string): void {
-    this.exempted.delete(runId);
-  }
-
-  /** Reserves capacity for a run, if available; `release` frees it. */
-  acquire(run: Occupant): boolean | Promise<boolean> {
-    if (run.id !== undefined && this.exempted.delete(run.id)) {
-      this.exemptRunning.add(run.id);
-      return true;
-    }
-    if (this.isFull || !this.fitsHere(run)) return false;
-    this.change(run, 1);
-    const isLimited = this.limits.tenantConcurrency > 0 || this.limits.agentConcurrency > 0;
-    return this.isShared && isLimited ? this.releaseUnlessFits(run) : true;
-  }
-
-  release(run: Occupant): void {
-    if (run.id !== undefined && this.exemptRunning.delete(run.id)) return;
-    this.change(run, -1);
-  }
-
-  private fitsHere({ tenant, agent }: Occupant): boolean {
-    const { tenantConcurrency, agentConcurrency } = this.limits;
-    return (
-      isBelow(this.here.tenant.get(tenant) ?? 0, tenantConcurrency) &&
-      isBelow(this.here.agent.get(agent) ?? 0, agentConcurrency)
-    );
-  }
-
-  private async releaseUnlessFits(run: Occupant): Promise<boolean> {
-    let fits = false;
-    try {
-      fits = await this.fitsEverywhere(run);
-    } finally {
-      if (!fits) this.release(run);
-    }
-    return fits;
-  }
-
-  private async fitsEverywhere({ tenant, agent }: Occupant): Promise<boolean> {
-    const { tenantConcurrency, agentConcurrency } = this.limits;
-    if (tenantConcurrency > 0 && (await this.load.running('tenant', tenant)) >= tenantConcurrency) return false;
-    return agentConcurrency === 0 || (await this.load.running('agent', agent)) < agentConcurrency;
-  }
-
-  private change({ tenant, agent }: Occupant, by: 1 | -1): void {
-    this.here.all += by;
-    add(this.here.tenant, tenant, by);
-    add(this.here.agent, agent, by);
-  }
-}
-
-function isBelow(count: number, limit: number): boolean {
-  return limit === 0 || count < limit;
-}
-
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

@@ -15,6 +15,7 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly outcome: 'retry' }
   | { readonly kind: 'settle'; readonly outcome: 'succeeded'; readonly result: JsonValue }
   | { readonly kind: 'settle'; readonly outcome: 'failed'; readonly error: string }
+  | { readonly kind: 'release' }
   | { readonly kind: 'expire' }
   /** The call's child run has ended. */
   | { readonly kind: 'join' };

@@ -50,9 +50,11 @@ const NAMES: Readonly<Record<WaitingKind, string>> = {
   input: 'input',
   outcome_unknown: 'settlement',
   child: 'a child run',
+  restored: 'release',
 };
 
 export function described({ kind, call_id, tool, child_run_id }: WaitingRequest): string {
+  if (kind === 'restored') return 'release after a restore of the database';
   if (child_run_id !== undefined) return `run "${child_run_id}", which is call "${call_id}" (${tool}): decide there`;
   return `${NAMES[kind]} of call "${call_id}" (${tool})`;
 }

@@ -4,7 +4,7 @@ import { type Principal } from '../../kernel/index.js';
 import { refusalOf, type Statement } from '../../persistence/index.js';
 import { RunBus } from '../run-bus.js';
 import type { PolicyApplied, PolicyDecided } from '../run-event.types.js';
-import type { WaitingRequest } from './waiting-request.types.js';
+import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { answerRun, insertEvents, insertStep, type AnswerTime } from '../run-statement.factory.js';
@@ -37,6 +37,7 @@ const DECISION_OF: Readonly<Record<Exclude<Verdict['kind'], 'join'>, PolicyDecid
   deny: 'denied',
   input: 'answered',
   settle: 'settled',
+  release: 'released',
   expire: 'expired',
 };
 
@@ -57,6 +58,21 @@ export class RunDecisionService {
     const expired = await this.waiting.expiredRequests(runId);
     if (run.status !== 'waiting') throw notWaiting(runId, run.status, expired);
     return { run, requests: await this.waiting.requests(runId), expired };
+  }
+
+  /** The waiting runs with a request of this kind that the principal may see, the oldest first. */
+  async *waitingFor(principal: Principal, kind: WaitingKind): AsyncGenerator<WaitingRun> {
+    for (let after = ''; ;) {
+      const ids = await this.waiting.ofTenant(principal.tenant, after);
+      for (const id of ids) {
+        const requests = await this.waiting.requests(id);
+        const run = requests.some((request) => request.kind === kind) ? await this.journal.findOf(principal, id) : null;
+        if (run?.status === 'waiting') yield { run, requests };
+      }
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      after = last;
+    }
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { AppError, Log } from '../../errors/index.js';
+import { WallClockCheck } from '../../kernel/index.js';
 import { ChildAnswerService } from '../tree/child-answer.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
@@ -19,7 +20,8 @@ const POLL_MS = 10_000;
 /**
  * Expires undecided requests and queued runs that did not start by their deadline. Also repeats answers that a crash
  * prevented: to runs that wait for an ended child, and to waiting runs whose parent has ended. One timer serves all
- * runs; of several nodes that handle the same run, the first succeeds.
+ * runs; of several nodes that handle the same run, the first succeeds. After a jump of the wall clock nothing expires for
+ * ten minutes.
  */
 @Injectable()
 export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -29,6 +31,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   /** The check in progress. */
   private checking: Promise<void> | null = null;
   private mustCheckAgain = false;
+  private readonly clock = new WallClockCheck();
 
   constructor(
     private readonly journal: RunJournal,
@@ -87,10 +90,15 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
 
   private async check(): Promise<void> {
     const now = Date.now();
-    await this.expireDue(now);
+    const isTrusted = this.clock.waitMs((jumpMs) => this.warnOfJump(jumpMs)) === 0;
+    if (isTrusted) await this.expireDue(now);
     await this.children.answerAll(() => this.isClosing);
-    const next = await this.waiting.nextExpiry(now);
+    const next = isTrusted ? await this.waiting.nextExpiry(now) : null;
     this.schedule(next === null ? POLL_MS : next - now);
+  }
+
+  private warnOfJump(jumpMs: number): void {
+    this.logger.warn({ jump_ms: jumpMs }, 'Wall clock jumped; no request to a person expires for 10 minutes');
   }
 
   private schedule(delayMs: number): void {

@@ -2,16 +2,17 @@ import type { WaitFact } from '../data-facts.js';
 import type { JsonSchema } from '../../kernel/index.js';
 
 /**
- * Kinds of requests: approval of a call, an answer to a tool's question, the outcome of an unknown call, a child run.
+ * Kinds of requests: approval of a call, an answer to a tool's question, the outcome of an unknown call, a child run, or the
+ * release of a run in a copied or restored database.
  */
-export type WaitingKind = 'approval' | 'input' | 'outcome_unknown' | 'child';
+export type WaitingKind = 'approval' | 'input' | 'outcome_unknown' | 'child' | 'restored';
 
 /** A decision that a call waits for: of a person or, with the kind `child`, within the child run; wire form. */
 export interface WaitingRequest {
   /** Unique in the run: `approval:1:2`. */
   readonly id: string;
   readonly kind: WaitingKind;
-  /** The step that waits: `tool:1:2`. */
+  /** The step that waits: `tool:1:2`; empty with the kind `restored`, as are the call and the tool. */
   readonly step: string;
   readonly call_id: string;
   readonly tool: string;

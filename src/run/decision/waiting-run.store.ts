@@ -58,6 +58,15 @@ export class WaitingRunStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Up to 100 waiting runs of a tenant, in the order of their ids, which is that of their starts. */
+  async ofTenant(tenant: string, after: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM run WHERE status = 'waiting' AND tenant = ? AND id > ? ORDER BY id LIMIT ${EXPIRY_PAGE}`,
+      [tenant, after],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   private requestsIn(runId: string, { n, tenant, data }: WaitingRow): readonly WaitingRequest[] {
     const json = this.cipher.open(data, eventPlace(tenant, runId, n));
     // A run that waited before requests existed can only be cancelled.

@@ -1,33 +1,43 @@
-import type { DelayedError, Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
-import { exportsOf, loadPackage, Log } from '../../errors/index.js';
-import { loadPostgresClient, type Database } from '../../persistence/index.js';
+import { AppError, exportsOf, loadPackage, messageOf } from '../../errors/index.js';
+import { isDoneWithin } from '../../kernel/index.js';
+import { createRedisClient, queueConnections, type Database } from '../../persistence/index.js';
 import { applicationName } from '../application-name.mapper.js';
+import type { BullBackend } from './bull-backend.types.js';
+import { openPostgresBackend } from './postgres-bull-backend.factory.js';
 
-/** The schema of BullMQ's own tables in the journal's PostgreSQL; the schema of the journal follows. */
-const SCHEMA = 'jackdaw_queue_';
-/** Connections to PostgreSQL of a queue, and of a worker, which has another one that listens. */
-const QUEUE_CONNECTIONS = 1;
-const WORKER_CONNECTIONS = 2;
-/** A smaller pool for statements shows that connections are scarce: each worker then has one. */
-const AMPLE_POOL = 10;
-
-/** PostgreSQL's code of a missing right. */
-const NO_RIGHT = '42501';
-const logger = new Log('RunQueue');
-
-/** Creates queues and workers on one BullMQ backend. */
-export interface BullBackend {
-  /** Resolves when the queue is connected, on a backend that does not reconnect by itself. */
-  queue(name: string): Promise<Queue>;
-  /** The error of a processor that has returned its job to the queue. */
-  readonly DelayedError: new () => DelayedError;
-  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<Worker>;
-}
+/** Longest wait for Redis at the start, in ms. */
+const CHECK_MS = 2_000;
 
 /** Fails with `CONFIG_INVALID` if BullMQ is not installed. */
 export async function requireBull(): Promise<void> {
   await loadBull();
+}
+
+/** Answers of Redis to a wrong password, or to none. */
+const REFUSED = /WRONGPASS|NOAUTH|invalid password|NOPERM/;
+
+/**
+ * Checks at the start that Redis accepts the credentials; a Redis that does not answer does not stop the start.
+ * @throws AppError `CONFIG_INVALID`
+ */
+export async function checkRedis(url: string): Promise<void> {
+  const client = await createRedisClient(url, CHECK_MS);
+  let refused: unknown;
+  // The driver reports a refused password as an event only.
+  const remember = (error: unknown) => REFUSED.test(messageOf(error)) && (refused ??= error);
+  client.on('error', remember);
+  await isDoneWithin(
+    CHECK_MS,
+    client
+      .connect()
+      .then(() => client.ping())
+      .catch(remember),
+  );
+  client.disconnect();
+  if (refused === undefined) return;
+  const message = 'Redis refuses the user or the password: correct REDIS_URL.';
+  throw new AppError('CONFIG_INVALID', message, { cause: refused });
 }
 
 function loadBull() {
@@ -42,7 +52,7 @@ export async function openBackend(
 ): Promise<BullBackend> {
   const { redisUrl } = config;
   return redisUrl === undefined
-    ? openPostgres(place!, leaseMs, config.poolSize)
+    ? openPostgresBackend(await loadBull(), place!, leaseMs, queueConnections(config))
     : openRedis(applicationName(config, place), redisUrl);
 }
 
@@ -55,80 +65,6 @@ async function openRedis(application: string, url: string): Promise<BullBackend>
     queue: async (name) => new bull.Queue(name, { connection: { url, maxRetriesPerRequest: 1 }, prefix }),
     worker: async (name, processor, options) =>
       new bull.Worker(name, processor, { ...options, connection: { url, maxRetriesPerRequest: null }, prefix }),
+    close: async () => undefined,
   };
-}
-
-async function openPostgres(
-  place: NonNullable<Database['place']>,
-  leaseMs: number,
-  poolSize: number,
-): Promise<BullBackend> {
-  const [bull, Client] = await Promise.all([loadBull(), loadPostgresClient()]);
-  const { Queue, Worker } = bull.withBackend(bull.createPostgresBackend);
-  const connection = {
-    ...place.connection,
-    schema: `${SCHEMA}${place.key}`,
-    max: QUEUE_CONNECTIONS,
-    // BullMQ's transactions take several round trips: a process frozen in one holds its locks for one lease at most.
-    idle_in_transaction_session_timeout: leaseMs,
-    Client,
-  };
-  // Workers without the schema spin on an error, so create it first; BullMQ admits one process at a time.
-  const setup = new Queue('setup', { connection: { ...connection, migrate: true } });
-  setup.on('error', () => undefined);
-  try {
-    await setup.waitUntilReady();
-  } catch (error) {
-    // Without the right to create schemas, an existing one works.
-    if ((error as { code?: unknown }).code !== NO_RIGHT) throw error;
-    logger.warn(
-      `The user of the database may not create the schema ${connection.schema} of the run queue, or update its tables: grant CREATE on the database`,
-    );
-  } finally {
-    await setup.close();
-  }
-  return {
-    DelayedError: bull.DelayedError,
-    queue: async (name) => {
-      const queue = new Queue(name, { connection }) as unknown as Queue;
-      await connected(queue as Connectable);
-      return queue;
-    },
-    worker: async (name, processor, options) => {
-      const worker = new Worker(name, processor, {
-        ...options,
-        connection: { ...connection, max: poolSize < AMPLE_POOL ? 1 : WORKER_CONNECTIONS },
-        autorun: false,
-      }) as unknown as Worker;
-      await connected(worker as Connectable);
-      worker.run().catch((error: Error) => worker.emit('error', error));
-      return worker;
-    },
-  };
-}
-
-/** The connection methods of a queue or a worker. */
-interface Connectable {
-  on(event: 'error', listener: () => void): unknown;
-  waitUntilReady(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-/**
- * BullMQ connects to PostgreSQL once and caches the outcome. After a failure every call fails at once, for ever, and a
- * worker retries in a loop without a pause, which starves the process. So the queue or worker is closed, to be created
- * again.
- */
-async function connected(made: Connectable): Promise<void> {
-  made.on('error', ignore);
-  try {
-    await made.waitUntilReady();
-  } catch (error) {
-    await made.close().catch(ignore);
-    throw error;
-  }
-}
-
-function ignore(): void {
-  // The caller that awaits the connection gets the error.
 }

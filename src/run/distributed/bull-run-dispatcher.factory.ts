@@ -1,17 +1,19 @@
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
 import type { Database } from '../../persistence/index.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-admission.service.js';
+import { RunAdmissionService } from '../admission/run-admission.service.js';
+import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { RunBus } from '../run-bus.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';
 import { RunExecutor } from '../run.executor.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
-import { requireBull } from './bull-backend.factory.js';
+import { checkRedis, requireBull } from './bull-backend.factory.js';
 import { BullRunDispatcher } from './bull-run-dispatcher.js';
 import { BullRunQueue } from './bull-run-queue.js';
 import { ClusterService } from './cluster.service.js';
 import { NodeRegistry } from './node.registry.js';
 import { OpenRunStore } from './open-run.store.js';
+import { RunOfferService } from './run-offer.service.js';
 import { RunQueue, type TakeRun } from './run-queue.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 import { RunSweepService } from './run-sweep.service.js';
@@ -43,6 +45,10 @@ class OwnRunQueue extends RunQueue {
       this.pending.set(run.id, run);
       this.takeSoon(run);
     }
+  }
+
+  override async answers(): Promise<boolean> {
+    return true;
   }
 
   override async pause(): Promise<void> {
@@ -83,12 +89,14 @@ export interface ClusterParts {
 export async function createBullRunDispatcher(parts: ClusterParts): Promise<BullRunDispatcher> {
   // A missing package stops the start: connecting to the queue is retried for ever.
   await requireBull();
+  if (parts.place.redisUrl !== undefined) await checkRedis(parts.place.redisUrl);
   const { config, place, database, journal, executor, bus, nodes, handlers, admission, capacity } = parts;
   const open = new OpenRunStore(database);
-  const queue = place.keepsProcess ? new BullRunQueue(config, place, database.place) : new OwnRunQueue();
+  const queue = place.keepsProcess ? new BullRunQueue(config, place, database) : new OwnRunQueue();
   const awaited = new AwaitedRunRegistry(bus);
-  const sweep = new RunSweepService(open, nodes, queue, handlers, config);
-  const cluster = new ClusterService(nodes, queue, sweep, handlers, config);
+  const offers = new RunOfferService(queue, nodes);
+  const sweep = new RunSweepService(open, nodes, offers, handlers, config);
+  const cluster = new ClusterService(nodes, queue, sweep, offers, handlers, config);
   const taker = new RunTakeService(journal, executor, bus, nodes, awaited, { admission, capacity });
   return new BullRunDispatcher(journal, bus, cluster, taker, open, awaited);
 }

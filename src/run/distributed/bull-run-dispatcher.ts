@@ -64,11 +64,11 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     });
   }
 
-  async admit<T>(begin: () => Promise<T>): Promise<T> {
+  async admit<T>(begin: () => Promise<T>, content = 0): Promise<T> {
     return this.taker.admit(async () => {
       await this.cluster.join();
       return begin();
-    });
+    }, content);
   }
 
   isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<boolean> {
@@ -84,7 +84,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
   }
 
   adopt(run: RunRecord): void {
-    this.inBackground(run.id, this.taker.takeChild(run.id));
+    this.inBackground(run.id, this.takeChild(run));
   }
 
   cancel(runId: string): void {
@@ -109,12 +109,30 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
   private async watch(run: RunRecord, execution: Promise<RunStatus>): Promise<void> {
     try {
       const status = await execution;
-      if (status === 'queued') return await this.cluster.offer([run]);
+      if (status === 'queued') return await this.offerWhenDue(run);
       if (status === 'waiting') this.bus.wake(run.id);
     } catch (error) {
       if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') return this.retryLater(run);
     }
     await this.startNext(run);
+  }
+
+  /** A handed-over run is offered at once. A sweep of any process offers a postponed run if this process has ended. */
+  private async offerWhenDue({ id }: RunRecord): Promise<void> {
+    const run = await this.journal.find(id);
+    if (run?.status !== 'queued') return;
+    if (!this.taker.postponed.add(run, () => this.inBackground(id, this.offerEarly(run))))
+      await this.cluster.offer([run]);
+  }
+
+  private async offerEarly(run: RunRecord): Promise<void> {
+    await this.open.release(run.id);
+    await this.cluster.offer([run]);
+  }
+
+  private async takeChild({ id, notBefore }: RunRecord): Promise<void> {
+    if (notBefore !== null) await this.open.release(id);
+    await this.taker.takeChild(id);
   }
 
   /**

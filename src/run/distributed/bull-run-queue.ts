@@ -1,10 +1,11 @@
 import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
 import { MAX_PRIORITY } from '../admission/priority.policy.js';
-import { Log, messageOf } from '../../errors/index.js';
+import { AppError } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import type { DatabaseConfig, RunConfig } from '../../config/index.js';
-import type { Database } from '../../persistence/index.js';
-import { openBackend, type BullBackend } from './bull-backend.factory.js';
+import { isStorageUnavailable, type Database } from '../../persistence/index.js';
+import { openBackend } from './bull-backend.factory.js';
+import type { BullBackend } from './bull-backend.types.js';
 import { RunQueue, type TakeRun } from './run-queue.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 
@@ -21,7 +22,8 @@ const FULL_RETRY_MS = 250;
  * journal has the data of lost jobs.
  */
 export class BullRunQueue extends RunQueue {
-  private readonly logger = new Log(BullRunQueue.name);
+  /** Whether workers wait for the database. */
+  private isWaiting = false;
   private readonly queues = new Map<string, Promise<Queue>>();
   /** By queue name. */
   private readonly workers = new Map<string, Promise<Worker>>();
@@ -33,12 +35,12 @@ export class BullRunQueue extends RunQueue {
   constructor(
     private readonly config: RunConfig,
     private readonly place: DatabaseConfig,
-    private readonly postgres: Database['place'],
+    private readonly database: Database,
   ) {
     super();
   }
 
-  /** Earlier loop versions seldom have jobs, while each worker holds connections. */
+  /** Earlier loop versions seldom have jobs, while each worker polls, and holds connections to Redis. */
   override async start(names: readonly string[], earlier: readonly string[], take: TakeRun): Promise<void> {
     this.take = take;
     for (const name of earlier) this.earlier.add(name);
@@ -66,6 +68,7 @@ export class BullRunQueue extends RunQueue {
         })),
       );
     }
+    this.outage.recovered();
   }
 
   override async pause(): Promise<void> {
@@ -77,16 +80,18 @@ export class BullRunQueue extends RunQueue {
     const isUnreachable = !(await this.answers());
     await this.eachWorker((worker) => worker.close(isUnreachable));
     await Promise.all([...this.queues.values()].map(leave));
+    const closed = this.backend?.then((backend) => backend.close());
+    if (closed) await isDoneWithin(ANSWER_MS, closed);
   }
 
-  /** Whether the backend answers now; true without a queue. */
-  private async answers(): Promise<boolean> {
+  /** True without a queue. */
+  override async answers(): Promise<boolean> {
     const counts = [...this.queues.values()].slice(0, 1).map(async (queue) => (await queue).count());
     return isDoneWithin(ANSWER_MS, Promise.all(counts));
   }
 
   private open(): Promise<BullBackend> {
-    this.backend ??= openBackend(this.place, this.postgres, this.config.cluster).catch((error: unknown) => {
+    this.backend ??= openBackend(this.place, this.database.place, this.config.cluster).catch((error: unknown) => {
       this.backend = undefined;
       throw error;
     });
@@ -117,13 +122,14 @@ export class BullRunQueue extends RunQueue {
 
   private async createWorker(name: string, take: TakeRun): Promise<Worker> {
     const backend = await this.open();
-    const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
+    const worker = await backend.worker(name, (job, token) => this.process(backend, job, token, take), {
       concurrency: this.config.concurrency,
       lockDuration: this.config.cluster.leaseMs,
       stalledInterval: this.config.cluster.checkMs,
       maxStalledCount: UNLIMITED,
     });
-    worker.on('error', (error) => this.logError(error));
+    worker.on('error', (error) => this.outage.failed(error));
+    worker.on('active', () => this.outage.recovered());
     // `close` has already run: close the new worker too.
     if (this.isClosed) await worker.close(true);
     return worker;
@@ -135,24 +141,40 @@ export class BullRunQueue extends RunQueue {
 
   private async create(name: string): Promise<Queue> {
     const queue = await (await this.open()).queue(name);
-    queue.on('error', (error) => this.logError(error));
+    queue.on('error', (error) => this.outage.failed(error));
     return queue;
   }
 
-  private logError(error: unknown): void {
-    this.logger.warn(`Run queue error: ${messageOf(error)}`);
+  /** A job whose run cannot start now returns to the queue. */
+  private async process(
+    { DelayedError }: BullBackend,
+    job: Job<{ runId: string }>,
+    token: string | undefined,
+    take: TakeRun,
+  ): Promise<void> {
+    const outcome = await take(job.data.runId).catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error;
+      void this.waitForDatabase();
+      return 'full';
+    });
+    if (outcome === 'done') return;
+    await job.moveToDelayed(Date.now() + FULL_RETRY_MS, token);
+    throw new DelayedError();
+  }
+
+  /** Without its database this process takes no jobs: others can start them. */
+  private async waitForDatabase(): Promise<void> {
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    await this.pause();
+    await this.database.available();
+    this.isWaiting = false;
+    if (!this.isClosed) await this.eachWorker(async (worker) => worker.resume());
   }
 }
 
-async function process(
-  { DelayedError }: BullBackend,
-  job: Job<{ runId: string }>,
-  token: string | undefined,
-  take: TakeRun,
-): Promise<void> {
-  if ((await take(job.data.runId)) === 'done') return;
-  await job.moveToDelayed(Date.now() + FULL_RETRY_MS, token);
-  throw new DelayedError();
+function isUnavailable(error: unknown): boolean {
+  return isStorageUnavailable(error) || (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE');
 }
 
 /** Closes a queue with a time limit: without a connection, BullMQ would reconnect for ever. */

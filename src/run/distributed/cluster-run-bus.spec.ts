@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FoldingClient } from '../../../test/support/folding-client.js';
 import { MemoryNotificationChannel } from '../../../test/support/memory-notification-channel.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
@@ -42,14 +42,14 @@ async function startRun(id: string): Promise<RunPublisher> {
   return new RunPublisher({ bus: owner, journal: host.journal }, run);
 }
 
-/** A client of the other process, which reads on demand. */
+/** A client of a process, by default the other one, which reads on demand. */
 class RemoteClient extends FoldingClient {
   readonly types: string[] = [];
   private readonly items;
 
-  constructor(runId: string, from = START) {
+  constructor(runId: string, from = START, bus = other) {
     super();
-    const follower = new RunFollowService(host.journal, other);
+    const follower = new RunFollowService(host.journal, bus);
     this.items = follower.open(runId).items(from, new AbortController().signal);
   }
 
@@ -117,5 +117,20 @@ describe('a follower in another process', () => {
     await client.readUntil(() => client.journaled.at(-1)?.n === 3);
     expect(client.types.slice(-4)).toEqual(['step.restarted', 'message.delta', 'message.completed', 'run.completed']);
     expect(client.messages).toEqual([{ text: 'whole', received: 'whole' }]);
+  });
+});
+
+describe('a follower in the process that executes the run', () => {
+  it('receives the events of the next owner after an outage of the provider has postponed the run', async () => {
+    await startRun('moved');
+    const client = new RemoteClient('moved', START, owner);
+    await client.readUntil(() => client.types.includes('run.started'));
+    owner.left('moved');
+    const { run: claimed } = await host.journal.claim((await host.journal.find('moved'))!, 1);
+    const next = new RunPublisher({ bus: other, journal: host.journal }, claimed);
+    await next.complete('whole');
+    await next.end();
+    await client.readUntil(() => client.types.at(-1) === 'run.completed');
+    expect(client.types).toEqual(['run.started', 'message.completed', 'run.completed']);
   });
 });

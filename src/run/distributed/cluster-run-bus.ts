@@ -79,6 +79,10 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     };
   }
 
+  left(runId: string): void {
+    if (this.here.delete(runId) && this.local.hasListeners(runId)) this.lookUpSoon(runId);
+  }
+
   wake(runId: string): void {
     for (const listener of this.wakeListeners) listener(runId, true);
     this.send({ type: 'wake', from: this.lease.node, run: runId });

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { Log } from '../../errors/index.js';
+import { Log, messageOf } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
+import { RunOfferService } from './run-offer.service.js';
 import { RunQueue, type TakeRun } from './run-queue.js';
 import { NodeRegistry } from './node.registry.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
@@ -10,6 +11,8 @@ import { RunSweepService } from './run-sweep.service.js';
 
 /** Maximum wait of a leaving process for the end of its own start, in ms. */
 const START_MS = 2_000;
+/** Time of a leave beside that of the drain, in ms; the limit of a server's or an agent's stop ends before it. */
+const LEAVE_MS = 2_500;
 
 /** The membership of this process in the cluster: join, serve and leave, in this order. */
 export class ClusterService {
@@ -22,6 +25,7 @@ export class ClusterService {
     private readonly nodes: NodeRegistry,
     private readonly queue: RunQueue,
     private readonly sweep: RunSweepService,
+    private readonly offers: RunOfferService,
     private readonly handlers: RunHandlerRegistry,
     private readonly config: RunConfig,
   ) {}
@@ -49,6 +53,7 @@ export class ClusterService {
     await this.untilDone('Joining the other processes', () => this.join());
     if (this.isLeaving) return;
     const [current, earlier] = this.queues();
+    this.offers.start(take, (run) => this.serves(run));
     this.sweep.start(take, async () => {
       await alsoInEverySweep();
       if (this.nodes.hasOtherRelease(current)) await this.queue.startEarlier();
@@ -61,18 +66,22 @@ export class ClusterService {
     return this.served().includes(queueOf(run));
   }
 
-  /** Enqueues runs; a sweep finds those that cannot be enqueued now. */
+  /** Enqueues runs, or executes them here while the queue is unavailable. */
   async offer(runs: readonly RunRef[]): Promise<void> {
-    try {
-      await this.queue.add(runs);
-    } catch (err) {
-      this.logger.warn({ err }, `Failed to enqueue ${runs.length} runs; they are enqueued when the queue is available`);
-    }
+    await this.offers.offer(runs);
   }
 
   /** @param drain waits for active runs up to the timeout, then hands them over */
   async leave(drain: (timeoutMs: number) => Promise<void>): Promise<void> {
+    const left = this.leaveWhenDrained(drain);
+    if (await isDoneWithin(this.config.shutdownTimeoutMs + LEAVE_MS, left)) return left;
+    this.logger.warn('The database or the queue did not answer during the stop; its connections are abandoned');
+    left.catch(() => undefined);
+  }
+
+  private async leaveWhenDrained(drain: (timeoutMs: number) => Promise<void>): Promise<void> {
     this.leaving.abort();
+    this.offers.stop();
     await this.sweep.stop();
     // A pending join must not query a closed database. The wait has a limit, since Redis may not respond.
     await isDoneWithin(START_MS, this.serving);
@@ -84,15 +93,16 @@ export class ClusterService {
 
   /**
    * Retries until success: a database or a Redis that is unavailable at start must not stop the node from serving
-   * later.
+   * later. Only the first failure is a warning.
    */
   private async untilDone(what: string, work: () => Promise<void>): Promise<void> {
-    while (!this.isLeaving) {
+    for (let attempt = 1; !this.isLeaving; attempt++) {
       try {
         return await work();
       } catch (err) {
         if (this.isLeaving) return;
-        this.logger.warn({ err }, `${what} failed; retrying`);
+        if (attempt === 1) this.logger.warn({ cause: messageOf(err) }, `${what} failed; retrying`);
+        this.logger.debug({ err, attempt }, `${what} failed; retrying`);
         const pause = { ref: false, signal: this.leaving.signal };
         await setTimeout(this.config.cluster.checkMs, undefined, pause).catch(() => undefined);
       }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';
 import { loadConfig } from '../../config/index.js';
 import { NodeRegistry } from './node.registry.js';
@@ -9,7 +9,7 @@ const { config } = loadConfig({ env: { CLUSTER_LEASE_MS: String(LEASE_MS) } });
 let opened: OpenDatabase;
 let frozen: NodeRegistry;
 let other: NodeRegistry;
-let clock: jest.SpiedFunction<typeof performance.now>;
+let clock: MockInstance<typeof performance.now>;
 beforeEach(async () => {
   opened = await openDatabase();
   frozen = new NodeRegistry(opened.database, config.run);
@@ -17,7 +17,7 @@ beforeEach(async () => {
   for (const node of [frozen, other]) await node.start(['queue']);
   await other.refresh();
   const now = performance.now();
-  clock = jest.spyOn(performance, 'now').mockReturnValue(now);
+  clock = vi.spyOn(performance, 'now').mockReturnValue(now);
 });
 afterEach(async () => {
   clock.mockRestore();

@@ -11,6 +11,9 @@ const SURE_PART = 0.8;
 /** Leases after which a dead process is deleted. */
 const FORGET_AFTER_LEASES = 30;
 
+/** Marks, among the queues of a process, that it cannot enqueue runs at present. */
+const CUT_OFF = '!';
+
 interface NodeRow {
   readonly id: string;
   readonly beat: number;
@@ -36,6 +39,8 @@ export class NodeRegistry extends RunLease {
   private nodes = new Map<string, SeenNode>();
   private queues: readonly string[] = [];
   private beat = 0;
+  /** Whether this process cannot enqueue runs at present. */
+  isCutOff = false;
   private confirmedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private pulsing: Promise<void> = Promise.resolve();
@@ -99,9 +104,13 @@ export class NodeRegistry extends RunLease {
     return this.live().includes(node);
   }
 
-  /** Whether this process does the work that only one process has to do. */
-  isOldest(): boolean {
-    return this.live()[0] === this.node;
+  /** Whether this process does the sweep: the oldest that can enqueue, or the oldest if none can. */
+  isSweeper(): boolean {
+    const live = this.live();
+    const able = live.filter((id) =>
+      id === this.node ? !this.isCutOff : !this.nodes.get(id)?.queues.includes(CUT_OFF),
+    );
+    return (able[0] ?? live[0]) === this.node;
   }
 
   /** Whether a live process serves the queue. */
@@ -146,7 +155,11 @@ export class NodeRegistry extends RunLease {
 
   private async pulse(): Promise<void> {
     const from = performance.now();
-    const row = { id: this.node, beat: ++this.beat, serves: this.queues.join(',') };
+    const row = {
+      id: this.node,
+      beat: ++this.beat,
+      serves: [...this.queues, ...(this.isCutOff ? [CUT_OFF] : [])].join(','),
+    };
     await this.database.commit([this.database.upsert('run_node', [row], ['id'])]);
     this.confirmedAt = from;
     await this.refresh();

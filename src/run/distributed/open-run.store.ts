@@ -54,15 +54,23 @@ export class OpenRunStore {
     return rows.map(toRef);
   }
 
-  /** Queued runs whose session no other run holds, the most urgent first. */
-  async startable(): Promise<RunRef[]> {
+  /** Due queued runs whose session no other run holds, the most urgent first. @param now epoch ms */
+  async startable(now: number): Promise<RunRef[]> {
     const rows = await this.database.query<RefRow>(
       `${SELECT_REF} WHERE r.status = 'queued' AND (r.session_id IS NULL OR NOT EXISTS (
           SELECT 1 FROM run h WHERE h.tenant = r.tenant AND h.session_id = r.session_id
             AND h.session_slot IS NOT NULL AND h.id <> r.id))
+          AND (r.not_before IS NULL OR r.not_before <= ? OR r.cancel_requested_at IS NOT NULL)
         ORDER BY r.priority DESC, r.created_at LIMIT ${PAGE}`,
+      [now],
     );
     return rows.map(toRef);
+  }
+
+  /** Makes a postponed run due. */
+  async release(runId: string): Promise<void> {
+    const sql = `UPDATE run SET not_before = NULL WHERE id = ? AND status = 'queued'`;
+    await this.database.commit([{ sql, params: [runId] }]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { Log, messageOf } from '../../errors/index.js';
+import { Log, OutageReport } from '../../errors/index.js';
 import { closeRedisClient, NotificationChannel } from '../../persistence/index.js';
 
 interface Subscription {
@@ -9,7 +9,11 @@ interface Subscription {
 
 /** Redis pub/sub: one connection that listens, one that sends. */
 export class RedisNotificationChannel extends NotificationChannel {
-  private readonly logger = new Log(RedisNotificationChannel.name);
+  private readonly outage = new OutageReport(
+    new Log(RedisNotificationChannel.name),
+    'Redis',
+    'Processes read events of other processes from the journal until it answers',
+  );
   private readonly subscriptions = new Map<string, Set<Subscription>>();
   private wasReady = false;
 
@@ -20,12 +24,13 @@ export class RedisNotificationChannel extends NotificationChannel {
     private readonly prefix: string,
   ) {
     super();
-    for (const redis of [sender, receiver]) redis.on('error', (error) => this.logError(error));
+    for (const redis of [sender, receiver]) redis.on('error', (error) => this.outage.failed(error));
     receiver.on('message', (channel: string, payload: string) => {
       for (const { listener } of this.subscriptions.get(channel) ?? []) listener(payload);
     });
     // The driver itself renews its subscriptions.
     receiver.on('ready', () => {
+      this.outage.recovered();
       if (this.wasReady) this.resync();
       this.wasReady = true;
     });
@@ -41,7 +46,7 @@ export class RedisNotificationChannel extends NotificationChannel {
     const subscribed = this.subscriptions.get(channel) ?? new Set();
     this.subscriptions.set(channel, subscribed.add(subscription));
     // Not awaited: the driver subscribes when it is connected.
-    this.receiver.subscribe(channel).catch((error: unknown) => this.logError(error));
+    this.receiver.subscribe(channel).catch((error: unknown) => this.outage.failed(error));
     return async () => {
       subscribed.delete(subscription);
       if (subscribed.size > 0) return;
@@ -51,7 +56,7 @@ export class RedisNotificationChannel extends NotificationChannel {
   }
 
   notify(channel: string, payload: string): void {
-    this.sender.publish(this.prefix + channel, payload).catch((error: unknown) => this.logError(error));
+    this.sender.publish(this.prefix + channel, payload).catch((error: unknown) => this.outage.failed(error));
   }
 
   async close(): Promise<void> {
@@ -61,9 +66,5 @@ export class RedisNotificationChannel extends NotificationChannel {
 
   private resync(): void {
     for (const subscribed of this.subscriptions.values()) for (const { onReconnect } of subscribed) onReconnect?.();
-  }
-
-  private logError(error: unknown): void {
-    this.logger.warn(`Notification channel error: ${messageOf(error)}`);
   }
 }

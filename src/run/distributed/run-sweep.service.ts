@@ -1,7 +1,8 @@
 import { Log } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
-import { RunQueue, type TakeRun } from './run-queue.js';
+import type { RunOfferService } from './run-offer.service.js';
+import type { TakeRun } from './run-queue.js';
 import { NodeRegistry } from './node.registry.js';
 import { OpenRunStore } from './open-run.store.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
@@ -11,7 +12,7 @@ const QUEUED_EVERY = 5;
 
 /**
  * Enqueues runs that the journal says are missing in the queue: runs of dead processes, and queued runs that the queue
- * has lost (a flushed Redis, a crash between commit and enqueue). The oldest live process does it for all.
+ * has lost (a flushed Redis, a crash between commit and enqueue). The oldest live process that can enqueue does it for all.
  */
 export class RunSweepService {
   private readonly logger = new Log(RunSweepService.name);
@@ -23,7 +24,7 @@ export class RunSweepService {
   constructor(
     private readonly open: OpenRunStore,
     private readonly nodes: NodeRegistry,
-    private readonly queue: RunQueue,
+    private readonly offers: RunOfferService,
     private readonly handlers: RunHandlerRegistry,
     private readonly config: RunConfig,
   ) {}
@@ -37,7 +38,8 @@ export class RunSweepService {
     const sweep = async () => {
       try {
         await also();
-        if (this.nodes.isOldest()) await this.sweep(take);
+        await this.offers.checkQueue();
+        if (this.nodes.isSweeper()) await this.sweep(take);
       } catch (err) {
         if (this.isStopped) return;
         this.logger.warn({ err }, 'Sweep for orphaned runs failed; retrying at the next sweep');
@@ -57,10 +59,10 @@ export class RunSweepService {
 
   private async sweep(take: TakeRun): Promise<void> {
     const orphans = await this.orphans();
-    const queued = this.count++ % QUEUED_EVERY === 0 ? await this.open.startable() : [];
+    const queued = this.count++ % QUEUED_EVERY === 0 ? await this.open.startable(Date.now()) : [];
     const isOutdated = (run: RunRef) => this.isOutdated(run);
     const runs = [...orphans, ...queued];
-    await this.queue.add(runs.filter((run) => !isOutdated(run)));
+    await this.offers.offer(runs.filter((run) => !isOutdated(run)));
     // No live process can replay it: executed here, it ends with an error, and its session is free.
     for (const run of runs.filter(isOutdated)) void take(run.id).catch(() => undefined);
   }

@@ -1,6 +1,10 @@
+import { HeapReservation } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
+import { isPostponed } from '../postponement.policy.js';
 import { journalUnavailable } from '../relinquished.policy.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-admission.service.js';
+import { RunAdmissionService } from '../admission/run-admission.service.js';
+import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
+import type { PostponedRunRegistry } from '../postponed-run.registry.js';
 import { RunBus } from '../run-bus.js';
 import { RunExecutor } from '../run.executor.js';
 import { RunJournal } from '../run-journal.js';
@@ -44,13 +48,17 @@ export class RunTakeService {
     this.listener = listener;
   }
 
+  get postponed(): PostponedRunRegistry {
+    return this.executor.postponed;
+  }
+
   get isClosing(): boolean {
     return this.admission.isClosing;
   }
 
-  /** @throws AppError `SHUTTING_DOWN` */
-  admit<T>(begin: () => Promise<T>): Promise<T> {
-    return this.admission.admit(begin);
+  /** As `RunAdmissionService.admit`. */
+  admit<T>(begin: () => Promise<T>, content = 0): Promise<T> {
+    return this.admission.admit(begin, content);
   }
 
   /** Takes no more runs; resolves when all admitted runs have started. */
@@ -113,6 +121,16 @@ export class RunTakeService {
     await this.nodes.renew();
     const run = await this.journal.find(runId);
     if (!run || this.executor.has(runId) || !(await this.isFree(run))) return null;
+    const reservation = await this.admission.reserve(run, (stored) => this.journal.sizeOf(stored));
+    if (!reservation) return 'full';
+    try {
+      return await reservation.run(() => this.start(run));
+    } finally {
+      reservation.release();
+    }
+  }
+
+  private async start(run: RunRecord): Promise<ClaimedRun | 'full' | null> {
     if (!(await this.capacity.acquire(run))) return 'full';
     const claimed = await this.claim(run).catch((error: unknown) => {
       this.capacity.release(run);
@@ -128,7 +146,9 @@ export class RunTakeService {
       const { run: claimed, items } = await this.journal.claim(run, Date.now());
       for (const item of items) this.bus.emit(run, item);
       // The end of another request's run may have triggered this start.
-      const done = this.awaited.contextOf(runId)(() => this.execute(claimed, false));
+      const { current } = HeapReservation;
+      const execute = () => this.execute(claimed, false);
+      const done = this.awaited.contextOf(runId)(() => current?.run(execute) ?? execute());
       this.awaited.settle(runId, done);
       return { done };
     } catch (error) {
@@ -139,7 +159,9 @@ export class RunTakeService {
     }
   }
 
-  private async isFree({ status, owner }: RunRecord): Promise<boolean> {
+  private async isFree(run: RunRecord): Promise<boolean> {
+    const { status, owner } = run;
+    if (isPostponed(run)) return false;
     if (status !== 'running') return status === 'queued';
     return owner === null || !(await this.nodes.isAlive(owner));
   }

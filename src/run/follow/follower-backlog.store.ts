@@ -1,16 +1,14 @@
-import { RunItem } from '../run-item.factory.js';
+import type { RunItem } from '../run-item.factory.js';
 import type { WakeUpExecutor } from './wake-up.executor.js';
 
-/** Bytes of live events that may wait for a reader; a slower reader is disconnected. */
+/** Bytes that may wait for a reader before a further item is dropped. */
 const MAX_BYTES = 1_000_000;
-/** Longest time, in ms, a reader may be that far behind in journaled events, which may be large and arrive at once. */
-const GRACE_MS = 5_000;
 /** Consumed items retained in the array, so that not every take moves the rest. */
 const MAX_TAKEN = 64;
 
 /**
- * The items that one follower has not consumed yet. A reader that falls too far behind gets the present items, then a
- * `stream.closed` event with the reason.
+ * The items that one follower has not consumed yet. When too many bytes wait, they are dropped: the follower reads them
+ * from the journal.
  */
 export class FollowerBacklog {
   private items: RunItem[] = [];
@@ -18,14 +16,21 @@ export class FollowerBacklog {
   /** The item being consumed. */
   private current: RunItem | null = null;
   private bytes = 0;
-  private liveBytes = 0;
   private isClosed = false;
+  private hasDropped = false;
   private wake: (() => void) | null = null;
 
-  constructor(
-    private readonly runId: string,
-    private readonly wakeUps: WakeUpExecutor,
-  ) {}
+  constructor(private readonly wakeUps: WakeUpExecutor) {}
+
+  /** Whether items were dropped since the last `resume`. None can be taken until then. */
+  get isBehind(): boolean {
+    return this.hasDropped;
+  }
+
+  /** Accepts items again; all later ones. */
+  resume(): void {
+    this.hasDropped = false;
+  }
 
   /** Whether it has received a journaled event after the number `n`. */
   reachesBeyond(n: number): boolean {
@@ -40,16 +45,21 @@ export class FollowerBacklog {
 
   push(item: RunItem): void {
     if (this.isClosed) return;
-    const isBehind = this.bytes > MAX_BYTES && item.at - this.oldest > GRACE_MS;
-    this.count(item, 1);
-    if (isBehind || this.liveBytes > MAX_BYTES) this.cutOff(item.at);
-    else this.items.push(item);
+    if (!this.hasDropped && this.bytes > MAX_BYTES) this.drop();
+    // The last event of the stream: the journal does not have it.
+    this.isClosed = item.event.type === 'stream.closed';
+    if (!this.hasDropped || this.isClosed) {
+      this.bytes += item.bytes;
+      this.items.push(item);
+    }
     this.wakeUp();
   }
 
   /** The next item, if any; the previous one is consumed. */
   take(): RunItem | undefined {
-    if (this.current) this.count(this.current, -1);
+    if (this.current) this.bytes -= this.current.bytes;
+    this.current = null;
+    if (this.hasDropped) return undefined;
     if (this.head === this.items.length || this.head === MAX_TAKEN) {
       this.items = this.items.slice(this.head);
       this.head = 0;
@@ -62,15 +72,16 @@ export class FollowerBacklog {
 
   /** Resolves with `true` when an item is available, with `false` when none will follow. */
   async arrival(): Promise<boolean> {
-    if (this.head < this.items.length) return true;
+    if (this.hasDropped || this.head < this.items.length) return true;
     if (this.isClosed) return false;
     await new Promise<void>((resolve) => (this.wake = resolve));
-    return this.head < this.items.length;
+    return this.hasDropped || this.head < this.items.length;
   }
 
   /** Accepts no more items; present ones can still be taken. */
   close(): void {
     this.isClosed = true;
+    this.hasDropped = false;
     this.wakeUp();
   }
 
@@ -79,17 +90,10 @@ export class FollowerBacklog {
     this.wake = null;
   }
 
-  private get oldest(): number {
-    return (this.current ?? this.items[this.head])?.at ?? Number.MAX_SAFE_INTEGER;
-  }
-
-  private cutOff(at: number): void {
-    this.items.push(new RunItem(null, at, { type: 'stream.closed', run_id: this.runId, code: 'SLOW_READER' }));
-    this.isClosed = true;
-  }
-
-  private count(item: RunItem, sign: 1 | -1): void {
-    this.bytes += sign * item.bytes;
-    if (item.n === null) this.liveBytes += sign * item.bytes;
+  private drop(): void {
+    this.hasDropped = true;
+    this.items = [];
+    this.head = 0;
+    this.bytes = this.current?.bytes ?? 0;
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { RunItem } from '../run-item.factory.js';
 import { parseRunPlace } from './run-place.parser.js';
 
@@ -12,7 +12,7 @@ describe('parseRunPlace', () => {
   });
 
   it.each(['', ' 1', '-1', '1.2', '1.2.3.4', '1..2', '1.2.x', '1e3', '1234567890', '1.1.12345678901', 'abc', '٣'])(
-    'returns null for %p',
+    'returns null for %o',
     (id) => {
       expect(parseRunPlace(id)).toBeNull();
     },

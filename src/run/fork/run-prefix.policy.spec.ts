@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { EventMark, RunMarks } from './run-fork.types.js';
 import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
 

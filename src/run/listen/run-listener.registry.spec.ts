@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Log } from '../../errors/index.js';
 import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
@@ -11,10 +11,10 @@ const item = (event: RunEvent, n: number | null = 1) => new RunItem(n, 0, event)
 const passed = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('listeners of all runs', () => {
-  const errors = jest.spyOn(Log.prototype, 'error').mockImplementation(() => undefined);
-  const warnings = jest.spyOn(Log.prototype, 'warn').mockImplementation(() => undefined);
+  const errors = vi.spyOn(Log.prototype, 'error').mockImplementation(() => undefined);
+  const warnings = vi.spyOn(Log.prototype, 'warn').mockImplementation(() => undefined);
   afterEach(() => {
-    jest.useRealTimers();
+    vi.useRealTimers();
     errors.mockClear();
     warnings.mockClear();
   });
@@ -93,7 +93,7 @@ describe('listeners of all runs', () => {
   });
 
   it('are logged once when they hang, and still receive events', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    vi.useFakeTimers({ toNotFake: ['setImmediate'] });
     const registry = new RunListenerRegistry();
     let count = 0;
     registry.register('sleeper', 'thought', () => {
@@ -102,9 +102,9 @@ describe('listeners of all runs', () => {
     });
     for (const text of ['1', '2', '3']) registry.publish(RUN, item(thought(text)));
     await passed();
-    jest.advanceTimersByTime(29_999);
+    vi.advanceTimersByTime(29_999);
     expect(warnings).not.toHaveBeenCalled();
-    jest.advanceTimersByTime(1);
+    vi.advanceTimersByTime(1);
     expect(count).toBe(3);
     expect(warnings.mock.calls).toEqual([
       [{ run_id: 'r' }, 'sleeper has not finished with "thought" after 30 s; this warning is logged once'],

@@ -110,6 +110,10 @@ export class LocalRunBus extends RunBus implements OnApplicationShutdown {
     };
   }
 
+  left(): void {
+    // No other process executes runs.
+  }
+
   wake(runId: string): void {
     this.hub.wake(runId, this);
   }

@@ -2,34 +2,24 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunConfig } from '../../config/index.js';
 import { AppError, Log } from '../../errors/index.js';
-import { newId } from '../../kernel/index.js';
+import type { HeapReservation } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
-import { RunAdmissionService, RunCapacityRegistry } from '../admission/run-admission.service.js';
+import { Cipher } from '../../security/index.js';
+import { RunAdmissionService } from '../admission/run-admission.service.js';
+import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { journalUnavailable } from '../relinquished.policy.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunJournal } from '../run-journal.js';
-import { isOpen } from '../run-record.mapper.js';
-import { RunLease } from '../run-lease.js';
+import { isOpen, withoutInput } from '../run-record.mapper.js';
 import { sessionSlot } from '../run-statement.factory.js';
 import { RunExecutor } from '../run.executor.js';
-import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
+import type { RunHead, RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import type { LocalRunBus } from './local-run-bus.js';
-import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
+import { LocalRunRecovery, othersMessage } from './local-run-recovery.js';
+import { LocalRunQueue, type QueuedRun, type StartQueued } from './local-run-queue.js';
 
-/** The lease of an application in the one process that owns the database: no other process can claim its runs. */
-@Injectable()
-export class LocalRunLease extends RunLease {
-  readonly node = `local-${newId()}`;
-
-  isSure(): boolean {
-    return true;
-  }
-}
-
-/** Runs resumed at the same time by a recovery. */
-const RECOVERY_CONCURRENCY = 50;
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 2_000;
 
 /**
  * Executes all runs in this process, which owns the database. A run with a waiting client starts at once; a second run
@@ -44,7 +34,11 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   private readonly outside = AsyncLocalStorage.snapshot();
   /** Whether `recover` has read the unfinished runs of earlier processes. */
   private hasRecovered = false;
-  private readonly queue = new LocalRunQueue((queued) => this.admission.track(this.startQueued(queued)));
+  private readonly recovery: LocalRunRecovery;
+  private readonly queue = new LocalRunQueue(
+    (queued) => this.admission.track(this.startQueued(queued)),
+    () => !this.capacity.isFull,
+  );
 
   constructor(
     private readonly journal: RunJournal,
@@ -60,7 +54,8 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
         this.logger.error({ err, run_id: runId }, 'Failed to handle the wake-up of a run'),
       );
     });
-    bus.hub.join(this.node, this.queue);
+    bus.hub.join(journal.node, this.queue);
+    this.recovery = new LocalRunRecovery(journal, bus, this);
   }
 
   async recover(which: 'all' | 'own' = 'all'): Promise<void> {
@@ -70,17 +65,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     const found = unfinished.filter((run) => !this.isElsewhere(run));
     const runs = which === 'all' ? found : found.filter((run) => this.executor.serves(run));
     if (runs.length < found.length) this.logger.log(othersMessage(found.filter((run) => !runs.includes(run))));
-    if (runs.length === 0) return;
-    const crashed = runs.filter(({ status }) => status === 'running').length;
-    this.logger.log(`Resuming ${runs.length} unfinished runs, ${crashed} of them interrupted by a crash`);
-    const rest = runs[Symbol.iterator]();
-    const worker = async () => {
-      for (const run of rest) {
-        if (this.admission.isClosing) return;
-        await this.resumeUnfinished(run).catch(() => this.retry(run, FIRST_RETRY_MS));
-      }
-    };
-    for (let i = 0; i < RECOVERY_CONCURRENCY; i++) void worker();
+    if (runs.length > 0) await this.admission.track(this.recovery.start(runs));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -92,15 +77,15 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     }
     // Runs that have just ended may have started others.
     await this.admission.close();
-    this.bus.hub.leave(this.node);
+    this.bus.hub.leave(this.journal.node);
   }
 
   get isClosing(): boolean {
     return this.admission.isClosing;
   }
 
-  admit<T>(begin: () => Promise<T>): Promise<T> {
-    return this.admission.admit(begin);
+  admit<T>(begin: () => Promise<T>, content = 0): Promise<T> {
+    return this.admission.admit(begin, content);
   }
 
   isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean {
@@ -122,25 +107,29 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   adopt(run: RunRecord): void {
     if (this.admission.isClosing || this.executor.has(run.id)) return;
     this.capacity.exempt(run.id);
-    if (this.queue.has(run.id)) void this.queue.pump(slotOf(run));
-    else this.offer(run);
+    if (!this.queue.has(run.id)) this.offer(run);
+    this.executor.postponed.release(run.id);
+    void this.queue.pump(LocalRunQueue.slotOf(run));
   }
 
   cancel(runId: string): void {
     this.executor.cancel(runId);
   }
 
-  recheck(run: RunRecord): void {
+  recheck(run: RunHead): void {
     this.retry(run, FIRST_RETRY_MS);
   }
 
-  offer(run: RunRecord): void {
+  offer(run: RunHead): void {
     this.enqueue(run).catch(() => undefined);
   }
 
-  enqueue(run: RunRecord): Promise<RunStatus> {
+  enqueue(given: RunHead): Promise<RunStatus> {
+    const run = withoutInput(given);
+    const slot = LocalRunQueue.slotOf(run);
+    this.executor.postponed.add(run, () => void this.queue.pump(slot));
     return new Promise((resolve, reject) => {
-      this.queue.add(slotOf(run), { run, resolve, reject });
+      this.queue.add(slot, { run, resolve, reject });
     });
   }
 
@@ -153,40 +142,66 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   /** Follow-up of an ended execution: retry, act on a late cancel, free the session. */
   private async watch(run: RunRecord, execution: Promise<RunStatus>): Promise<void> {
     try {
-      if ((await execution) === 'waiting') this.bus.wake(run.id);
+      const status = await execution;
+      if (status === 'waiting') this.bus.wake(run.id);
+      else if (status === 'queued') void this.resume(run);
     } catch (error) {
       if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') this.retry(run, FIRST_RETRY_MS);
     }
     this.capacity.release(run);
-    await this.queue.pumpFull(() => !this.capacity.isFull);
+    await this.queue.pumpFull();
+    if (this.queue.isFull) this.capacity.queueWaits();
     const slot = sessionSlot(run);
     if (slot !== null) await this.bus.hub.pump(slot);
   }
 
-  private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'full' | 'gone'> {
-    if (this.admission.isClosing) return 'busy';
-    if (!(await this.capacity.acquire(queued.run))) return 'full';
-    const outcome = await this.claim(queued);
-    if (outcome !== 'started') this.capacity.release(queued.run);
-    return outcome;
+  private async startQueued(queued: QueuedRun): ReturnType<StartQueued> {
+    const { run } = queued;
+    if (this.admission.isClosing || this.executor.postponed.has(run.id)) return 'busy';
+    const reservation = await this.reserve(queued);
+    if (reservation === 'gone') return 'gone';
+    if (!reservation) return 'exhausted';
+    try {
+      if (!(await this.capacity.acquire(run))) return 'full';
+      const outcome = await reservation.run(() => this.claim(queued));
+      if (outcome !== 'started') this.capacity.release(run);
+      return outcome;
+    } finally {
+      reservation.release();
+    }
+  }
+
+  private async reserve(queued: QueuedRun): Promise<HeapReservation | null | 'gone'> {
+    const reservation = this.admission.reserve(queued.run, (run) => this.journal.sizeOf(run));
+    return reservation.catch((error: unknown) => this.abandon(queued, error));
   }
 
   private async claim(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
     try {
-      const { run, items } = await this.journal.claim(queued.run, Date.now());
+      const stored = await this.journal.find(queued.run.id);
+      if (!stored) return this.leave(queued);
+      const { run, items } = await this.journal.claim({ ...queued.run, input: stored.input }, Date.now());
       for (const item of items) this.bus.emit(run, item);
       queued.resolve(this.run(run, false));
       return 'started';
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === 'unique') return this.stayQueued(queued);
-      if (refusal === 'rows') queued.resolve(this.statusOf(queued.run.id));
-      else {
-        queued.reject(journalUnavailable(queued.run.id, error));
-        this.retry(queued.run, FIRST_RETRY_MS);
-      }
-      return 'gone';
+      return refusal === 'rows' ? this.leave(queued) : this.abandon(queued, error);
     }
+  }
+
+  /** The run was changed or deleted from outside. */
+  private leave(queued: QueuedRun): 'gone' {
+    queued.resolve(this.statusOf(queued.run.id));
+    return 'gone';
+  }
+
+  /** The journal is unavailable: the run is tried again later. */
+  private abandon(queued: QueuedRun, error: unknown): 'gone' {
+    queued.reject(journalUnavailable(queued.run.id, error));
+    this.retry(queued.run, FIRST_RETRY_MS);
+    return 'gone';
   }
 
   /**
@@ -199,33 +214,40 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
       this.executor.closeStreams(queued.run.id, 'SESSION_BUSY');
       queued.resolve('queued');
     } else if (holder && this.hasRecovered && this.isAbandoned(holder)) {
-      this.resume(holder);
+      void this.resume(holder);
     }
     return 'busy';
   }
 
-  private resume(run: RunRecord): void {
-    this.resumeUnfinished(run).catch(() => this.retry(run, FIRST_RETRY_MS));
+  /** Resumes an unfinished run; resolves at the end of its execution, or at once if it is postponed. */
+  resume(run: RunHead): Promise<void> {
+    return this.resumeUnfinished(run).catch((error: unknown) => this.retryAfter(error, run, FIRST_RETRY_MS));
   }
 
   /** Resumes a queued or running run that no application executes; resolves at its end. */
-  private async resumeUnfinished({ id }: RunRecord): Promise<void> {
-    const run = await this.admission.track(this.journal.find(id));
+  private async resumeUnfinished({ id }: Pick<RunRecord, 'id'>): Promise<void> {
+    const run = await this.admission.track(this.journal.find(id).then((found) => found && withoutInput(found)));
     const isUnfinished = run?.status === 'queued' || run?.status === 'running';
     if (!isUnfinished || this.isElsewhere(run) || this.queue.has(id) || this.executor.has(id)) return;
     if (this.admission.isClosing) return;
     // The executor logs the outcome, and a journal failure is retried.
-    await this.outside(() => this.enqueue(run)).catch(() => undefined);
+    const ended = this.outside(() => this.enqueue(run)).catch(() => undefined);
+    if (!this.executor.postponed.has(id)) await ended;
+  }
+
+  /** A run with damaged data has ended. */
+  private retryAfter(error: unknown, run: RunHead, delayMs: number): void {
+    if (!Cipher.isDamage(error)) this.retry(run, delayMs);
   }
 
   /** After a journal failure: returns the run to the queue, without counting a crash, and resumes it later. */
-  private retry(run: RunRecord, delayMs: number): void {
+  private retry(run: RunHead, delayMs: number): void {
     const timer = setTimeout(() => {
       if (this.admission.isClosing) return;
       this.admission
         .track(this.journal.putBack(run))
         .then(() => this.resumeUnfinished(run))
-        .catch(() => this.retry(run, Math.min(2 * delayMs, LAST_RETRY_MS)));
+        .catch((error: unknown) => this.retryAfter(error, run, Math.min(2 * delayMs, LAST_RETRY_MS)));
     }, delayMs);
     timer.unref();
   }
@@ -252,21 +274,18 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
 
   private async resumeWoken(run: RunRecord, isCancelled: boolean): Promise<void> {
     if (run.status === 'queued' && !this.queue.has(run.id)) await this.enqueue(run);
+    else if (run.status === 'queued' && isCancelled) this.executor.postponed.release(run.id);
     else if (run.status === 'waiting' && isCancelled) await this.cancelWaiting(run);
   }
 
   /** Whether another open application of this process executes the run, or will. */
-  private isElsewhere({ owner }: RunRecord): boolean {
+  private isElsewhere({ owner }: RunHead): boolean {
     return owner !== null && owner !== this.journal.node && this.bus.hub.hasMember(owner);
   }
 
   /** Whether the application that executed the run last, or was to, is closed or was in another process. */
-  private isAbandoned({ owner }: RunRecord): boolean {
+  private isAbandoned({ owner }: RunHead): boolean {
     return owner === null || !this.bus.hub.hasMember(owner);
-  }
-
-  private get node(): string {
-    return this.journal.node ?? '';
   }
 
   /** The cancel was requested while the run changed to waiting. */
@@ -274,14 +293,4 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     await this.admission.track(this.journal.cancelWaiting(run, Date.now()));
     await this.resumeUnfinished(run);
   }
-}
-
-/** The queue of a run: that of its session, or its own. */
-function slotOf(run: RunRecord): string {
-  return sessionSlot(run) ?? `run\n${run.id}`;
-}
-
-function othersMessage(runs: readonly RunRecord[]): string {
-  const agents = [...new Set(runs.map(({ agent }) => `"${agent}"`))].join(', ');
-  return `${runs.length} unfinished runs of ${agents} are left to an application that has these agents`;
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import type { Statement } from '../../persistence/index.js';
 import { endsStream } from '../run-event.types.js';
@@ -10,7 +10,7 @@ beforeEach(async () => {
   host = new RunHost(opened.database);
 });
 afterEach(async () => {
-  jest.useRealTimers();
+  vi.useRealTimers();
   await host.executor.drain(0);
   await opened.close();
 });
@@ -61,12 +61,10 @@ describe('a journal that cannot be written for a while', () => {
   it('relinquishes the run, closes its streams and resumes it later, without counting a crash', async () => {
     const commit = opened.database.commit.bind(opened.database);
     let isBroken = false;
-    jest
-      .spyOn(opened.database, 'commit')
-      .mockImplementation((batch: readonly Statement[]) =>
-        isBroken ? Promise.reject(new Error('disk full')) : commit(batch),
-      );
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    vi.spyOn(opened.database, 'commit').mockImplementation((batch: readonly Statement[]) =>
+      isBroken ? Promise.reject(new Error('disk full')) : commit(batch),
+    );
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     const attempts: number[] = [];
     host.scripts.set('a', async (context, run) => {
       attempts.push(run.attempts);
@@ -78,27 +76,60 @@ describe('a journal that cannot be written for a while', () => {
     await expect(done).rejects.toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
     expect(items.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'JOURNAL_UNAVAILABLE' });
     const end = host.ended('a');
-    await jest.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     isBroken = false;
-    await jest.advanceTimersByTimeAsync(2_000);
+    await vi.advanceTimersByTimeAsync(2_000);
     await end;
     expect(attempts).toEqual([0, 0]);
     expect(await host.journal.find('a')).toMatchObject({ status: 'completed' });
   });
 });
 
-describe('a run whose process crashed three times in the same step', () => {
+describe('a run whose process crashed three times in the same step, the last time as the only suspect', () => {
   it('is stopped with RUN_POISONED', async () => {
     let reason: unknown;
     host.scripts.set('a', async ({ signal }) => void (reason = signal.reason));
     await host.journal.create(aRun('a', 's'), 'running', 1);
-    await opened.database.commit([{ sql: 'UPDATE run SET attempts = 2 WHERE id = ?', params: ['a'], rows: 1 }]);
+    await opened.database.commit([
+      { sql: 'UPDATE run SET attempts = 2, suspicions = 1 WHERE id = ?', params: ['a'], rows: 1 },
+    ]);
     const end = new Promise<void>((resolve) => {
       host.bus.subscribe('a', ({ event }) => endsStream(event) && resolve());
     });
     await host.runs.recover();
     await end;
     expect(reason).toMatchObject({ code: 'RUN_POISONED' });
+  });
+});
+
+describe('runs in flight at a second crash within a minute', () => {
+  it('resume one at a time, the next after a recorded step, an end, or 5 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const ids = ['a', 'b', 'c', 'd'];
+    for (const [at, id] of ids.entries()) {
+      host.scripts.set(id, async (context) => {
+        if (id === 'a')
+          await context.step({ kind: 'tool', place: '1:1', subject: 't' }, async () => {
+            context.emit({ type: 'thought', iteration: 1, text: 'a step' });
+            return 1;
+          });
+        if (id !== 'b') await new Promise(() => undefined);
+      });
+      await host.journal.create(aRun(id, id), 'running', Date.now() + at);
+    }
+    const sql = 'UPDATE run SET attempts = 1, recovered_at = ?';
+    await opened.database.commit([{ sql, params: [Date.now() - 30_000] }]);
+    await host.runs.recover();
+    const started = (count: number) => () => host.executed.length >= count;
+    // A recorded step commits after a timer of its own, before that of a suspect.
+    await until(started(3), () => vi.advanceTimersByTimeAsync(10));
+    expect(host.executed).toEqual(['a', 'b', 'c']);
+    expect(await host.journal.find('d')).toMatchObject({ status: 'queued', attempts: 2, suspicions: 1 });
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(host.executed).toHaveLength(3);
+    await until(started(4), () => vi.advanceTimersByTimeAsync(500));
+    expect(host.executed).toEqual(ids);
+    expect(await host.journal.find('a')).toMatchObject({ attempts: 0, suspicions: 0 });
   });
 });
 
@@ -118,3 +149,11 @@ describe('a second recovery', () => {
     expect(host.executed.toSorted()).toEqual(['a', 'b']);
   });
 });
+
+/** Repeats an action until the condition holds. */
+async function until(isTrue: () => boolean, action: () => Promise<unknown>): Promise<void> {
+  while (!isTrue()) {
+    await action();
+    await opened.database.query('SELECT 1');
+  }
+}

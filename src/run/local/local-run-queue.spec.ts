@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { RunRecord } from '../run.types.js';
 import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
@@ -6,6 +6,8 @@ import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
 function queued(id: string): QueuedRun {
   return { run: { id, epoch: 0 } as RunRecord, resolve: () => undefined, reject: () => undefined };
 }
+
+const FREE = () => true;
 
 describe('the queue of sessions', () => {
   it('starts the runs of a session in order, one attempt at a time, for any order of events', async () => {
@@ -28,7 +30,7 @@ describe('the queue of sessions', () => {
             return queue.pump(slot);
           });
           return 'started';
-        });
+        }, FREE);
         const ids = slots.map((slot, i) => `${slot}${i}`);
         for (const id of ids) {
           void scheduler.schedule(Promise.resolve(), `add ${id}`).then(() => queue.add(id[0]!, queued(id)));
@@ -50,7 +52,7 @@ describe('the queue of sessions', () => {
       if (run.id !== 'c') return 'gone';
       resolve();
       return 'started';
-    });
+    }, FREE);
     for (const id of ['a', 'b', 'c']) queue.add('s', queued(id));
     await promise;
     expect(tried).toEqual(['a', 'b', 'c']);

@@ -1,17 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RunRecord, RunStatus } from '../run.types.js';
+import { sessionSlot } from '../run-statement.factory.js';
+import type { RunHead, RunStatus } from '../run.types.js';
+
+/** Delay of a further start of a run for which the heap has no space, in ms. */
+const HEAP_RETRY_MS = 250;
 
 export interface QueuedRun {
-  readonly run: RunRecord;
+  readonly run: RunHead;
   resolve(status: RunStatus | Promise<RunStatus>): void;
   reject(error: unknown): void;
 }
 
 /**
- * Starts a run. `busy` (another run holds the session) and `full` (no capacity) keep it at the head of its queue;
- * `gone` means it can never start.
+ * Starts a run. `busy` (another run holds the session), `full` (no capacity) and `exhausted` (no heap) keep it at the head
+ * of its queue; `gone` means it can never start.
  */
-export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'full' | 'gone'>;
+export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'full' | 'exhausted' | 'gone'>;
 
 /** A run, and the async context of the request that queued it. */
 interface Waiting {
@@ -27,10 +31,21 @@ export class LocalRunQueue {
   private readonly queues = new Map<string, Waiting[]>();
   /** Sessions whose first queued run is being started; `true` if the start must be repeated. */
   private readonly pumping = new Map<string, boolean>();
-  /** Sessions whose first queued run waits only for capacity. */
+  /** Sessions whose first queued run waits only for capacity or heap. */
   private readonly full = new Set<string>();
+  /** Set while the heap had no space for a run. */
+  private exhausted: NodeJS.Timeout | undefined;
 
-  constructor(private readonly start: StartQueued) {}
+  /** @param hasCapacity whether there may be capacity */
+  constructor(
+    private readonly start: StartQueued,
+    private readonly hasCapacity: () => boolean,
+  ) {}
+
+  /** The queue of a run: that of its session, or its own. */
+  static slotOf(run: RunHead): string {
+    return sessionSlot(run) ?? `run\n${run.id}`;
+  }
 
   /** Adds a run at the end. A run that was started before goes first, as it still holds its session. */
   add(slot: string, queued: QueuedRun): void {
@@ -86,12 +101,25 @@ export class LocalRunQueue {
     await Promise.all([...this.queues.keys()].map((slot) => this.pump(slot)));
   }
 
+  /** Whether runs wait only for capacity. */
+  get isFull(): boolean {
+    return this.full.size > 0;
+  }
+
   /** Tries heads that wait for capacity, the most urgent first, while there may be capacity. */
-  async pumpFull(hasCapacity: () => boolean): Promise<void> {
+  async pumpFull(): Promise<void> {
     for (const slot of this.fullInOrder()) {
-      if (!hasCapacity()) return;
+      if (!this.hasCapacity() || this.exhausted) return;
       if (this.full.delete(slot)) await this.pump(slot);
     }
+  }
+
+  /** The end of a request, which starts no queued run, may free heap too. */
+  private retryLater(): void {
+    this.exhausted ??= setTimeout(() => {
+      this.exhausted = undefined;
+      void this.pumpFull();
+    }, HEAP_RETRY_MS).unref();
   }
 
   private fullInOrder(): string[] {
@@ -110,7 +138,8 @@ export class LocalRunQueue {
     this.full.add(slot);
     const outcome = await head.inContext(() => this.start(head.queued));
     // If capacity was released meanwhile, `pumpFull` has removed the entry and requested another try.
-    if (outcome !== 'full') this.full.delete(slot);
+    if (outcome === 'exhausted') this.retryLater();
+    else if (outcome !== 'full') this.full.delete(slot);
     if (outcome === 'started' || outcome === 'gone') this.removeHead(slot, queue, head, outcome);
   }
 

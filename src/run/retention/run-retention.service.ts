@@ -1,4 +1,5 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { withLongCalls } from '../../persistence/index.js';
 import { Log } from '../../errors/index.js';
 import { RecurringWork, DAY_MS } from '../../kernel/index.js';
 import { runConfig, type RunConfig } from '../../config/index.js';
@@ -12,6 +13,11 @@ const RUNS_A_PAGE = 500;
 const RUNS_A_BATCH = 100;
 const KEYS_A_BATCH = 500;
 const CALLS_A_BATCH = 500;
+/** Limits of one sweep: a wrong clock must not delete everything at once. */
+const RUNS_A_SWEEP = 10_000;
+const BATCHES_A_SWEEP = 100;
+/** Delay of the next sweep after one that reached a limit, in ms. */
+const NEXT_SWEEP_MS = 60_000;
 /** Validity of an idempotency key. */
 const KEY_AGE_MS = DAY_MS;
 
@@ -26,9 +32,13 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     work: () => this.sweepAndLog(),
     onFailure: (err) => this.logger.error({ err }, 'Failed to prune old runs; retrying at the next sweep'),
     retryMs: SWEEP_EVERY_MS,
+    onClockJump: (jumpMs) =>
+      this.logger.warn({ jump_ms: jumpMs }, 'Wall clock jumped; old runs are not deleted for 10 minutes'),
   });
   /** All runs up to this id are pruned or will never be. */
   private settled = '';
+  /** Whether the last sweep reached a limit. */
+  private hasMore = false;
 
   constructor(
     private readonly store: RunRetentionStore,
@@ -49,11 +59,15 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
    * @param now epoch ms
    * @returns the number of pruned runs
    */
-  async sweep(now: number): Promise<number> {
+  sweep(now: number): Promise<number> {
+    return withLongCalls(() => this.sweepAll(now));
+  }
+
+  private async sweepAll(now: number): Promise<number> {
+    this.hasMore = false;
     const pruned = await this.sweepRuns(now);
     for (const table of KEY_TABLES) {
-      while (!this.sweeps.isStopping && (await this.store.dropKeys(table, now - KEY_AGE_MS, KEYS_A_BATCH)))
-        await this.sweeps.rest();
+      await this.dropAll(() => this.store.dropKeys(table, now - KEY_AGE_MS, KEYS_A_BATCH));
     }
     await this.sweepUsage(now);
     return pruned;
@@ -61,15 +75,23 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
 
   private async sweepAndLog(): Promise<number> {
     const pruned = await this.sweep(Date.now());
-    if (pruned > 0) this.logger.log(`Deleted the journals of ${pruned} old runs`);
-    return SWEEP_EVERY_MS;
+    const more = this.hasMore ? '; the next sweep continues' : '';
+    if (pruned > 0 || this.hasMore) this.logger.log(`Deleted the journals of ${pruned} old runs${more}`);
+    return this.hasMore ? NEXT_SWEEP_MS : SWEEP_EVERY_MS;
   }
 
   private async sweepUsage(now: number): Promise<void> {
     const retentionMs = toMs(this.config.retention.usageDays);
     if (retentionMs === Infinity) return;
-    while (!this.sweeps.isStopping && (await this.usages.drop(now - retentionMs, CALLS_A_BATCH)))
+    await this.dropAll(() => this.usages.drop(now - retentionMs, CALLS_A_BATCH));
+  }
+
+  /** @param drop deletes a batch, and resolves with whether there are more rows */
+  private async dropAll(drop: () => Promise<boolean>): Promise<void> {
+    for (let batches = 1; !this.sweeps.isStopping && (await drop()); batches++) {
+      if (batches >= BATCHES_A_SWEEP) return void (this.hasMore = true);
       await this.sweeps.rest();
+    }
   }
 
   /** Scans the runs from the oldest, until all are too young to prune. */
@@ -88,6 +110,10 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
       }
       const isOver = page.every(({ createdAt }) => createdAt > now - this.shortestMs);
       if (isOver || page.length < RUNS_A_PAGE) break;
+      if (pruned >= RUNS_A_SWEEP) {
+        this.hasMore = true;
+        break;
+      }
       place = page.at(-1)!.id;
       await this.sweeps.rest();
     }

@@ -4,6 +4,7 @@ import { AppError } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
 import { WaitingRunStore } from '../decision/waiting-run.store.js';
 import { isRelinquished } from '../relinquished.policy.js';
+import { isPostponed, outageOf } from '../postponement.policy.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';
@@ -21,11 +22,14 @@ const CHECK_AGAIN_MS = 2_000;
 class ChildNews {
   private readonly controller = new AbortController();
   private readonly stopped: Promise<void>;
+  /** Makes the caller read the run again. */
+  readonly arrived: () => void;
   private readonly unsubscribe: () => void;
 
   constructor(bus: RunBus, runId: string) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
+    this.arrived = resolve;
     this.unsubscribe = bus.subscribe(runId, ({ event }) => void (endsStream(event) && resolve()));
   }
 
@@ -48,6 +52,9 @@ const STOP_WAIT_MS = 5_000;
 /** Waits for child runs, on the node that executes the parent. */
 @Injectable()
 export class ChildJoinService {
+  /** Waits for news of children, by run id. */
+  private readonly listening = new Map<string, Set<ChildNews>>();
+
   constructor(
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
@@ -64,20 +71,49 @@ export class ChildJoinService {
    *   created
    */
   async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStatus> {
+    /** The epoch of the child when this call started or adopted it: a postponed child is started once per call. */
+    let startedAt: number | null = null;
     for (;;) {
-      const news = new ChildNews(this.bus, call.id);
+      const news = this.listen(call.id);
       try {
         if (signal.aborted) return await this.stop(call.id, signal);
         const child = await this.journal.find(call.id);
-        if (child && !isOpen(child.status)) return await this.endOf(child);
-        if (child?.status === 'waiting') return { kind: 'waiting', requests: await this.waiting.requests(child.id) };
+        const status = child && (await this.restOf(child, startedAt));
+        if (status) return status;
+        startedAt ??= child?.epoch ?? 0;
         if (child) this.dispatcher.adopt(child);
         else await this.starter.start(parent, call);
         await news.arrival(signal);
       } finally {
-        news.close();
+        this.unlisten(call.id, news);
       }
     }
+  }
+
+  /** Makes this process read a postponed child again, which publishes no event. */
+  postponed(runId: string): void {
+    for (const news of this.listening.get(runId) ?? []) news.arrived();
+  }
+
+  /** The status of a child that does not execute; `null` for one that does, or that must be started. */
+  private async restOf(child: RunRecord, startedAt: number | null): Promise<ChildStatus | null> {
+    if (!isOpen(child.status)) return this.endOf(child);
+    if (child.status === 'waiting') return { kind: 'waiting', requests: await this.waiting.requests(child.id) };
+    const isTried = startedAt !== null && child.epoch > startedAt;
+    return isTried && isPostponed(child) ? { kind: 'waiting', requests: [], outage: outageOf(child) } : null;
+  }
+
+  private listen(runId: string): ChildNews {
+    const news = new ChildNews(this.bus, runId);
+    const listening = this.listening.get(runId) ?? new Set();
+    this.listening.set(runId, listening.add(news));
+    return news;
+  }
+
+  private unlisten(runId: string, news: ChildNews): void {
+    news.close();
+    const listening = this.listening.get(runId);
+    if (listening?.delete(news) && listening.size === 0) this.listening.delete(runId);
   }
 
   /** Cancels the run, and waits up to 5 s for its end. */

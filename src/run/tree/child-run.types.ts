@@ -1,3 +1,4 @@
+import type { AppError } from '../../errors/index.js';
 import type { DataFact } from '../data-facts.js';
 import type { TerminalEvent } from '../run-event.types.js';
 import type { WaitingRequest } from '../decision/waiting-request.types.js';
@@ -54,4 +55,9 @@ export interface ChildCall {
 export type ChildStatus =
   | { readonly kind: 'ended'; readonly end: TerminalEvent; readonly agent: string; readonly durationMs: number }
   /** A person must decide before it continues. */
-  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+  | {
+      readonly kind: 'waiting';
+      readonly requests: readonly WaitingRequest[];
+      /** Set if no person must decide: the provider of the run is unavailable, and the run is postponed. */
+      readonly outage?: AppError;
+    };

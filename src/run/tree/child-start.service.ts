@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../../persistence/index.js';
+import { isPatient } from '../postponement.policy.js';
 import { RunBus } from '../run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
@@ -55,11 +56,8 @@ function lineageOf({ id, sessionId, lineage }: RunRecord, { step }: ChildCall): 
   };
 }
 
-/** The properties a child inherits: principal, priority and deadline. */
-function inheritance({
-  principal,
-  priority,
-  deadlineAt,
-}: RunRecord): Pick<StartRun, 'principal' | 'priority' | 'deadlineAt'> {
-  return { principal, priority, ...(deadlineAt !== null && { deadlineAt }) };
+/** The properties a child inherits: principal, priority, deadline, and whether an outage of its provider postpones it. */
+function inheritance(parent: RunRecord): Pick<StartRun, 'principal' | 'priority' | 'deadlineAt' | 'isPatient'> {
+  const { principal, priority, deadlineAt } = parent;
+  return { principal, priority, isPatient: isPatient(parent), ...(deadlineAt !== null && { deadlineAt }) };
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AppError } from '../../errors/index.js';
 import { newId } from '../../kernel/index.js';
 import { MortalDatabase, type Death } from '../../../test/support/mortal-database.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { dayOf } from '../../kernel/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
-import { Database, type SqlValue } from '../../persistence/index.js';
+import { Database, type SqlValue, withLongCalls } from '../../persistence/index.js';
 import { Ownership } from '../../security/index.js';
 import { isOpen } from '../run-record.mapper.js';
 import type { RunStatus } from '../run.types.js';
@@ -19,6 +19,7 @@ const SUMS = [
   'completion_tokens',
   'total_tokens',
   'cached_tokens',
+  'cache_write_tokens',
   'reasoning_tokens',
   'cost',
 ] as const;
@@ -59,7 +60,8 @@ export class RunUsageStore {
 
   async total(filter: UsageFilter): Promise<UsageSum> {
     const { where, params } = this.conditionsOf(filter);
-    const [row] = await this.database.query<SumRow>(`SELECT ${SELECT_SUMS} FROM run_usage${where}`, params);
+    const sql = `SELECT ${SELECT_SUMS} FROM run_usage${where}`;
+    const [row] = await withLongCalls(() => this.database.query<SumRow>(sql, params));
     return toSum(row!);
   }
 
@@ -70,10 +72,8 @@ export class RunUsageStore {
   async page(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<UsagePage> {
     const column = COLUMN_OF[kind];
     const { where, params } = this.conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
-    const rows = await this.database.query<GroupRow>(
-      `SELECT ${column} AS key_name, ${SELECT_SUMS} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`,
-      [...params, limit + 1],
-    );
+    const sql = `SELECT ${column} AS key_name, ${SELECT_SUMS} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`;
+    const rows = await withLongCalls(() => this.database.query<GroupRow>(sql, [...params, limit + 1]));
     const entries = rows.slice(0, limit).map((row): UsageEntry => ({ key: row.key_name, ...toSum(row) }));
     return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
   }
@@ -125,7 +125,7 @@ export class RunUsageStore {
   }
 }
 
-function toSum({ calls, cached_tokens, reasoning_tokens, cost, ...row }: SumRow): UsageSum {
+function toSum({ calls, cached_tokens, cache_write_tokens, reasoning_tokens, cost, ...row }: SumRow): UsageSum {
   return {
     calls: Number(calls),
     usage: {
@@ -133,6 +133,7 @@ function toSum({ calls, cached_tokens, reasoning_tokens, cost, ...row }: SumRow)
       completion_tokens: Number(row.completion_tokens),
       total_tokens: Number(row.total_tokens),
       ...(cached_tokens !== null && { cached_tokens: Number(cached_tokens) }),
+      ...(cache_write_tokens !== null && { cache_write_tokens: Number(cache_write_tokens) }),
       ...(reasoning_tokens !== null && { reasoning_tokens: Number(reasoning_tokens) }),
       ...(cost !== null && { cost: fromUnits(Number(cost)) }),
     },

@@ -6,6 +6,7 @@ export const REPORTED_ACTIONS = [
   'deny',
   'input',
   'settle',
+  'release',
   'create',
   'revoke',
   'erase',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../kernel/index.js';
 import { classRule, ContentFilter } from './content.filter.js';
 import { CONTENT_CLASSES } from './content.types.js';

@@ -149,12 +149,12 @@ class Screening {
   /** Returns an equal value if nothing changes. */
   value(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value);
+    if (Array.isArray(value)) return value.map((one) => this.value(one));
     if (typeof value === 'number' || value instanceof ExactInteger) {
       const source = String(value);
       const shown = this.number(source);
       return shown === source ? value : shown;
     }
-    if (Array.isArray(value)) return value.map((one) => this.value(one));
     if (value === null || typeof value !== 'object') return value;
     const keys = new KeyNames();
     return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { FOUND, PASSWORDS, SPELLINGS } from '../../../test/support/spellings.js';
 import { classRule, ContentFilter } from './content.filter.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ContentFilter } from './content.filter.js';
 import { FilteredStream } from './filtered-stream.builder.js';
 import { findLinks } from './link.parser.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { RE2JS } from 're2js';
 import { patternReach } from './pattern-reach.parser.js';
 

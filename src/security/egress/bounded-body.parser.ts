@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { AppError } from '../../errors/index.js';
+import { HeapReservation } from '../../kernel/index.js';
 import { notTaken } from './outgoing.error.js';
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
@@ -34,6 +36,7 @@ export async function readBounded(
   for await (const chunk of body) {
     length += (chunk as Buffer).length;
     if (length > maxBytes) throw tooLong(from, maxBytes);
+    if (!HeapReservation.grow((chunk as Buffer).length)) throw heapExhausted(from);
     chunks.push(chunk as Buffer);
   }
   const sent = Buffer.concat(chunks);
@@ -52,6 +55,10 @@ function decoderOf(encoding: string | undefined, from: string): Decoder | undefi
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   if (!decoder) throw notTaken(`The reply of ${from} has an unsupported content encoding: use ${ACCEPTED_ENCODINGS}.`);
   return decoder;
+}
+
+function heapExhausted(from: string): Error {
+  return new AppError('HEAP_EXHAUSTED', `The server has no memory for the reply of ${from}: ask for less at once.`);
 }
 
 function tooLong(from: string, maxBytes: number): Error {

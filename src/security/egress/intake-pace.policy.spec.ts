@@ -1,20 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { IntakePace } from './intake-pace.policy.js';
 
 describe('the intake rate limit', () => {
-  beforeEach(() => void jest.useFakeTimers());
-  afterEach(() => void jest.useRealTimers());
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
   it('admits a burst of one second, then returns the delay for the excess in ms', () => {
     const pace = new IntakePace(100);
     expect([pace.take(99), pace.take(1), pace.take(50)]).toEqual([0, 0, 500]);
-    jest.advanceTimersByTime(500);
+    vi.advanceTimersByTime(500);
     expect([pace.take(0), pace.take(1)]).toEqual([0, 25]);
   });
 
   it('accumulates at most one second while idle', () => {
     const pace = new IntakePace(100);
-    jest.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(60_000);
     expect(pace.take(200)).toBe(1000);
   });
 });

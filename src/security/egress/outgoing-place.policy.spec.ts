@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../config/index.js';
 import { OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
 

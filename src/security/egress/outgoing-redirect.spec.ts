@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LookupFunction } from 'node:net';
 import { WebServer } from '../../../test/support/web-server.js';
 import { loadConfig } from '../../config/index.js';

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { AppError } from '../../errors/index.js';
+import { TimeLimit } from '../../kernel/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
 import { CallGate, type GateOptions, type GatePlace } from './call-gate.policy.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
@@ -31,9 +32,9 @@ interface CallClock {
 function callClock({ timeoutMs, firstByteTimeoutMs }: CallTimes, signal?: AbortSignal): CallClock {
   const clock = new AbortController();
   let host = '';
-  let silence: NodeJS.Timeout | undefined;
+  let silence: TimeLimit | undefined;
   const end = (ms: number, what: string) =>
-    setTimeout(() => clock.abort(tookTooLong(`${host || 'The call'} ${what} within ${ms} ms.`)), ms);
+    new TimeLimit(ms, () => clock.abort(tookTooLong(`${host || 'The call'} ${what} within ${ms} ms.`)));
   const whole = end(timeoutMs, 'did not finish');
   return {
     signal: signal ? AbortSignal.any([signal, clock.signal]) : clock.signal,
@@ -44,10 +45,10 @@ function callClock({ timeoutMs, firstByteTimeoutMs }: CallTimes, signal?: AbortS
       host = name;
       if (firstByteTimeoutMs !== undefined) silence = end(firstByteTimeoutMs, 'did not start to answer');
     },
-    firstByteCame: () => clearTimeout(silence),
+    firstByteCame: () => silence?.clear(),
     stop() {
-      clearTimeout(silence);
-      clearTimeout(whole);
+      silence?.clear();
+      whole.clear();
     },
   };
 }

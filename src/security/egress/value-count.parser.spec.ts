@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ValueCounter } from './value-count.parser.js';
 
 const counted = (...chunks: string[]): number => {

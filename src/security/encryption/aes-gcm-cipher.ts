@@ -27,6 +27,7 @@ let used = ivs.length;
  */
 export class AesGcmCipher extends Cipher {
   readonly head: string;
+  override readonly keyChecks: ReadonlyMap<string, string>;
   private readonly current: KeyObject;
   private readonly keys = new Map<string, KeyObject>();
   /** Keys of the hashes, derived from the keys in their order. */
@@ -46,6 +47,7 @@ export class AesGcmCipher extends Cipher {
     if (!first) throw new TypeError('A cipher needs a key.');
     this.current = this.keys.get(first.id)!;
     this.head = headOf(first.id);
+    this.keyChecks = new Map([...this.keys].map(([id, key]) => [id, checkOf(key)]));
     this.hashKeys = [toHashKey(this.current), ...[...this.keys.values()].slice(1).map(toHashKey)];
   }
 
@@ -123,6 +125,10 @@ function authenticated(head: string, { tenant, column, owner, row, version = 0 }
 /** The keys that encrypt serve no other algorithm. */
 function toHashKey(key: KeyObject): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'jackdaw hash of a text', 32)));
+}
+
+function checkOf(key: KeyObject): string {
+  return Buffer.from(hkdfSync('sha256', key, '', 'jackdaw check of a key', 16)).toString('hex');
 }
 
 function keyedHash(key: KeyObject, text: string, { tenant, column, owner }: HashPlace): string {

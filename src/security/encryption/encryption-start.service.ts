@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, Log } from '../../errors/index.js';
 import { Cipher } from './cipher.js';
+import { EncryptionKeyService } from './encryption-key.service.js';
 import { openColumn, SealedRowStore } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
 import type { SealedTable } from './sealed-table.types.js';
@@ -17,15 +18,18 @@ export class EncryptionStartService implements OnModuleInit {
     private readonly cipher: Cipher,
     private readonly tables: SealedTableRegistry,
     private readonly rows: SealedRowStore,
+    private readonly keys: EncryptionKeyService,
   ) {}
 
-  /** @throws AppError `CONFIG_INVALID` if a key is missing */
+  /** @throws AppError `CONFIG_INVALID` if a key is missing, or is another one than before */
   async onModuleInit(): Promise<void> {
     await this.rows.onceOpen(() => this.checkAll());
   }
 
   private async checkAll(): Promise<void> {
+    const unknown = await this.keys.verify();
     await Promise.all(this.tables.list().map((table) => this.check(table)));
+    await this.keys.store(unknown);
   }
 
   private async check(table: SealedTable): Promise<void> {

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { securityConfig } from '../../config/index.js';
 import { createCipher } from './cipher.factory.js';
 import { Cipher } from './cipher.js';
+import { EncryptionKeyService } from './encryption-key.service.js';
 import { EncryptionStartService } from './encryption-start.service.js';
 import { ReencryptionService } from './reencryption.service.js';
 import { SealedRowStore } from './sealed-row.store.js';
@@ -19,6 +20,7 @@ export class EncryptionModule {
       providers: [
         { provide: SealedTableRegistry, useFactory: () => new SealedTableRegistry(tables) },
         SealedRowStore,
+        EncryptionKeyService,
         EncryptionStartService,
         ReencryptionService,
         { provide: Cipher, useFactory: createCipher, inject: [securityConfig.KEY] },

@@ -1,7 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import { RecurringWork } from '../../kernel/index.js';
-import { refusalOf, type Statement } from '../../persistence/index.js';
+import { refusalOf, type Statement, withLongCalls } from '../../persistence/index.js';
 import { Cipher } from './cipher.js';
 import { openColumn, SealedRowStore, type Replacement } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
@@ -52,7 +52,11 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
   }
 
   /** One pass over all tables and other stores; does nothing without keys. */
-  async rewriteAll(): Promise<ReencryptionReport> {
+  rewriteAll(): Promise<ReencryptionReport> {
+    return withLongCalls(() => this.rewriteTables());
+  }
+
+  private async rewriteTables(): Promise<ReencryptionReport> {
     const { head } = this.cipher;
     let [rewritten, failed] = [0, 0];
     for (const table of head === null ? [] : this.tables.list()) {

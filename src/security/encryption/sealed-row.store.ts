@@ -13,6 +13,9 @@ export interface Replacement {
   readonly also?: Readonly<Record<string, string>>;
 }
 
+/** Prefix of the names of check values among the properties of the database. */
+const KEY_CHECK = 'encryption_key:';
+
 /** Reads and updates tables with encrypted columns in the order of their primary keys. */
 @Injectable()
 export class SealedRowStore {
@@ -28,8 +31,7 @@ export class SealedRowStore {
    * @param after the last row of the previous page; `null` for the first page
    */
   async heads(table: SealedTable, after: StoredRow | null, limit: number): Promise<StoredRow[]> {
-    const columns = table.columns.map(({ name }) => `substr(${name}, 1, ${MAX_HEAD}) AS ${name}`);
-    const select = `SELECT ${[...plainColumns(table), ...columns].join(', ')} FROM ${table.name}`;
+    const select = `SELECT ${[...plainColumns(table), ...headColumns(table)].join(', ')} FROM ${table.name}`;
     const order = `ORDER BY ${table.key.join(', ')} LIMIT ?`;
     if (!after) return this.database.query(`${select} ${order}`, [limit]);
     const rows: StoredRow[] = [];
@@ -41,6 +43,27 @@ export class SealedRowStore {
       rows.push(...(await this.database.query<StoredRow>(`${select} WHERE ${where} ${order}`, params)));
     }
     return rows;
+  }
+
+  /** The rows with the highest keys, with only the heads of their texts. */
+  async newest(table: SealedTable, limit: number): Promise<StoredRow[]> {
+    const columns = [...plainColumns(table), ...headColumns(table)].join(', ');
+    const order = table.key.map((name) => `${name} DESC`).join(', ');
+    return this.database.query(`SELECT ${columns} FROM ${table.name} ORDER BY ${order} LIMIT ?`, [limit]);
+  }
+
+  /** The stored check values of keys, by key id. */
+  async keyChecks(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.database.query<{ name: string; value: string }>(
+      `SELECT name, value FROM jackdaw_property WHERE name LIKE '${KEY_CHECK}%'`,
+    );
+    return new Map(rows.map(({ name, value }) => [name.slice(KEY_CHECK.length), value]));
+  }
+
+  /** Stores check values of keys that have none. */
+  async storeKeyChecks(checks: ReadonlyMap<string, string>): Promise<void> {
+    const rows = [...checks].map(([id, value]) => ({ name: `${KEY_CHECK}${id}`, value }));
+    await this.commit(rows.map((row) => this.database.insertIgnore('jackdaw_property', row)));
   }
 
   /** The row with the highest key, with whole texts. */
@@ -88,6 +111,10 @@ export function openColumn(cipher: Cipher, { place, toJson }: SealedColumn, row:
 
 function plainColumns({ key, also = [] }: SealedTable): string[] {
   return [...key, ...also];
+}
+
+function headColumns({ columns }: SealedTable): string[] {
+  return columns.map(({ name }) => `substr(${name}, 1, ${MAX_HEAD}) AS ${name}`);
 }
 
 function isRow({ key }: SealedTable): string {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { withLongCalls } from '../../persistence/index.js';
 import { AppError } from '../../errors/index.js';
 import { issueMistakes, type Principal } from '../../kernel/index.js';
 import { hasScope } from '../../security/index.js';
@@ -36,7 +37,11 @@ export class SessionExchangeService {
   ) {}
 
   /** Exports a complete session, signed for its tenant. @throws AppError `SESSION_NOT_FOUND` */
-  async export(principal: Principal, id: string): Promise<SessionExport> {
+  export(principal: Principal, id: string): Promise<SessionExport> {
+    return withLongCalls(() => this.read(principal, id));
+  }
+
+  private async read(principal: Principal, id: string): Promise<SessionExport> {
     const session = await this.sessions.get(principal, id);
     const turns: StoredTurn[] = [];
     for (let after = 0; after < session.lastTurn;) {
@@ -59,11 +64,15 @@ export class SessionExchangeService {
    * @throws AppError `VALIDATION_FAILED` with the mistakes and their places, `SESSION_EXISTS`, `INPUT_BLOCKED`;
    *   `FORBIDDEN` without the scope `sessions:trust` for a trusted import, and for unsigned system messages
    */
-  async import(
+  import(principal: Principal, exported: unknown, id?: string, options: SessionImport = {}): Promise<SessionRecord> {
+    return withLongCalls(() => this.write(principal, exported, id, options));
+  }
+
+  private async write(
     principal: Principal,
     exported: unknown,
-    id?: string,
-    { isTrusted = false, at = '' }: SessionImport = {},
+    id: string | undefined,
+    { isTrusted = false, at = '' }: SessionImport,
   ): Promise<SessionRecord> {
     const parsed = parse(exported, at);
     const { session, turns } = parsed;

@@ -1,13 +1,12 @@
 import { AppError } from '../../errors/index.js';
-import { newId } from '../../kernel/index.js';
+import { indexTerms, newId, queryTerms, rankByTerms } from '../../kernel/index.js';
 import { FactMemory } from './fact-memory.js';
 import type { FactStore } from './fact.store.js';
 import type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './fact.types.js';
 import { FACT_LIMITS } from './fact-limits.policy.js';
 import type { FactVectorService } from './fact-vector.service.js';
-import { fuseRankings, rankByTerms } from './ranking.js';
+import { fuseRankings } from './ranking.js';
 import { toQueryTokens, toTokens } from './fact-place.factory.js';
-import { indexTerms, queryTerms } from './term.parser.js';
 
 /** Facts in the journal's database, found by its full-text search and, with an embedding model, by their meaning. */
 export class DatabaseFactMemory extends FactMemory {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import { newId } from '../../kernel/index.js';
+import { type IndexedText, newId } from '../../kernel/index.js';
 import { setImmediate } from 'node:timers/promises';
 import type { FindOptionsWhere } from 'typeorm';
 import type { DataFact } from '../../run/index.js';
@@ -9,7 +9,6 @@ import { Cipher, openColumn, type SealedColumn } from '../../security/index.js';
 import { FactEntity, type StoredFact } from '../entities/fact.entity.js';
 import { digestsOf, FACT_EMBEDDING, FACT_TEXT, spellingsOf, toPlain } from './fact-place.factory.js';
 import type { Fact, FactOwner } from './fact.types.js';
-import type { IndexedText } from './ranking.js';
 
 export interface NewFact {
   readonly key: string;

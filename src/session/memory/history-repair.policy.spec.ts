@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { SessionMessage } from '../session.types.js';
 import { LOST_RESULT, repairTurn, withoutBlanks } from './history-repair.policy.js';
 

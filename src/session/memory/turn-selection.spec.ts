@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { anthropicFaults, openAiFaults } from '../../../test/support/history-rules.js';
 import { countMessages } from '../../llm/index.js';

@@ -37,6 +37,7 @@ export class ProjectedTurnStore
       work: () => archive.prune(Date.now()).then(() => PRUNE_EVERY_MS),
       onFailure: (error) => this.warn(messageOf(error)),
       retryMs: PRUNE_EVERY_MS,
+      onClockJump: () => this.warn('Wall clock jumped; turns are not pruned for 10 minutes'),
     });
   }
 

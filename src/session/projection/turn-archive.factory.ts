@@ -82,6 +82,7 @@ async function openDatabase(config: DatabaseConfig, url: string): Promise<Databa
     {
       entities: [],
       migrations: [CreateSession1764000000001, ExtendSession1764000000006, CreateTurnFence1764000000017],
+      isPart: true,
     },
   );
   return new DatabaseTurnArchive(opened.database, () => opened.close());

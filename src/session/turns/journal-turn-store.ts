@@ -1,4 +1,3 @@
-import { parseExactJson } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
@@ -140,18 +139,18 @@ export class JournalTurnStore extends TurnStore {
   private async select(key: SessionKey, { sql, params }: TurnSelect) {
     const rows = await this.database.query<TurnRow>(sql, params);
     return rows.map((row) => ({
-      turn: toTurn(row, this.cipher.open(row.messages, turnPlace(key, row.turn))),
+      turn: toTurn(row, this.cipher.openJson(row.messages, turnPlace(key, row.turn))),
       isNewest: row.is_newest === 1,
     }));
   }
 }
 
-function toTurn(row: TurnRow, messages: string): StoredTurn {
+function toTurn(row: TurnRow, messages: unknown): StoredTurn {
   return {
     turn: row.turn,
     runId: row.run_id,
     status: row.status,
-    messages: parseExactJson(messages) as SessionMessage[],
+    messages: messages as SessionMessage[],
     tokens: row.tokens,
     plainTokens: row.plain_tokens,
     mark: row.mark,

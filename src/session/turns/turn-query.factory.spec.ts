@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';
 import { selectTurns } from './turn-query.factory.js';
 import type { TurnQuery } from './turn-store.js';

@@ -123,6 +123,7 @@ export async function openSqliteStateStore(
     {
       entities: [],
       migrations: [CreateToolState1764000000015],
+      isPart: true,
     },
   );
   return new DatabaseStateStore(opened.database, new StateCodec(options), () => opened.close());

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { JsonSchema } from '../../kernel/index.js';
 import { createBoundedCheck, createBoundedInput } from '../input/schema-input.factory.js';
 import { SchemaChecker, schemaChecker } from './schema-checker.js';
@@ -124,7 +124,7 @@ describe('the threads', () => {
     // A quick check is in time on a busy machine too, and a slow one is late on any.
     const checker = new SchemaChecker(1500, 1600);
     const check = (a: string) => checker.ask({ key: 'key', schema: CATASTROPHIC, checked: { value: { a } } });
-    const asked = jest.spyOn(SchemaThread.prototype, 'ask');
+    const asked = vi.spyOn(SchemaThread.prototype, 'ask');
     await check('a!');
     for (const kind of checks) await check(`${'a'.repeat(kind === 'slow' ? 60 : 1)}!`);
     const calls = asked.mock.calls.length;

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { Worker } from 'node:worker_threads';
 import type { SchemaCheckReply } from './schema-check.types.js';
 

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import { TimeLimit } from '../../kernel/index.js';
 import type { SchemaCheckReply, SchemaCheckRequest } from './schema-check.types.js';
 import { startSchemaWorker } from './schema-worker.js';
 
@@ -34,7 +35,7 @@ export class SchemaThread {
   /** Replaces the thread when it ends. */
   private spare: Started | null = null;
   private current: Job | null = null;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: TimeLimit | undefined;
   private spareTimer: NodeJS.Timeout | undefined;
   private readonly waiting: Job[] = [];
   /** Why the last thread ended by itself. */
@@ -108,12 +109,11 @@ export class SchemaThread {
   /** Calls `late` unless a message arrives; one that arrived while the event loop was blocked is received first. */
   private within(ms: number, late: () => void): void {
     this.stopTimers();
-    const timer = setTimeout(() => setImmediate(() => this.timer === timer && late()), ms).unref();
-    this.timer = timer;
+    this.timer = new TimeLimit(ms, late).unref();
   }
 
   private stopTimers(): void {
-    clearTimeout(this.timer);
+    this.timer?.clear();
     clearTimeout(this.spareTimer);
     this.timer = undefined;
   }

@@ -1,3 +1,4 @@
+import { TimeLimit } from '../../kernel/index.js';
 import { thrownText } from './thrown-text.mapper.js';
 
 /** Outcome of a call that can be aborted. */
@@ -19,12 +20,12 @@ export async function callBounded(call: Call, signal: AbortSignal, timeoutMs?: n
   if (timeoutMs === undefined) return callUntil(call, signal);
   const clock = new AbortController();
   const message = `The call took longer than ${timeoutMs} ms`;
-  const timer = setTimeout(() => clock.abort(new DOMException(message, 'TimeoutError')), timeoutMs);
+  const limit = new TimeLimit(timeoutMs, () => clock.abort(new DOMException(message, 'TimeoutError')));
   try {
     const outcome = await callUntil(call, AbortSignal.any([signal, clock.signal]));
     return outcome.kind === 'cancelled' && !signal.aborted ? { kind: 'timed_out', timeoutMs } : outcome;
   } finally {
-    clearTimeout(timer);
+    limit.clear();
   }
 }
 

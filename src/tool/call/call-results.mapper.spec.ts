@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Log } from '../../errors/index.js';
 import { schemaChecker } from '../bounded/schema-checker.js';
 import { createBoundedCheck, createSchemaInput } from '../input/schema-input.factory.js';
@@ -7,10 +7,10 @@ import { CallResults } from './call-results.mapper.js';
 
 const warnings: string[] = [];
 beforeAll(
-  () => void jest.spyOn(Log.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line))),
+  () => void vi.spyOn(Log.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line))),
 );
 afterAll(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   schemaChecker.release();
 });
 

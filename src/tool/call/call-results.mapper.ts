@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { AppError, type ErrorCode, type Log } from '../../errors/index.js';
-import { maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
+import { HEAP_COST, HeapReservation, maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
 import { toPublishedFile } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
@@ -36,6 +36,7 @@ const DENYING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['FORBIDDEN', '
 
 /** Codes that describe the failure themselves and stay unchanged. */
 const OWN_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'HEAP_EXHAUSTED',
   'TOOL_INVALID_RESULT',
   'TOOL_STATE_TOO_LARGE',
   'TOOL_STATE_CONFLICT',
@@ -133,6 +134,7 @@ export class CallResults {
     try {
       const { value, images, content } = unfold(returned);
       const json = toJsonResult(value, this.secrets);
+      if (!HeapReservation.grow(json.text.length * HEAP_COST.result)) throw tooLarge(json.text.length);
       const checked = tool.checkOutput ? await tool.checkOutput(json.value) : VALID;
       if (checked.valid || checked.isUndecided) {
         if (!checked.valid) this.warnUnchecked(name, checked.reason, filter);
@@ -196,6 +198,12 @@ export function withoutState(held: StatefulCall | undefined, outcome: CallOutcom
   } catch (error) {
     return { kind: 'threw', error };
   }
+}
+
+/** The call was made, so a person or the model must know that only its result is lost. */
+function tooLarge(length: number): AppError {
+  const message = `The call succeeded, but the server has no memory for its result of ${length} characters: ask for less at once.`;
+  return new AppError('HEAP_EXHAUSTED', message);
 }
 
 function masked(text: string, filter: LogFilter | undefined): string {

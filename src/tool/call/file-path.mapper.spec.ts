@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { homedir } from 'node:os';
 import { maskPaths } from './file-path.mapper.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ExactInteger } from '../../kernel/index.js';
 import { cutText } from './cut-text.mapper.js';
 import { utf8Text, toJsonResult } from './json-result.mapper.js';
@@ -13,7 +13,7 @@ describe('toJsonResult', () => {
     [new Date(0), '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
     [{ at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }, '{"at":"1970-01-01T00:00:00.000Z"}'],
     [{ toJSON: () => undefined }, null, 'null'],
-  ])('converts %p', (returned, value, text) => {
+  ])('converts %o', (returned, value, text) => {
     expect(toJsonResult(returned)).toEqual({ value, text });
   });
 
@@ -51,7 +51,7 @@ describe('utf8Text', () => {
     [Buffer.from([0xff, 0xfe, 0]), null],
     [Buffer.from('a\0b'), null],
     [Buffer.alloc(0), ''],
-  ])('is the text of UTF-8 only: %p', (bytes, text) => {
+  ])('is the text of UTF-8 only: %o', (bytes, text) => {
     expect(utf8Text(bytes)).toBe(text);
   });
 });

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { toolContext } from '../../../test/support/call-site.js';
 import type { CheckedCall, Tool, ToolApproval, ToolContext } from '../tool.types.js';
 import { decideCall } from './approval.policy.js';

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BinaryMark } from '../call/json-result.mapper.js';
 import { ResultFiles } from './result-files.builder.js';
 
@@ -14,10 +14,10 @@ function contents(): Buffer[] {
 }
 
 describe('the files of a result', () => {
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   it('are taken out without comparing each content with all others', () => {
-    const compared = jest.spyOn(Buffer.prototype, 'equals');
+    const compared = vi.spyOn(Buffer.prototype, 'equals');
     const files = new ResultFiles({ maxBytes: 1000 });
     const { text } = files.shown({ value: '', text: '' }, { text: contents().map((bytes) => ({ bytes })) });
     expect(text.split('\n')).toHaveLength(COUNT);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../kernel/index.js';
 import { closeSchema } from './closed-schema.mapper.js';
 import { createSchemaInput } from './schema-input.factory.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { acceptsFreeText } from './free-text.policy.js';
 
 const of = (one: unknown) => ({ type: 'object', properties: { one } });

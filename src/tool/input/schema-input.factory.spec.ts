@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { type JsonSchema, parseExactJson } from '../../kernel/index.js';
 import { createSchemaInput, createValueCheck } from './schema-input.factory.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CanActivate, Injectable, type INestApplicationContext, Module, Scope, UseGuards } from '@nestjs/common';
 import { LazyModuleLoader, ModuleRef, NestFactory } from '@nestjs/core';
 import { ToolPortsModule } from '../../../test/support/tool-parts.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Inject, Injectable, type INestApplicationContext, Module, Scope } from '@nestjs/common';
 import {
   type ContextId,

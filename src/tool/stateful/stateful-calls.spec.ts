@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { toolExecutor } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
 import { ToolRegistry } from '../tool.registry.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { statefulProblems } from './stateful-options.policy.js';
 
 describe('statefulProblems()', () => {

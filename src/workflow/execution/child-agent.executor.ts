@@ -3,7 +3,7 @@ import { AGENT_RUN, type AgentDefinitionInput, type SubAgentQuestion } from '../
 import { newId, type JsonValue } from '../../kernel/index.js';
 import type { ParameterName } from '../../llm/index.js';
 import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
-import { answeredNode, failedNode, type NodeAnswer, withFacts } from './node-outcome.factory.js';
+import { answeredNode, failedNode, type NodeAnswer, thrownNode, withFacts } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';
 
 type Ended = Extract<ChildStatus, { kind: 'ended' }>;
@@ -42,6 +42,9 @@ export class ChildAgentExecutor {
     const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, facts, isSeparate });
     const joined = await run.join({ id, step: `node:${path}`, request, signal });
     if (joined.kind === 'ended') return toOutcome(joined, called, task);
+    // The child run is cancelled at the end of the workflow.
+    if (joined.outage && task.hasFallback) return thrownNode(joined.outage);
+    if (joined.outage) return { status: 'waiting', requests: [], outage: joined.outage };
     const wanted = joined.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
     return {
       status: 'waiting',

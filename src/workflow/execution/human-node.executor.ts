@@ -56,6 +56,7 @@ function decided({ onDenied }: Work<'human'>, decision: Decision): NodeOutcome {
       return failedNode('TOOL_EXPIRED', 'The request expired without an answer.');
     case 'settle':
     case 'join':
+    case 'release':
       throw new AppError('INTERNAL', `A question to a person is not answered by "${decision.kind}".`);
   }
 }

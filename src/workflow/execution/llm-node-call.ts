@@ -1,6 +1,13 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/index.js';
-import { type ChatModel, type ChatResult, fitParameters, type ModelParameters, openModels } from '../../llm/index.js';
+import {
+  ChatApiModel,
+  type ChatModel,
+  type ChatResult,
+  fitParameters,
+  type ModelParameters,
+  openModels,
+} from '../../llm/index.js';
 import { enhance, parseOutput, useOutcome } from '../../reasoning/index.js';
 import { NO_USAGE, type RunUsage, toRunUsage } from '../../run/index.js';
 import type { DefinedNode, NodeInput } from '../definition/node.schema.js';
@@ -55,7 +62,7 @@ export async function callLlmNode(
   const instructions = fillText(compileTemplate(node.instructions), { input });
   return withModel(node, chatModel, async (model) => {
     const parameters = parametersOf(node, model);
-    const result = await enhance(model, () => [], { maxDepth: CORRECTIONS }).generate(
+    const result = await enhance(new ChatApiModel(model), () => [], { maxDepth: CORRECTIONS }).generate(
       {
         messages: [
           ...(instructions.trim() === '' ? [] : [{ role: 'system' as const, content: instructions }]),

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../kernel/index.js';
 import { AgentModelFactory, type AgentDefinitionInput } from '../../agent/index.js';
 import { ReasoningEngine, type ReasoningOutcome } from '../../reasoning/index.js';
 import type { Work } from '../definition/node.schema.js';
-import type { ModelParameters } from '../../llm/index.js';
+import { ChatApiModel, type ModelParameters } from '../../llm/index.js';
 import { compileTemplate, fillText } from '../template/template.parser.js';
 import { defaultedParameters } from '../resolved-work.factory.js';
 import { ChildAgentExecutor } from './child-agent.executor.js';
@@ -42,7 +42,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
         instructions,
         history: [],
         input: { role: 'user', content: prompt },
-        model: this.models.create({ model }),
+        model: new ChatApiModel(this.models.create({ model })),
         parameters: model.parameters,
         optionalParameters: defaultedParameters(model.parameters),
         protocol: 'native',
@@ -54,6 +54,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
       },
       new NodeRunContext(task),
     );
+    if (outcome.kind === 'postponed') return { status: 'waiting', requests: [], outage: outcome.outage };
     if (outcome.kind === 'waiting') return { status: 'waiting', requests: outcome.requests };
     return toOutcome(outcome, { work, prompt, task });
   }

@@ -144,6 +144,8 @@ class ItemBatch {
     const facts = withFacts(over.map(factsOfNode).reduce<readonly DataFact[]>(mergeFacts, []));
     if (this.failure) return { ...this.failure, ...cost, ...facts };
     const waiting = all.flatMap((one): readonly WaitingRequest[] => (one.status === 'waiting' ? one.requests : []));
+    const outage = all.find((one) => one.status === 'waiting' && one.outage);
+    if (outage) return outage;
     if (waiting.length > 0) return { status: 'waiting', requests: waiting };
     const done = over.filter((one) => one.status === 'completed');
     const incomplete = done.find((one) => one.incomplete !== undefined)?.incomplete;

@@ -1,3 +1,4 @@
+import type { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import {
   RunContext,
@@ -28,14 +29,16 @@ export class NodeRunContext extends RunContext {
   private readonly run: RunContext;
   private readonly number: number;
   private readonly hasOwnSession: boolean;
+  private readonly hasFallback: boolean;
   private readonly place: string;
 
-  constructor({ run, number, path, signal, hasOwnSession }: NodeTask) {
+  constructor({ run, number, path, signal, hasOwnSession, hasFallback }: NodeTask) {
     super();
     this.run = run;
     this.number = number;
     this.signal = signal;
     this.hasOwnSession = hasOwnSession;
+    this.hasFallback = hasFallback;
     this.runId = run.runId;
     this.principal = run.principal;
     this.sessionId = run.sessionId;
@@ -56,6 +59,10 @@ export class NodeRunContext extends RunContext {
 
   isRecorded({ kind, place }: { readonly kind: StepName['kind'] | 'value'; readonly place: string }): boolean {
     return this.run.isRecorded({ kind, place: this.at(place) });
+  }
+
+  override outlasts(error: unknown): error is AppError {
+    return !this.hasFallback && !this.signal.aborted && this.run.outlasts(error);
   }
 
   answer(requestId: string): Decision | undefined {

@@ -1,3 +1,4 @@
+import type { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/index.js';
 import type { IncompleteReason } from '../../reasoning/index.js';
 import type { DataFact, RunContext, RunFailure, RunUsage, WaitingRequest } from '../../run/index.js';
@@ -22,6 +23,8 @@ export interface NodeTask {
   readonly signal: AbortSignal;
   /** Whether agents of the node get a separate session, not the one that belongs to the workflow's session. */
   readonly hasOwnSession: boolean;
+  /** Whether another node replaces it after a failure, so that it does not wait for the end of an outage. */
+  readonly hasFallback: boolean;
   /** Whether a model's message can be streamed: no other node can stream at the same time. */
   readonly isStreaming: boolean;
   /** Facts of the data in its input. */
@@ -60,8 +63,15 @@ export interface NodeFailed extends NodeCost {
 export type NodeRecord = NodeDone | NodeFailed | { readonly status: 'skipped' };
 
 /** Outcome of an attempt. */
-export type NodeOutcome =
-  NodeDone | NodeFailed | { readonly status: 'waiting'; readonly requests: readonly WaitingRequest[] };
+export type NodeOutcome = NodeDone | NodeFailed | NodeWaiting;
+
+/** A node that continues in a later execution of the run. */
+export interface NodeWaiting {
+  readonly status: 'waiting';
+  readonly requests: readonly WaitingRequest[];
+  /** Set if the node waits for its provider, which is unavailable. */
+  readonly outage?: AppError;
+}
 
 /** Executes the work of one node type. A thrown error fails the node, unless a signal has aborted. */
 export interface WorkExecutor<Work extends WorkDefinition> {

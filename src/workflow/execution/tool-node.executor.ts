@@ -36,6 +36,7 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
       { call, tool, maxResultBytes, waiting: { expiresMs: DEFAULT_EXPIRY_MS }, facts },
       context,
     );
+    if (outcome.kind === 'postponed') return { status: 'waiting', requests: [], outage: outcome.outage };
     if (outcome.kind === 'waiting') {
       return { status: 'waiting', requests: outcome.requests.map((request) => context.withPlace(request)) };
     }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeInput } from '../definition/node.schema.js';
 import { parseWorkflow } from '../workflow.registry.js';
 import { toMermaid } from './mermaid.mapper.js';

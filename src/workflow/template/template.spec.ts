@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../kernel/index.js';
 import type { Condition } from '../definition/condition.schema.js';
 import { compileCondition } from './condition.policy.js';

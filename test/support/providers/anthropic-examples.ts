@@ -1,4 +1,5 @@
 import type { FakeRequest } from '../fake-llm.types.js';
+import { EFFORT_EXAMPLES } from './effort-examples.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,6 +23,15 @@ const having = (input_schema: unknown, name = 'add'): Fields => ({
   tools: [{ name, description: 'Adds.', input_schema }],
 });
 const PLAIN = { type: 'object', properties: { n: { type: 'number' } } };
+const CLOSED = { ...PLAIN, required: ['n'], additionalProperties: false };
+const strict = (count: number, input_schema: unknown): Fields => ({
+  tools: Array.from({ length: count }, (_, n) => ({
+    name: `add_${n}`,
+    description: 'Adds.',
+    strict: true,
+    input_schema,
+  })),
+});
 const PAIRED = says([user, calling('a', 'b'), results('a', 'b'), answer, user]);
 const THINKS: Fields = { thinking: { type: 'adaptive' } };
 const thought = (more: Fields) => ({
@@ -29,7 +39,22 @@ const thought = (more: Fields) => ({
   content: [{ type: 'thinking', thinking: 'x', ...more }, text('y')],
 });
 
+const MARK: Fields = { cache_control: { type: 'ephemeral' } };
+const SIGNED = { type: 'thinking', thinking: 'x', signature: 'S' };
+/** A message of the user with marked blocks. */
+const marked = (count: number) => ({
+  role: 'user',
+  content: Array.from({ length: count }, () => ({ ...text('add'), ...MARK })),
+});
+const effort = (level: string): Fields => ({ output_config: { effort: level } });
+const budget = (budget_tokens: number, max_tokens: number): Fields => ({
+  thinking: { type: 'enabled', budget_tokens },
+  max_tokens,
+});
+
+/** Examples of the rules of Anthropic, and of efforts. */
 export const ANTHROPIC_EXAMPLES = {
+  ...EFFORT_EXAMPLES,
   'anthropic/first-role': { rejected: [says([answer, user]), says([])], accepted: [says([user])] },
   'anthropic/roles': {
     rejected: [says([user, { role: 'system', content: 'x' }, user])],
@@ -64,6 +89,10 @@ export const ANTHROPIC_EXAMPLES = {
     accepted: [says([{ role: 'user', content: [text('😀')] }])],
   },
   'anthropic/tool-name': { rejected: [says([user], having(PLAIN, 'a b'))], accepted: [says([user], having(PLAIN))] },
+  'anthropic/strict-tools': {
+    rejected: [says([user], strict(21, CLOSED)), says([user], strict(1, PLAIN))],
+    accepted: [says([user], strict(20, CLOSED))],
+  },
   'anthropic/schema-object': {
     rejected: [says([user], having({}))],
     accepted: [says([user], having({ type: 'object' }))],
@@ -95,6 +124,45 @@ export const ANTHROPIC_EXAMPLES = {
   'anthropic/temperature': {
     rejected: [says([user], { temperature: 1.5 })],
     accepted: [says([user], { temperature: 1 })],
+  },
+  'anthropic/cache-marks': {
+    rejected: [says([marked(1), answer, marked(2), answer, marked(2)])],
+    accepted: [says([marked(1), answer, marked(2), answer, marked(1)])],
+  },
+  'anthropic/cache-mark-block': {
+    rejected: [says([user, thought({ signature: 'S', ...MARK }), user])],
+    accepted: [says([user, thought({ signature: 'S' }), marked(1)])],
+  },
+  'anthropic/effort-model': {
+    rejected: [says([user], effort('low'))],
+    accepted: ['claude-opus-4-5', 'claude-haiku-5-5'].map((model) => says([user], { model, ...effort('low') })),
+  },
+  'anthropic/effort-level': {
+    rejected: [says([user], { model: 'claude-opus-5', ...effort('minimal') })],
+    accepted: [says([user], { model: 'claude-opus-5', ...effort('max') })],
+  },
+  'anthropic/thinking-off': {
+    rejected: [says([user], { model: 'claude-opus-5-5', thinking: { type: 'disabled' } })],
+    accepted: [says([user], { model: 'claude-haiku-5-5', thinking: { type: 'disabled' } })],
+  },
+  'anthropic/thinking-budget-model': {
+    rejected: [says([user], { model: 'claude-opus-4-7', ...budget(1024, 2000) })],
+    accepted: [says([user], budget(1024, 2000))],
+  },
+  'anthropic/thinking-budget': {
+    rejected: [says([user], budget(1000, 2000)), says([user], budget(2000, 2000))],
+    accepted: [says([user], budget(1024, 2000))],
+  },
+  'anthropic/thinking-temperature': {
+    rejected: [says([user], { ...THINKS, temperature: 0.7 })],
+    accepted: [says([user], { ...THINKS, temperature: 1 }), says([user], { temperature: 0.7 })],
+  },
+  'anthropic/thinking-first': {
+    rejected: [says([user, calling('a'), results('a')], budget(1024, 2000))],
+    accepted: [
+      says([user, { role: 'assistant', content: [SIGNED, use('a')] }, results('a')], budget(1024, 2000)),
+      says([user, calling('a'), results('a'), answer, user], budget(1024, 2000)),
+    ],
   },
   'anthropic/unknown-fields': { rejected: [says([user], { seed: 1 })], accepted: [says([user], { stream: true })] },
   'anthropic/image-limits': {

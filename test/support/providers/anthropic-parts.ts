@@ -1,5 +1,11 @@
 import type { FakeRequest } from '../fake-llm.types.js';
+import type { Fault } from './provider-rule.js';
 import { isNode, type JsonNode } from './request-parts.js';
+
+/** The error body of Anthropic's API. */
+export function anthropicBody({ message }: Fault): unknown {
+  return { type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_strict' };
+}
 
 /** A content block of a message; a text becomes one block. */
 export interface Block extends JsonNode {

@@ -1,5 +1,6 @@
 import type { FakeRequest } from '../fake-llm.types.js';
 import {
+  anthropicBody,
   anthropicImages,
   anthropicTools,
   generation,
@@ -9,18 +10,15 @@ import {
   systemOf,
   type AnthropicMessage,
 } from './anthropic-parts.js';
-import { rulesOf, type Fault, type ProviderRule } from './provider-rule.js';
-import { isNode, unpairedSurrogate } from './request-parts.js';
+import { rulesOf, type ProviderRule } from './provider-rule.js';
+import { isNode, isStrict, schemaNodes, unpairedSurrogate } from './request-parts.js';
 import { UNIONS } from './tool-faults.js';
 
-const rule = rulesOf(['anthropic'], ({ message }: Fault) => ({
-  type: 'error',
-  error: { type: 'invalid_request_error', message },
-  request_id: 'req_strict',
-}));
+const rule = rulesOf(['anthropic'], anthropicBody);
 
 const MESSAGES_API = 'https://platform.claude.com/docs/en/api/messages';
 const TOOL_USE = 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use';
+const STRUCTURED = 'https://platform.claude.com/docs/en/build-with-claude/structured-outputs';
 const VISION = 'https://platform.claude.com/docs/en/build-with-claude/vision';
 
 const MAGIC: Readonly<Record<string, string>> = {
@@ -189,6 +187,21 @@ const TOOL_RULES: readonly ProviderRule[] = [
           message: `tools.${tool.at}.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`,
         }
       );
+    },
+  ),
+  rule(
+    'strict-tools',
+    'A request has at most 20 strict tools, and their objects are closed.',
+    STRUCTURED,
+    ({ tools = [] }) => {
+      const strict = (tools as readonly { strict?: unknown; input_schema?: unknown }[]).filter((tool) => tool.strict);
+      if (strict.length > 20) return { message: 'Schemas contain too many strict tools (maximum: 20).' };
+      const isClosed = strict.every(({ input_schema: schema }) =>
+        schemaNodes(schema).every(({ node }) => isStrict(node)),
+      );
+      return isClosed
+        ? undefined
+        : { message: "tools.0.custom: For 'object' type, 'additionalProperties' must be explicitly set to false" };
     },
   ),
   rule(

@@ -2,7 +2,7 @@ import type { FakeRequest } from '../fake-llm.types.js';
 import { emptyMessage, pairFault, unknownRole } from './chat-faults.js';
 import { openAiBody } from './openai.js';
 import { rulesOf, type Fault, type ProviderRule } from './provider-rule.js';
-import { callsOf, forcesCall, imagesIn, unpairedSurrogate } from './request-parts.js';
+import { callsOf, forcesCall, imagesIn, isNode, unpairedSurrogate } from './request-parts.js';
 import { wrongName, wrongRoot } from './tool-faults.js';
 
 const INVALID = 'invalid_request_error';
@@ -11,9 +11,9 @@ const rule = rulesOf(['deepseek'], (fault: Fault) => openAiBody({ code: INVALID,
 const ROLES = ['system', 'user', 'assistant', 'tool'];
 const API = 'https://api-docs.deepseek.com/api/create-chat-completion';
 
-/** Thinking is on by default, except for the alias of the mode without it. */
-function thinks({ model }: FakeRequest): boolean {
-  return model !== 'deepseek-chat';
+/** Thinking is on by default, except for the alias of the mode without it, and can be turned off. */
+function thinks({ model, thinking }: FakeRequest): boolean {
+  return model !== 'deepseek-chat' && !(isNode(thinking) && thinking['type'] === 'disabled');
 }
 
 /** The first assistant message without reasoning after a call in its turn. */

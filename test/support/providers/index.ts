@@ -1,4 +1,5 @@
 import type { FakeRequest } from '../fake-llm.types.js';
+import { ANTHROPIC_EFFORT_RULES } from './anthropic-effort.js';
 import { ANTHROPIC_RULES } from './anthropic.js';
 import { DEEPSEEK_RULES } from './deepseek.js';
 import { GEMINI_RULES } from './gemini.js';
@@ -10,6 +11,7 @@ import { OPENAI_TOOL_RULES } from './openai-tools.js';
 import { OPENAI_RULES } from './openai.js';
 import type { ProviderName, ProviderRule, Rejection } from './provider-rule.js';
 import { QWEN_RULES } from './qwen.js';
+import { RESPONSES_RULES } from './responses.js';
 import { VLLM_RULES } from './vllm.js';
 
 export { PROVIDER_NAMES, type ProviderName, type ProviderRule } from './provider-rule.js';
@@ -18,6 +20,7 @@ export { PROVIDER_NAMES, type ProviderName, type ProviderRule } from './provider
 export const PROVIDER_RULES: readonly ProviderRule[] = [
   ...OPENAI_RULES,
   ...OPENAI_TOOL_RULES,
+  ...RESPONSES_RULES,
   ...DEEPSEEK_RULES,
   ...MOONSHOT_RULES,
   ...GLM_RULES,
@@ -27,6 +30,7 @@ export const PROVIDER_RULES: readonly ProviderRule[] = [
   ...OLLAMA_RULES,
   ...VLLM_RULES,
   ...ANTHROPIC_RULES,
+  ...ANTHROPIC_EFFORT_RULES,
 ];
 
 /** A rule that a request breaks, and the provider's answer. */

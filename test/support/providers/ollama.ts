@@ -1,8 +1,9 @@
 import { openAiBody } from './openai.js';
 import { rulesOf, type ProviderRule } from './provider-rule.js';
-import { callsIn, imagesIn, isNode, parsedArguments } from './request-parts.js';
+import { callsIn, imagesIn, isNode, parsedArguments, textOf } from './request-parts.js';
 
 const SOURCE = 'https://github.com/ollama/ollama/blob/fb30760996871fa9460115c753afd2c60d4ab0f7/openai/openai.go';
+const LEVELS: readonly unknown[] = ['high', 'medium', 'low', 'max', 'none'];
 const rule = rulesOf(['ollama'], openAiBody);
 
 export const OLLAMA_RULES: readonly ProviderRule[] = [
@@ -20,6 +21,17 @@ export const OLLAMA_RULES: readonly ProviderRule[] = [
     imagesIn(request).some(({ url }) => /^https?:/.test(url))
       ? { message: 'image URLs are not currently supported, please use base64 encoded data instead' }
       : undefined,
+  ),
+  rule(
+    'effort-level',
+    'The effort is high, medium, low, max or none.',
+    'https://github.com/DevEmperor/DictateKeyboard/issues/186',
+    ({ reasoning_effort: effort }) =>
+      effort === undefined || LEVELS.includes(effort)
+        ? undefined
+        : {
+            message: `invalid reasoning value: '${textOf(effort)}' (must be "high", "medium", "low", "max", or "none")`,
+          },
   ),
   rule('image-type', 'An image is JPEG, PNG or WebP.', SOURCE, (request) =>
     imagesIn(request).some(

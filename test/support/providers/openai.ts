@@ -1,7 +1,7 @@
 import type { FakeRequest } from '../fake-llm.types.js';
 import { pairFault, wrongCallId } from './chat-faults.js';
 import { rulesOf, type Fault, type ProviderRule } from './provider-rule.js';
-import { imagesIn, isNode, textOf } from './request-parts.js';
+import { imagesIn, isNode, isStrict, schemaNodes, textOf } from './request-parts.js';
 
 /** The error body of OpenAI's API, and of most servers that copy it. */
 export function openAiBody({ message, param, code }: Fault): unknown {
@@ -13,6 +13,10 @@ const rule = rulesOf(['openai', 'azure'], openAiBody);
 /** Reasoning models; a deployment on Azure may have any name. */
 const REASONING = /^(?:o\d|gpt-[5-9])(?!.*chat)|^prod-chat$/;
 const REASONING_BESIDE_TOOLS = /^gpt-(?:5\.[5-9]|[6-9])/;
+export const EFFORTS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^gpt-5\.1(?:-2|$)/, ['none', 'low', 'medium', 'high']],
+  [/^gpt-5(?:-mini|-nano|-2|$)/, ['minimal', 'low', 'medium', 'high']],
+];
 const MAX_IMAGE = 20 * 1024 * 1024;
 
 function reasons({ model }: FakeRequest): boolean {
@@ -161,6 +165,26 @@ const PARAMETER_RULES: readonly ProviderRule[] = [
         : undefined,
   ),
   rule(
+    'effort-model',
+    'A model that does not reason takes no reasoning_effort.',
+    'https://github.com/generative-computing/mellea/issues/270',
+    (request) =>
+      request['reasoning_effort'] !== undefined && /^(?:gpt-[34]|chatgpt)/.test(request.model)
+        ? { message: 'Unrecognized request argument supplied: reasoning_effort' }
+        : undefined,
+  ),
+  rule(
+    'effort-level',
+    'GPT-5 takes the effort minimal, low, medium or high, and GPT-5.1 none instead of minimal.',
+    'https://github.com/openai/openai-agents-python/issues/2089',
+    ({ model, reasoning_effort: effort }) => {
+      const levels = EFFORTS.find(([name]) => name.test(model))?.[1];
+      if (effort === undefined || !levels || levels.some((level) => level === effort)) return undefined;
+      const message = `Unsupported value: '${textOf(effort)}' is not supported with the '${model}' model. Supported values are: ${levels.map((level) => `'${level}'`).join(', ')}.`;
+      return { message, param: 'reasoning_effort', code: 'unsupported_value' };
+    },
+  ),
+  rule(
     'stop-count',
     'A request has at most four stop sequences.',
     'https://help.openai.com/en/articles/5072263-how-do-i-use-stop-sequences-in-the-openai-api',
@@ -190,5 +214,26 @@ const PARAMETER_RULES: readonly ProviderRule[] = [
   ),
 ];
 
+const STRICT_RULES: readonly ProviderRule[] = [
+  rule(
+    'strict-schema',
+    'The objects of a strict tool are closed, and their properties required.',
+    'https://github.com/AreevAI/areev/pull/244',
+    ({ tools = [] }) => {
+      const wrong = tools.find(({ function: called }) => {
+        const { strict, parameters } = called as { readonly strict?: unknown; readonly parameters: unknown };
+        return strict === true && !schemaNodes(parameters).every(({ node }) => isStrict(node));
+      });
+      return (
+        wrong && {
+          message: `Invalid schema for function '${wrong.function.name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`,
+          param: 'tools[0].function.parameters',
+          code: 'invalid_function_parameters',
+        }
+      );
+    },
+  ),
+];
+
 /** Rules for messages and parameters; those for tools are in `openai-tools.ts`. */
-export const OPENAI_RULES = [...MESSAGE_RULES, ...PARAMETER_RULES];
+export const OPENAI_RULES = [...MESSAGE_RULES, ...PARAMETER_RULES, ...STRICT_RULES];

@@ -2,6 +2,7 @@ import type { FakeRequest } from '../fake-llm.types.js';
 
 export const PROVIDER_NAMES = [
   'openai',
+  'responses',
   'azure',
   'deepseek',
   'moonshot',

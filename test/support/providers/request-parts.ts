@@ -127,3 +127,10 @@ export function parsedArguments({ function: { arguments: text } }: WireCall): un
     return undefined;
   }
 }
+
+/** Whether a schema is closed and requires all of its properties, as far as it is of objects. */
+export function isStrict({ type, properties, required, additionalProperties }: JsonNode): boolean {
+  if (type !== 'object' && properties === undefined) return true;
+  const names = Object.keys(isNode(properties) ? properties : {});
+  return additionalProperties === false && names.every((name) => Array.isArray(required) && required.includes(name));
+}

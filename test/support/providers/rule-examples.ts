@@ -1,6 +1,7 @@
 import type { FakeRequest } from '../fake-llm.types.js';
 import { nestedSchema } from '../nested-schema.js';
 import { ANTHROPIC_EXAMPLES } from './anthropic-examples.js';
+import { RESPONSES_EXAMPLES } from './responses-examples.js';
 
 interface RuleExamples {
   readonly rejected: readonly FakeRequest[];
@@ -45,13 +46,11 @@ const within = (schema: unknown): Fields => having({ type: 'object', properties:
 const many = (count: number): Fields => ({ tools: Array.from({ length: count }, (_, n) => tool(PLAIN, `add_${n}`)) });
 const texts = (count: number): string[] => Array.from({ length: count }, (_, n) => `stop ${n}`);
 
-/** Rejected and accepted requests to one model. */
 function of(model: string, rejected: readonly Case[], accepted: readonly Case[]): RuleExamples {
   const toRequest = ([messages, more]: Case) => says(model, messages, more);
   return { rejected: rejected.map(toRequest), accepted: accepted.map(toRequest) };
 }
 
-/** A rejected and an accepted schema of a property. */
 function schemas(model: string, rejected: unknown, accepted: unknown): RuleExamples {
   return of(model, [[[user], within(rejected)]], [[[user], within(accepted)]]);
 }
@@ -294,6 +293,7 @@ const OTHER_EXAMPLES: Readonly<Record<string, RuleExamples>> = {
 /** Examples of every rule, by id. */
 export const RULE_EXAMPLES: Readonly<Record<string, RuleExamples>> = {
   ...OPENAI_EXAMPLES,
+  ...RESPONSES_EXAMPLES,
   ...CHINESE_EXAMPLES,
   ...OTHER_EXAMPLES,
   ...ANTHROPIC_EXAMPLES,

@@ -11,27 +11,33 @@ import type { ChatCodec } from '../../wire/chat-codec.types.js';
 import { createAccess, endpointOf } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
 import { WireClient } from '../../wire/wire.client.js';
-import { capabilitiesOf, defaultMaxTokens, thinksByDefault } from './capabilities.mapper.js';
+import { toEffortFields } from './effort.mapper.js';
+import { withCacheMarks } from './cache-mark.mapper.js';
+import { capabilitiesOf, defaultMaxTokens, enforcesSchemas } from './capabilities.mapper.js';
 import { calledTools, toWireConversation } from './message.mapper.js';
 import { buildResult, toWholeReply } from './reply.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
-import { standIns, TOOL_RULES, toWireChoice, toWireTools } from './tool.mapper.js';
+import { standIns, TOOL_RULES, toWireChoice, toWireTools, type WireTool } from './tool.mapper.js';
 
 /** Builds the body of `POST /v1/messages`. JSON omits undefined fields. */
-function toWireBody(request: ChatRequest, model: string, stream: boolean): Record<string, unknown> {
+function toWireBody(request: ChatRequest, model: string, stream: boolean, isCached: boolean): Record<string, unknown> {
   const schema = enforcedSchema(request);
   const { system, messages } = toWireConversation(messagesWithFormat(request, schema), model);
+  const plain = { ...(system.trim() !== '' && { system }), messages, ...toolFields(request, enforcesSchemas(model)) };
   return {
     model,
-    ...(system.trim() !== '' && { system }),
-    messages,
-    ...toolFields(request),
+    ...(isCached ? withCacheMarks(plain) : plain),
     ...toWireParameters(request.parameters ?? {}, model),
-    ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
-    // Without it, the reasoning of these models is empty.
-    ...(thinksByDefault(model) && { thinking: { type: 'adaptive', display: 'summarized' } }),
+    ...outputFields(request, model, schema),
     ...(stream && { stream: true }),
   };
+}
+
+/** `output_config` has the effort and the format of the answer. */
+function outputFields(request: ChatRequest, model: string, schema: JsonSchema | undefined): Record<string, unknown> {
+  const { effort, thinking } = toEffortFields(request, model);
+  const config = { ...(effort && { effort }), ...(schema && { format: { type: 'json_schema', schema } }) };
+  return { ...(Object.keys(config).length > 0 && { output_config: config }), ...(thinking && { thinking }) };
 }
 
 /**
@@ -50,8 +56,14 @@ function messagesWithFormat(
   return responseFormat === undefined || schema ? messages : withFormat(messages, responseFormat);
 }
 
-function toolFields({ tools = [], toolChoice, messages }: ChatRequest): Record<string, unknown> {
-  if (tools.length > 0) return { tools: toWireTools(tools), tool_choice: toWireChoice(toolChoice) };
+/** `tool_choice` is undefined for `auto`, the default. */
+interface ToolFields {
+  readonly tools?: readonly WireTool[];
+  readonly tool_choice?: Readonly<Record<string, unknown>> | undefined;
+}
+
+function toolFields({ tools = [], toolChoice, messages }: ChatRequest, isStrict: boolean): ToolFields {
+  if (tools.length > 0) return { tools: toWireTools(tools, isStrict), tool_choice: toWireChoice(toolChoice) };
   const called = calledTools(messages);
   return called.length === 0 ? {} : { tools: standIns(called), tool_choice: { type: 'none' } };
 }
@@ -93,7 +105,7 @@ export class AnthropicFactory extends ModelFactory {
 function createCodec(model: string): ChatCodec {
   return {
     toolRules: TOOL_RULES,
-    write: (request, stream) => toWireBody(request, model, stream),
+    write: (request, stream, caching) => toWireBody(request, model, stream, caching !== undefined),
     read: (body) => buildResult(toWholeReply(body, model)),
     openStream: () => new StreamReplyBuilder(model),
   };

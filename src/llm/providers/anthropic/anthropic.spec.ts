@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../../test/support/fake-llm.js';
 import type { FakeScript } from '../../../../test/support/fake-llm.types.js';
@@ -29,14 +29,16 @@ async function sent(request: ChatRequest, model?: string, parameters?: ModelPara
   return llm.lastRequest;
 }
 
+const MARK = { cache_control: { type: 'ephemeral' } };
+
 describe('a request', () => {
   it('goes to /v1/messages with key, version, system text, tools and max_tokens', async () => {
     const messages = [{ role: 'system', content: 'Be kind.' } as const, ...ask.messages];
     expect(await sent({ messages, tools })).toEqual({
       model: 'claude-haiku-5-5',
       max_tokens: 32_000,
-      system: 'Be kind.',
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      system: [{ type: 'text', text: 'Be kind.', ...MARK }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...MARK }] }],
       tools: [{ name: 'add', description: 'Adds.', input_schema: { type: 'object', properties: {} } }],
       thinking: { type: 'adaptive', display: 'summarized' },
     });

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { defaultMaxTokens, generationOf, thinksByDefault } from './capabilities.mapper.js';
 
 it.each([

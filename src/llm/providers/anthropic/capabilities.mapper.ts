@@ -1,3 +1,4 @@
+import { factsOf } from '../../models/model-facts.js';
 import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** `claude-sonnet-4-5-20250929`, `claude-opus-5`, also after the prefix of a platform or gateway. */
@@ -5,6 +6,8 @@ const FAMILY_FIRST = /claude-(?:opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{
 /** `claude-3-5-haiku-20241022`. */
 const VERSION_FIRST = /claude-(\d+)(?:[-.](\d{1,2})(?!\d))?(?![\d])/i;
 const NEWEST = 99;
+/** The first model with an effort; thinking needs a budget. */
+const OPUS_4_5 = /claude-opus-4[-.]5/i;
 /**
  * 8000 pixels per side, or 2000 in a request with more than 20 images; 100 images per request (platform.claude.com,
  * "Vision", general limits). The API applies its limit of 5 MB to the base64 text: "image exceeds 5 MB maximum: … >
@@ -23,13 +26,18 @@ const IMAGE_LIMITS: ImageLimits = {
  */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const generation = generationOf(model);
-  const parameterLimits = limitsOf(generation ?? 0);
+  const { effort } = factsOf({ provider: 'anthropic', name: model });
+  const parameterLimits = {
+    ...limitsOf(generation ?? 0),
+    ...(effort && { efforts: effort }),
+    ...(effortKindOf(model) !== 'effort' && { hasNoSamplingBesideEffort: true }),
+  };
   if (generation === undefined) return { vision: false, functionCalling: true, jsonMode: false, parameterLimits };
   return {
     vision: generation >= 3,
     imageLimits: IMAGE_LIMITS,
     functionCalling: generation >= 3,
-    jsonMode: generation >= 4.5,
+    jsonMode: enforcesSchemas(model),
     // Not with thinking (platform.claude.com, "Tool use with thinking").
     forcedToolChoice: !thinksByDefault(model),
     parameterLimits,
@@ -49,9 +57,24 @@ function limitsOf(generation: number): ParameterLimits {
   };
 }
 
+/** Whether the model enforces the schemas of answers and of strict tools (platform.claude.com, "Structured outputs"). */
+export function enforcesSchemas(model: string): boolean {
+  return (generationOf(model) ?? 0) >= 4.5;
+}
+
 /** Whether thinking is on by default: since Claude 5 (platform.claude.com, "Thinking"). */
 export function thinksByDefault(model: string): boolean {
   return (generationOf(model) ?? 0) >= 5;
+}
+
+/**
+ * Form of the effort in requests. `effort`: `output_config.effort` alone. `adaptive`: also `thinking`, which is off by
+ * default. `budget`: a number of tokens for thinking (platform.claude.com, "Effort" and "Thinking").
+ */
+export function effortKindOf(model: string): 'effort' | 'adaptive' | 'budget' {
+  const generation = generationOf(model);
+  if (generation === undefined || generation >= 5 || OPUS_4_5.test(model)) return 'effort';
+  return generation >= 4.6 ? 'adaptive' : 'budget';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Message, ToolCall } from '../../message.types.js';
 import { calledTools, toWireConversation } from './message.mapper.js';
 

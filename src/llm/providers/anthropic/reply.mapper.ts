@@ -120,11 +120,14 @@ function toText(value: unknown): string {
 export function toReportedUsage(usage: unknown): ReportedUsage {
   const counts = toCounts(usage);
   const cached = counts['cache_read_input_tokens'];
-  const prompt = [counts['input_tokens'], counts['cache_creation_input_tokens'], cached].filter(isCount);
+  const written = counts['cache_creation_input_tokens'];
+  const prompt = [counts['input_tokens'], written, cached].filter(isCount);
   return {
     ...(prompt.length > 0 && { promptTokens: prompt.reduce((sum, count) => sum + count, 0) }),
     completionTokens: counts['output_tokens'],
     cachedTokens: cached,
+    cacheWriteTokens: written,
+    reasoningTokens: toCounts(counts['output_tokens_details'])['thinking_tokens'],
   };
 }
 

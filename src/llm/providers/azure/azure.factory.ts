@@ -38,11 +38,14 @@ export class AzureFactory extends WireModelFactory {
   protected readonly key = { variable: 'AZURE_OPENAI_API_KEY', isRequired: true };
   protected override readonly urlVariable = 'AZURE_OPENAI_ENDPOINT';
   protected override readonly mayLackVersion = false;
+  protected override readonly responsesApi = 'optional';
   protected readonly dialect: WireDialect = {
     maxTokensField: 'max_completion_tokens',
     reasoningEcho: 'never',
     formatMode: formatModeOf,
     extras: withoutReasoningBesideTools,
+    // learn.microsoft.com, "Prompt caching".
+    hasCacheKey: true,
     // learn.microsoft.com, "Function calling": descriptions have at most 1024 characters; "Quotas and limits": 128 tools.
     toolRules: { maxDescription: 1024, maxTools: 128 },
   };

@@ -1,3 +1,4 @@
+import { factsOf } from '../../models/model-facts.js';
 import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** Thinking is off by default; for all other models it is on. */
@@ -14,6 +15,8 @@ export function capabilitiesOf(model: string): ModelCapabilities {
 
 /** Parameters without effect on a thinking model (api-docs.deepseek.com/guides/thinking_mode); the API has no seed. */
 function limitsOf(model: string): ParameterLimits {
-  if (WITHOUT_THOUGHT.test(model)) return { lacking: ['seed'], maxStops: 16 };
-  return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'seed'], maxStops: 16 };
+  const { effort } = factsOf({ provider: 'deepseek', name: model });
+  const efforts = effort && { efforts: effort };
+  if (WITHOUT_THOUGHT.test(model)) return { lacking: ['seed'], maxStops: 16, ...efforts };
+  return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'seed'], maxStops: 16, ...efforts };
 }

@@ -14,6 +14,11 @@ export class DeepSeekFactory extends WireModelFactory {
     reasoningEcho: 'with_calls',
     // api-docs.deepseek.com/api/create-chat-completion, `tools`.
     toolRules: { maxTools: 128 },
+    // Thinking is on by default; the API maps all other levels (api-docs.deepseek.com/guides/thinking_mode).
+    effortFields: (effort) =>
+      effort === 'none'
+        ? { thinking: { type: 'disabled' } }
+        : { thinking: { type: 'enabled' }, reasoning_effort: effort },
   };
 
   protected override readonly hasEmbeddings = false;

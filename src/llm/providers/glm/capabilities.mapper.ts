@@ -1,7 +1,5 @@
+import { factsOf } from '../../models/model-facts.js';
 import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
-
-/** Vision models have a `v` after the version: `glm-4v`, `glm-4.5v`. */
-const VISION = /^glm-[\d.]+v/i;
 
 /**
  * Unsupported by the API (docs.bigmodel.cn, 对话补全): penalties, a seed, temperatures above 1, and a second stop sequence.
@@ -17,12 +15,13 @@ const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: Math.ceil((5 * 1024 * 1024) 
 
 /** Capabilities by model name; the API supports only `tool_choice` `auto` (docs.bigmodel.cn, 对话补全). */
 export function capabilitiesOf(model: string): ModelCapabilities {
+  const { vision = false, effort } = factsOf({ provider: 'glm', name: model });
   return {
-    vision: VISION.test(model),
+    vision,
     imageLimits: IMAGE_LIMITS,
     functionCalling: true,
     jsonMode: true,
     forcedToolChoice: false,
-    parameterLimits: LIMITS,
+    parameterLimits: { ...LIMITS, ...(effort && { efforts: effort }) },
   };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { findArithmetic } from './expression.parser.js';
 
 const found = (text: string, previous?: string) => findArithmetic(text, previous).expressions;

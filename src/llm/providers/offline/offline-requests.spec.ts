@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '../../chat.types.js';
 import type { Message } from '../../message.types.js';
 import { OfflineModel } from './offline.model.js';

@@ -1,3 +1,4 @@
+import { factsOf } from '../../models/model-facts.js';
 import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 import type { FormatMode, WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { defaultMaxTokens, generationOf } from '../anthropic/capabilities.mapper.js';
@@ -49,7 +50,9 @@ const IMAGE_LIMITS: readonly (readonly [RegExp, ImageLimits])[] = [
 /** Capabilities of an unknown server: those of most servers, with the limits of well-known models. */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const imageLimits = IMAGE_LIMITS.find(([name]) => name.test(model))?.[1];
-  const parameterLimits = limitsOf(model);
+  const { effort } = factsOf({ provider: 'openai-compatible', name: model });
+  const limits = limitsOf(model);
+  const parameterLimits = effort ? { ...limits, efforts: effort } : limits;
   return {
     vision: false,
     functionCalling: true,

@@ -11,6 +11,7 @@ export class OpenAiCompatibleFactory extends WireModelFactory {
   readonly defaultBaseUrl = undefined;
   readonly defaultModel = undefined;
   protected readonly key = { variable: 'LLM_API_KEY', isRequired: false };
+  protected override readonly responsesApi = 'optional';
   protected readonly dialect: WireDialect = {
     maxTokensField: 'max_tokens',
     reasoningEcho: 'never',

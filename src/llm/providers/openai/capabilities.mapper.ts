@@ -1,10 +1,7 @@
 import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import { factsOf } from '../../models/model-facts.js';
 import type { FormatMode } from '../../openai-wire/wire-dialect.types.js';
 
-/** Models without vision; all others since GPT-4 Turbo have it. */
-const TEXT_ONLY = /^(?:gpt-3|gpt-4(?:-\d|$)|o1-(?:mini|preview)|o3-mini)/;
-/** Models without tools: completion models and the first reasoning models. */
-const WITHOUT_TOOLS = /instruct|^o1-(?:mini|preview)/;
 /** Models before JSON mode, and before schemas (developers.openai.com, "Structured model outputs"). */
 const WITHOUT_FORMATS = /^gpt-4(?:-0\d{3}|-32k.*)?$/;
 const WITHOUT_SCHEMAS = /^(?:gpt-3|gpt-4-|gpt-4o-2024-05-13|chatgpt-)/;
@@ -21,20 +18,42 @@ const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: 20 * 1024 * 1024, maxCount: 
 /** Models with audio input (developers.openai.com, "Audio and speech"). */
 const AUDIO = /^gpt-(?:audio|.*-audio)/;
 
+/** Search models, and the first reasoning model (github.com/truefoundry/models/pull/2006). */
+const CHAT_ONLY = /^(?:gpt-.*-search-|o1-mini)/;
+
 /** Whether a model is a reasoning model, by its name. */
 export function isReasoning(model: string): boolean {
   return REASONING.test(model);
 }
 
+/**
+ * Whether a model may return encrypted reasoning: another name, such as that of a deployment, does not exclude it.
+ * @param model may have its vendor before its name, as `openai/gpt-5-mini`
+ */
+export function mayReason(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  return !NAMED.test(name) || isReasoning(name);
+}
+
+/** Whether a model has Chat Completions only: those for audio and search (developers.openai.com, "Models"). */
+export function isChatOnly(model: string): boolean {
+  return AUDIO.test(model) || CHAT_ONLY.test(model);
+}
+
 /** Capabilities by model name; an unknown model has those of the latest one. */
 export function capabilitiesOf(model: string): ModelCapabilities {
-  const functionCalling = !WITHOUT_TOOLS.test(model);
+  const {
+    vision = true,
+    audio,
+    functionCalling = true,
+    jsonMode = true,
+  } = factsOf({ provider: 'openai', name: model });
   return {
-    vision: !TEXT_ONLY.test(model),
+    vision,
     imageLimits: IMAGE_LIMITS,
-    ...(AUDIO.test(model) && { audio: true }),
+    ...(audio && { audio }),
     functionCalling,
-    jsonMode: functionCalling,
+    jsonMode,
     parameterLimits: limitsOf(model),
   };
 }
@@ -45,8 +64,14 @@ export function capabilitiesOf(model: string): ModelCapabilities {
  */
 export function limitsOf(model: string): ParameterLimits {
   if (!NAMED.test(model)) return { maxStops: 4, uncertain: ['temperature'] };
-  if (!isReasoning(model)) return { maxStops: 4 };
-  return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop'] };
+  const efforts = effortsOf(model);
+  if (!isReasoning(model)) return { maxStops: 4, ...efforts };
+  return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop'], ...efforts };
+}
+
+function effortsOf(name: string): Pick<ParameterLimits, 'efforts'> {
+  const { effort } = factsOf({ provider: 'openai', name });
+  return effort ? { efforts: effort } : {};
 }
 
 /**

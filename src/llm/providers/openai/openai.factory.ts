@@ -10,6 +10,7 @@ export class OpenAiFactory extends WireModelFactory {
   readonly defaultBaseUrl = 'https://api.openai.com/v1';
   readonly defaultModel = 'gpt-5.6-luna';
   protected readonly key = { variable: 'OPENAI_API_KEY', isRequired: true };
+  protected override readonly responsesApi = 'default';
   protected readonly dialect: WireDialect = {
     maxTokensField: 'max_completion_tokens',
     reasoningEcho: 'never',
@@ -17,11 +18,12 @@ export class OpenAiFactory extends WireModelFactory {
     extras: withoutReasoningBesideTools,
     // developers.openai.com, "Create chat completion", `tools`.
     toolRules: { maxTools: 128 },
+    hasCacheKey: true,
   };
 
-  /** Other servers at `OPENAI_BASE_URL`, such as vLLM, have no limit of tools. */
+  /** Other servers at `OPENAI_BASE_URL`, such as vLLM, have no limit of tools, and may refuse the key of a cache. */
   protected override dialectOf(_model: string, baseUrl: string): WireDialect {
-    const { toolRules: _ofOpenAi, ...others } = this.dialect;
+    const { toolRules: _ofOpenAi, hasCacheKey: _key, ...others } = this.dialect;
     return isOwnHost(baseUrl, this.defaultBaseUrl) ? this.dialect : others;
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ReactProtocol } from './react.protocol.js';
 
 const protocol = new ReactProtocol();

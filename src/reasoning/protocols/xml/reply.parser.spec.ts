@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { wildMarkup as wild } from '../../../../test/support/wild-markup.js';
 import { XmlProtocol } from './xml.protocol.js';

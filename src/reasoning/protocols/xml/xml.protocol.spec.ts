@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { ChatResult, FinishReason, Message, ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';

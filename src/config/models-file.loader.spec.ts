@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { loadConfig } from './config.loader.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'models-'));
+const path = join(folder, 'models.json');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function load(text: string, env: Record<string, string> = {}) {
+  writeFileSync(path, text);
+  return loadConfig({ env: { OPENAI_API_KEY: 'k', LLM_MODELS_FILE: path, ...env } }).config.llm;
+}
+
+const price = { input: 1, output: 2, cacheWrite: 1.25 };
+
+it('reads facts of models, whose prices count as LLM_PRICES, which take precedence', () => {
+  const models = { 'openai:gpt-7*': { contextTokens: 500_000, effort: ['low'] }, 'house-model': { price } };
+  const text = JSON.stringify({ models });
+  expect(load(text)).toMatchObject({ models, prices: { 'house-model': price } });
+  expect(load(text, { BUDGET_RUN: 'cost=1' }).budget).toMatchObject({ run: { cost: 1 } });
+  const other = { input: 3, output: 3 };
+  expect(load(text, { LLM_PRICES: JSON.stringify({ 'house-model': other }) }).prices['house-model']).toEqual(other);
+});
+
+it('is optional, unless it is named', () => {
+  expect(loadConfig({ env: { OPENAI_API_KEY: 'k' } }).config.llm.models).toEqual({});
+  expect(() => loadConfig({ env: { OPENAI_API_KEY: 'k', LLM_MODELS_FILE: join(folder, 'none.json') } })).toThrow(
+    /none\.json cannot be read/,
+  );
+});
+
+it.each([
+  ['{', 'is not JSON'],
+  ['{"models": {"a": {"contextWindow": 1}}}', 'models › a: Unrecognized key: "contextWindow"'],
+  ['{"models": {"a": {"effort": ["some"]}}}', 'models › a › effort › 0: '],
+  ['{"models": {"a": {"contextTokens": "8k"}}}', 'models › a › contextTokens: '],
+  ['{"models": {"a*": {"price": {"input": 1, "output": 1}}}}', 'models: a name with * cannot have a price'],
+  ['{"model": {}}', 'Unrecognized key: "model"'],
+])('refuses %s with the file and the path', (text, why) => {
+  expect(() => load(text)).toThrow(why);
+  expect(() => load(text)).toThrow(path);
+});

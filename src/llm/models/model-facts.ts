@@ -1,0 +1,133 @@
+import type { LlmConfig } from '../../config/index.js';
+import anthropic from './anthropic.json' with { type: 'json' };
+import deepseek from './deepseek.json' with { type: 'json' };
+import gemini from './gemini.json' with { type: 'json' };
+import glm from './glm.json' with { type: 'json' };
+import mistral from './mistral.json' with { type: 'json' };
+import moonshot from './moonshot.json' with { type: 'json' };
+import ollama from './ollama.json' with { type: 'json' };
+import openai from './openai.json' with { type: 'json' };
+
+/** Facts by pattern of the model's name, where `*` means any characters; the first pattern with a fact applies. */
+export type ModelPatterns = LlmConfig['models'];
+type ModelFacts = ModelPatterns[string];
+
+/** A model: its provider, as in `LLM_PROVIDER`, and its name. */
+export interface NamedModel {
+  readonly provider: string;
+  readonly name: string;
+}
+
+/** The facts of one provider's models. */
+export interface ModelTable {
+  /** Day of the last check, as `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly sources: readonly string[];
+  readonly models: ModelPatterns;
+}
+
+/** The built-in tables, by file. */
+export const MODEL_TABLES = {
+  openai,
+  anthropic,
+  deepseek,
+  glm,
+  gemini,
+  mistral,
+  moonshot,
+  ollama,
+} as unknown as Readonly<Record<string, ModelTable>>;
+
+/** Pattern of facts that apply to every model of a provider, known or not. */
+const EVERY = '*';
+
+interface Row {
+  readonly pattern: string;
+  readonly regExp: RegExp;
+  readonly facts: ModelFacts;
+}
+
+const { ollama: local, ...vendors } = MODEL_TABLES;
+/** Models of a local server: their windows are settings of the server. */
+const LOCAL = rowsOf(local!.models);
+/** The names of vendors are disjoint, and gateways serve models of all vendors. */
+const VENDORS = Object.values(vendors).flatMap(({ models }) => rowsOf(models));
+
+const compiled = new WeakMap<ModelPatterns, readonly Row[]>();
+
+/**
+ * The facts of a model: each from the first pattern that has it, of the own patterns first.
+ * @param own facts of `LLM_MODELS_FILE`, by patterns of `provider:name` or the name
+ */
+export function factsOf(model: NamedModel, own: ModelPatterns = {}): ModelFacts {
+  return merged(matching(model, own));
+}
+
+/** The facts that the own patterns state. */
+export function ownFactsOf(model: NamedModel, own: ModelPatterns): ModelFacts {
+  return merged(ownMatches(model, own));
+}
+
+/** Whether a table or an own pattern has the model. */
+export function isKnown(model: NamedModel, own: ModelPatterns = {}): boolean {
+  return matching(model, own).some(({ pattern }) => pattern !== EVERY);
+}
+
+/** The context window of a model, in tokens; undefined if unknown. */
+export function contextWindowOf(model: NamedModel, own: ModelPatterns = {}): number | undefined {
+  return factsOf(model, own).contextTokens;
+}
+
+/** History budget that fits every model in use, in tokens. */
+const UNKNOWN_BUDGET = 8000;
+const MOST_BUDGET = 16_000;
+const WINDOW_SHARE = 1 / 4;
+
+/**
+ * Default history budget, in tokens: a quarter of the smallest context window, at most 16,000; 8,000 for a model whose
+ * window is unknown.
+ */
+export function defaultContextTokens(models: readonly NamedModel[], own: ModelPatterns = {}): number {
+  const budgets = models.map((model) => {
+    const window = contextWindowOf(model, own);
+    return window === undefined ? UNKNOWN_BUDGET : Math.min(Math.floor(window * WINDOW_SHARE), MOST_BUDGET);
+  });
+  return Math.min(...budgets, MOST_BUDGET);
+}
+
+function matching(model: NamedModel, own: ModelPatterns): Row[] {
+  const table = model.provider === 'ollama' ? LOCAL : VENDORS;
+  const plain = plainName(model.name.toLowerCase());
+  return [...ownMatches(model, own), ...table.filter(({ regExp }) => regExp.test(plain))];
+}
+
+function ownMatches({ provider, name }: NamedModel, own: ModelPatterns): Row[] {
+  const names = [`${provider}:${name}`, name].map((one) => one.toLowerCase());
+  return ownRows(own).filter(({ regExp }) => names.some((one) => regExp.test(one)));
+}
+
+/** Each fact of the first row that has it. */
+function merged(rows: readonly Row[]): ModelFacts {
+  return Object.assign({}, ...rows.map(({ facts }) => facts).toReversed()) as ModelFacts;
+}
+
+/** The name as in the tables: gateways prefix it with the vendor (`openai/gpt-4o`), or write `claude-sonnet-4.5`. */
+function plainName(name: string): string {
+  const last = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '');
+  return last.includes('claude') ? last.replaceAll('.', '-') : last;
+}
+
+function ownRows(own: ModelPatterns): readonly Row[] {
+  let rows = compiled.get(own);
+  if (!rows) compiled.set(own, (rows = rowsOf(own)));
+  return rows;
+}
+
+function rowsOf(models: ModelPatterns): Row[] {
+  return Object.entries(models).map(([pattern, facts]) => ({ pattern, facts, regExp: toRegExp(pattern) }));
+}
+
+function toRegExp(pattern: string): RegExp {
+  const parts = pattern.toLowerCase().split('*');
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[^\w:-]/g, String.raw`\$&`)).join('.*')}$`, 's');
+}

@@ -1,0 +1,206 @@
+import { isJsonObject } from '../../kernel/index.js';
+import type { ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { StateOwner } from '../openai-wire/opaque-field.mapper.js';
+import type { ReportedUsage } from '../usage.policy.js';
+import type { StreamedReply } from '../wire/chat-codec.types.js';
+import { parseJsonReply } from '../wire/reply.parser.js';
+import { StreamedUsageBuilder } from '../wire/streamed-usage.builder.js';
+import { BadReplyError, MissingApiError } from '../wire/wire-failure.error.js';
+import { SEPARATOR } from './input.mapper.js';
+import {
+  assertReplied,
+  buildResult,
+  itemsOf,
+  outputText,
+  reasoningText,
+  refusalText,
+  toReportedUsage,
+  toWireResponse,
+} from './reply.mapper.js';
+import type { WireEvent, WireItem, WireResponse } from './reply.types.js';
+
+/** An item that is still streaming. */
+interface OpenItem {
+  item: WireItem;
+  /** Concatenated deltas. */
+  text: string;
+  refusal: string;
+  reasoning: string;
+  /** The part of the summary or text that the last delta belongs to. */
+  part: unknown;
+  arguments: string;
+  isDone: boolean;
+}
+
+/** Assembles a streamed response (developers.openai.com, "Responses API", streaming events). */
+export class StreamReplyBuilder implements StreamedReply {
+  private readonly open = new Map<unknown, OpenItem>();
+  private readonly counts = new StreamedUsageBuilder();
+  private response?: WireResponse;
+  private generated = 0;
+  private hasText = false;
+  private hasReasoning = false;
+  private isKnown = false;
+
+  constructor(private readonly owner: StateOwner) {}
+
+  get length(): number {
+    return this.generated;
+  }
+
+  get usage(): ReportedUsage {
+    return this.counts.complete(this.generated);
+  }
+
+  get isDone(): boolean {
+    return this.response !== undefined;
+  }
+
+  /** Requires the event that ends a response; a `[DONE]` alone does not. */
+  get isComplete(): boolean {
+    return this.isDone;
+  }
+
+  add(data: string, parts: ChatStreamPart[]): void {
+    if (data.trim() === '' || data.trim() === '[DONE]') return;
+    const event: WireEvent = parseJsonReply(data);
+    if (!this.isKnown && typeof event.type !== 'string') {
+      throw new MissingApiError(new BadReplyError('a stream of another API than Responses'));
+    }
+    this.isKnown = true;
+    this.addEvent(event, parts);
+  }
+
+  /** Parses a reply without streaming to a streaming request. */
+  addWhole(body: string): ChatStreamPart[] {
+    const parts: ChatStreamPart[] = [];
+    this.end(toWireResponse(body), parts);
+    return parts;
+  }
+
+  /** The complete reply. @throws BadReplyError for an invalid one */
+  result(): ChatResult {
+    const { response = {}, usage, owner } = this;
+    const items = [...this.open.entries()].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, one]) => toItem(one));
+    return buildResult({ response, items, usage, owner });
+  }
+
+  private addEvent(event: WireEvent, parts: ChatStreamPart[]): void {
+    switch (event.type) {
+      case 'response.output_item.added':
+        this.itemAt(indexOf(event), event.item);
+        break;
+      case 'response.output_text.delta':
+        this.addText(this.itemAt(indexOf(event)), 'text', event.delta, parts);
+        break;
+      case 'response.refusal.delta':
+        this.addText(this.itemAt(indexOf(event)), 'refusal', event.delta, parts);
+        break;
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        this.addReasoning(event, parts);
+        break;
+      case 'response.function_call_arguments.delta':
+        this.addArguments(this.itemAt(indexOf(event)), event.delta);
+        break;
+      case 'response.output_item.done':
+        this.finish(indexOf(event), event.item, parts);
+        break;
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        this.end(toResponse(event), parts);
+        break;
+    }
+  }
+
+  private itemAt(index: unknown, item?: unknown): OpenItem {
+    let open = this.open.get(index);
+    if (!open) {
+      open = { item: {}, text: '', refusal: '', reasoning: '', part: undefined, arguments: '', isDone: false };
+      this.open.set(index, open);
+    }
+    if (isJsonObject(item)) open.item = item;
+    return open;
+  }
+
+  private addText(open: OpenItem, kind: 'text' | 'refusal', delta: unknown, parts: ChatStreamPart[]): void {
+    if (typeof delta !== 'string' || delta === '') return;
+    const isNew = open.text === '' && open.refusal === '';
+    const text = isNew && this.hasText ? SEPARATOR + delta : delta;
+    this.hasText = true;
+    open[kind] += delta;
+    this.generated += delta.length;
+    parts.push({ type: 'text', text });
+  }
+
+  private addReasoning(event: WireEvent, parts: ChatStreamPart[]): void {
+    const open = this.itemAt(indexOf(event));
+    const part =
+      event.summary_index === undefined ? event.content_index : `summary ${JSON.stringify(event.summary_index)}`;
+    // A server sends the summary or the text; of both, the first one counts.
+    if (open.part !== undefined && typeof open.part !== typeof part) return;
+    this.reason(open, event.delta, part, parts);
+  }
+
+  private reason(open: OpenItem, delta: unknown, part: unknown, parts: ChatStreamPart[]): void {
+    if (typeof delta !== 'string' || delta === '') return;
+    const text = this.hasReasoning && open.part !== part ? SEPARATOR + delta : delta;
+    this.hasReasoning = true;
+    open.part = part;
+    open.reasoning += delta;
+    this.generated += delta.length;
+    parts.push({ type: 'reasoning', text });
+  }
+
+  private addArguments(open: OpenItem, delta: unknown): void {
+    if (typeof delta !== 'string') return;
+    open.arguments += delta;
+    this.generated += delta.length;
+  }
+
+  /** The complete item; parts for what no delta contained. */
+  private finish(index: unknown, item: unknown, parts: ChatStreamPart[]): void {
+    if (!isJsonObject(item)) return;
+    const open = this.itemAt(index, item);
+    if (open.isDone) return;
+    open.isDone = true;
+    if (open.reasoning === '') this.reason(open, reasoningText(item), 'whole', parts);
+    if (open.text === '') this.addText(open, 'text', outputText(item), parts);
+    if (open.refusal === '') this.addText(open, 'refusal', refusalText(item), parts);
+    const args = (item as WireItem).arguments;
+    if (open.arguments === '') this.addArguments(open, args);
+  }
+
+  /** @throws BadReplyError or StatusError for a response that failed */
+  private end(response: WireResponse, parts: ChatStreamPart[]): void {
+    assertReplied(response);
+    for (const [index, item] of itemsOf(response.output).entries()) this.finish(index, item, parts);
+    if (isJsonObject(response.usage)) this.counts.add(toReportedUsage(response.usage), this.generated);
+    this.response = response;
+  }
+}
+
+/** Place of the item in `output`; its id where a server sends no place. */
+function indexOf({ output_index: index, item_id: id, item }: WireEvent): unknown {
+  return index ?? id ?? (isJsonObject(item) ? item['id'] : undefined);
+}
+
+/** The response of the event that ends it; the type of the event is its status. */
+function toResponse({ type, response }: WireEvent): WireResponse {
+  const given: WireResponse = isJsonObject(response) ? response : {};
+  return { ...given, status: String(type).slice('response.'.length) };
+}
+
+/** The item; if its last event is missing, with the content of its deltas. */
+function toItem({ item, text, refusal, reasoning, arguments: args, isDone }: OpenItem): WireItem {
+  if (isDone) return item;
+  if (item.type === 'function_call') return { ...item, arguments: args === '' ? item.arguments : args };
+  if (reasoning !== '') return { type: 'reasoning', status: 'incomplete', summary: [{ text: reasoning }] };
+  if (text === '' && refusal === '') return item;
+  const content = [
+    ...(text === '' ? [] : [{ type: 'output_text', text }]),
+    ...(refusal === '' ? [] : [{ type: 'refusal', refusal }]),
+  ];
+  return { ...item, type: 'message', content };
+}

@@ -1,0 +1,13 @@
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { ModelWrapper } from './model.wrapper.js';
+
+/** A model whose requests use Chat Completions, also where it has the Responses API. */
+export class ChatApiModel extends ModelWrapper {
+  generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    return this.inner.generate({ ...request, api: 'chat' }, options);
+  }
+
+  stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart> {
+    return this.inner.stream({ ...request, api: 'chat' }, options);
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import type { RunRecord } from './run.types.js';
+import { separateSuspects } from './suspect-run.policy.js';
+
+const NOW = 1_800_000_000_000;
+
+const aRun = (id: string, more: Partial<RunRecord> = {}) =>
+  ({ id, status: 'running', attempts: 0, suspicions: 0, recoveredAt: null, ...more }) as RunRecord;
+
+/** The crashes of each suspect, by run id. */
+function suspectsAmong(...runs: RunRecord[]): Record<string, number> {
+  return Object.fromEntries(separateSuspects(runs, NOW).suspects.map(({ run, crashes }) => [run.id, crashes]));
+}
+
+describe('separateSuspects', () => {
+  const recent = { attempts: 1, recoveredAt: NOW - 59_000 };
+
+  it('suspects no run after a first crash, or after a second one that comes later than 60 s', () => {
+    expect(suspectsAmong(aRun('a'), aRun('b', { attempts: 1, recoveredAt: NOW - 60_000 }))).toEqual({});
+  });
+
+  it('suspects all runs in flight after a second crash within 60 s, but no queued run', () => {
+    expect(suspectsAmong(aRun('a', recent), aRun('new'), aRun('q', { status: 'queued' }))).toEqual({ a: 2, new: 1 });
+  });
+
+  it('suspects a run that crashed three times without a step, however slowly', () => {
+    expect(suspectsAmong(aRun('a', { attempts: 2 }), aRun('b'))).toEqual({ a: 2 });
+  });
+
+  it('counts a third crash only for the only suspect in flight', () => {
+    const tested = { attempts: 2, suspicions: 1, recoveredAt: NOW - 1 };
+    const waiting = aRun('later', { ...tested, status: 'queued' });
+    expect(suspectsAmong(aRun('a', tested), waiting, aRun('new'))).toEqual({ a: 3, later: 2, new: 1 });
+    expect(suspectsAmong(aRun('a', tested), aRun('b', tested))).toEqual({ a: 2, b: 2 });
+  });
+});

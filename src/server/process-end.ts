@@ -1,0 +1,38 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { Log } from '../errors/index.js';
+import { Database } from '../persistence/index.js';
+import { END_SIGNALS } from './end-signals.js';
+
+const logger = new Log('Process');
+
+/**
+ * Ends the process of a server, with the exit code 1: after a drain if the database cannot be used until a restart, and
+ * without waiting any longer if a stop takes too long. A supervisor then restarts it.
+ * @returns a function that removes the listeners
+ */
+export function endWhenStuck(app: INestApplicationContext): () => void {
+  const database = app.get(Database, { strict: false });
+  const { stopLimitMs: limitMs } = app.get<DatabaseConfig>(databaseConfig.KEY, { strict: false });
+  const limit = () => void setTimeout(() => end(database, limitMs), limitMs).unref();
+  for (const signal of END_SIGNALS) process.once(signal, limit);
+  database.onFailure(() => {
+    limit();
+    void app
+      .close()
+      .catch(() => undefined)
+      .finally(() => process.exit(1));
+  });
+  return () => {
+    for (const signal of END_SIGNALS) process.off(signal, limit);
+  };
+}
+
+function end(database: Database, limitMs: number): void {
+  const { outage } = database;
+  const cause = outage === null ? 'open connections or running work' : `the database (${outage})`;
+  logger.fatal(
+    `The stop did not finish within ${limitMs} ms; it waited for ${cause}. Unfinished runs resume at the next start`,
+  );
+  process.exit(1);
+}
