@@ -1,3 +1,5 @@
+import { TimeLimit } from './time-limit.js';
+
 /**
  * Waits for work until the signal aborts, even if the work itself ignores the signal. Rejects with the signal's reason
  * if it aborts first; the later result of the work is then ignored.
@@ -14,12 +16,12 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 /** Whether the work succeeds within `ms`. After that time the work continues, but its result is ignored. */
 export function isDoneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
+  const limit = new TimeLimit(ms, () => resolve(false));
   work.then(
     () => resolve(true),
     () => resolve(false),
   );
-  return promise.finally(() => clearTimeout(timer));
+  return promise.finally(() => limit.clear());
 }
 
 interface Waiter {

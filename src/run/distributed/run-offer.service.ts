@@ -16,6 +16,8 @@ const AT_ONCE = 50;
  */
 export class RunOfferService {
   private readonly pending = new Map<string, RunRef>();
+  /** Ids of the pending runs with an attempt in flight. */
+  private readonly starting = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private take: TakeRun | null = null;
   private serves: (run: RunRef) => boolean = () => false;
@@ -38,8 +40,15 @@ export class RunOfferService {
 
   /** Enqueues runs, or executes them here. */
   async offer(runs: readonly RunRef[]): Promise<void> {
-    if (await this.isEnqueued(runs)) return;
+    if (runs.length === 0) return;
+    const added = this.queue.add(runs);
+    if (await this.isEnqueued(added)) return;
     for (const run of runs) if (this.serves(run)) this.pending.set(run.id, run);
+    // A queue that was only slow has the runs now, and starts them by priority.
+    void added.then(
+      () => this.enqueued(runs),
+      () => undefined,
+    );
     this.startPending();
   }
 
@@ -48,16 +57,20 @@ export class RunOfferService {
     if ((this.nodes.isCutOff || this.queue.outage.isOpen) && (await this.queue.answers())) this.report(true);
   }
 
-  private async isEnqueued(runs: readonly RunRef[]): Promise<boolean> {
-    if (runs.length === 0) return true;
+  private async isEnqueued(added: Promise<void>): Promise<boolean> {
     let cause: unknown = new Error('it does not answer');
-    const added = this.queue.add(runs).catch((error: unknown) => {
+    const noted = added.catch((error: unknown) => {
       cause = error;
       throw error;
     });
-    const isDone = await isDoneWithin(ENQUEUE_MS, added);
+    const isDone = await isDoneWithin(ENQUEUE_MS, noted);
     this.report(isDone, cause);
     return isDone;
+  }
+
+  private enqueued(runs: readonly RunRef[]): void {
+    for (const { id } of runs) this.pending.delete(id);
+    this.report(true);
   }
 
   private report(isAvailable: boolean, cause?: unknown): void {
@@ -69,19 +82,21 @@ export class RunOfferService {
   private startPending(): void {
     const { take } = this;
     if (!take || this.pending.size === 0) return;
-    for (const run of [...this.pending.values()].slice(0, AT_ONCE)) {
-      this.pending.delete(run.id);
+    const free = [...this.pending.values()].filter(({ id }) => !this.starting.has(id));
+    for (const run of free.slice(0, AT_ONCE)) {
+      this.starting.add(run.id);
       // A sweep finds a run whose journal is unavailable.
       void take(run.id)
         .catch(() => 'done')
-        .then((outcome) => outcome === 'full' && this.keep(run));
+        .then((outcome) => this.started(run, outcome === 'full'));
     }
-    if (this.pending.size > 0) this.schedule();
+    this.schedule();
   }
 
-  private keep(run: RunRef): void {
-    this.pending.set(run.id, run);
-    this.schedule();
+  private started(run: RunRef, isFull: boolean): void {
+    this.starting.delete(run.id);
+    // Its next attempt comes after those of the others.
+    if (this.pending.delete(run.id) && isFull) this.pending.set(run.id, run);
   }
 
   private schedule(): void {
