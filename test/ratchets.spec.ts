@@ -24,13 +24,14 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // clock for runs; the terms of a text and their ranking, for facts and tools.
   'src/kernel/index.ts': 82,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
-  // without an application; then the wrapper for the Chat Completions of llm nodes.
-  'src/llm/index.ts': 81,
+  // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
+  // refusal of a request that exceeds it.
+  'src/llm/index.ts': 83,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
-  // error of a request for which the heap has no space.
-  'src/run/index.ts': 122,
+  // error of a request for which the heap has no space; the state of a compacted run.
+  'src/run/index.ts': 123,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host.

@@ -5,6 +5,7 @@ import {
   type AgentBudgets,
   ChatModel,
   configuredSettings,
+  contextWindowOf,
   defaultContextTokens,
   fitParameters,
   isCosted,
@@ -120,6 +121,8 @@ const NAME = /^[^\s]{1,200}$/;
 @Injectable()
 export class AgentModelFactory {
   private readonly models = new Map<string, ChatModel>();
+  /** Context windows, by the model of a definition. */
+  private readonly windows = new WeakMap<AgentDefinition['model'], number>();
   private readonly own: ChatModel | undefined;
 
   constructor(
@@ -146,6 +149,16 @@ export class AgentModelFactory {
     const fitting = () => defaultContextTokens(this.namesOf({ model }), this.config.models);
     const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = fitting() } = memory;
     return { ...memory, maxMessages, maxContextTokens };
+  }
+
+  /** The smallest known context window of the models that may answer for an agent, in tokens; infinite without one. */
+  contextTokens({ model }: Pick<AgentDefinition, 'model'>): number {
+    let smallest = this.windows.get(model);
+    if (smallest === undefined) {
+      const windows = this.namesOf({ model }).map((one) => contextWindowOf(one, this.config.models) ?? Infinity);
+      this.windows.set(model, (smallest = Math.min(...windows)));
+    }
+    return smallest;
   }
 
   /** The models that may answer for an agent: its own, then its fallback models. */

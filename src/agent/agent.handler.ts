@@ -125,6 +125,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         ...(responseFormat !== undefined && { responseFormat }),
         limits: definition.limits,
+        contextTokens: this.models.contextTokens(definition),
         budgets: budgetsOf(context.runId, definition, input),
         waiting: definition.waiting,
         isStreaming: input.isStreaming,
@@ -213,7 +214,7 @@ function turnStatus(reason: Ended['finishReason']): TurnStatus {
 }
 
 function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEvent {
-  const { text, finishReason, iterations, model, failure, facts, childrenUsage, answeredBy } = ended;
+  const { text, finishReason, iterations, model, failure, facts, childrenUsage, answeredBy, compacted } = ended;
   const result = {
     run_id: run.id,
     result: text,
@@ -227,7 +228,7 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
     ...toEndedFacts(facts),
     ...(childrenUsage && { children_usage: childrenUsage }),
     ...(answeredBy && { answered_by: answeredBy }),
-    memory_state: past.state,
+    memory_state: compacted ? { ...past.state, compacted } : past.state,
   };
   if (finishReason === 'cancelled') return { type: 'run.cancelled', ...result };
   return failure ? { type: 'run.failed', ...result, error: failure } : { type: 'run.completed', ...result };

@@ -89,6 +89,7 @@ export class RunAnswerFold {
       case 'policy.decided':
         this.set({ status: 'queued' });
         break;
+      case 'context.compacted':
       case 'history.repaired':
       case 'model.switched':
       case 'model.cached':

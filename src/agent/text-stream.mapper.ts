@@ -110,6 +110,7 @@ class RunText {
       case 'usage':
       case 'model.switched':
       case 'model.cached':
+      case 'context.compacted':
       case 'history.repaired':
       case 'stream.closed':
         return '';

@@ -2,6 +2,7 @@ import { Matches } from 'class-validator';
 import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/index.js';
 import type {
   AnsweredBy,
+  CompactedState,
   MemoryState,
   PublishedFile,
   ReferenceState,
@@ -48,6 +49,14 @@ export class ReferenceStateDto implements ReferenceState {
   seen!: 'whole' | 'shortened' | 'summarised' | 'dropped';
 }
 
+/** The parts of a run that its requests leave out. */
+export class CompactedStateDto implements CompactedState {
+  /** Number of tool results with a note in their place. */
+  results!: number;
+  /** Number of messages with a summary in their place. */
+  messages!: number;
+}
+
 /** The part of the session's history that the run received. */
 export class MemoryStateDto implements MemoryState {
   /** Messages of the session before this run. */
@@ -62,6 +71,8 @@ export class MemoryStateDto implements MemoryState {
   max_context_tokens?: number;
   /** Turns that the model received shortened, oldest first. */
   shortened?: ShortenedTurnDto[];
+  /** The parts of a long run that its last requests left out. */
+  compacted?: CompactedStateDto;
   /** For each turn in the request's `references`, the part that the model received. */
   references?: ReferenceStateDto[];
 }

@@ -26,7 +26,7 @@ export type {
   Usage,
 } from './chat.types.js';
 export { configuredSettings } from './configured-settings.factory.js';
-export { defaultContextTokens } from './models/model-facts.js';
+export { contextWindowOf, defaultContextTokens } from './models/model-facts.js';
 export { fromUnits, roundCost, toUnits, assertPriced, isCosted, isPriced } from './wrappers/model-table.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
@@ -64,6 +64,7 @@ export { ModelProbe } from './probe/model-probe.js';
 export { OwnProvidersModule } from './own-providers.module.js';
 export { countMessages, estimateTokens } from './tokens/token-estimate.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
+export { isContextExceeded } from './wire/context-excess.policy.js';
 export { describeFormat } from './tool-schema.mapper.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 

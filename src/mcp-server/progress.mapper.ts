@@ -44,6 +44,7 @@ function messageOf({ event }: RunItem): string | undefined {
     case 'usage':
     case 'model.switched':
     case 'model.cached':
+    case 'context.compacted':
     case 'history.repaired':
     case 'step.started':
     case 'step.restarted':

@@ -40,6 +40,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], string>> = {
   usage: 'Token usage of a model call.',
   'model.switched': 'A model call failed, and another model was called.',
   'model.cached': 'The reply came from the cache; no model was called.',
+  'context.compacted': 'Requests of a long run leave out old tool results, or have a summary in place of messages.',
   'history.repaired': 'The run uses a repaired history: turns were damaged, or the provider refused earlier images.',
 };
 

@@ -11,6 +11,7 @@ export { PromptBuilder } from './loop/prepare-tools.processor.js';
 export type { Protocol } from './protocols/protocol.js';
 export { splitThoughts } from './protocols/think.parser.js';
 export { protocolFor, ProtocolRegistry } from './protocols/protocol.registry.js';
+export { toTranscript } from './loop/transcript.mapper.js';
 export { areArgumentsChanged, withEditNote } from './loop/approved-call.mapper.js';
 export { LOOP_VERSION, LOOP_VERSIONS, ReasoningEngine } from './reasoning.engine.js';
 export { ReasoningModule, toPlace } from './reasoning.module.js';

@@ -5,6 +5,7 @@ import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishRe
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { ToolExecutor } from '../tool/index.js';
 import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
+import { fitContext, stateOf } from './loop/compact-context.executor.js';
 import { byName, deferTools, pairResults } from './loop/format-results.processor.js';
 import { dropUnacceptedImages, mayBeImageRefusal } from './loop/ask-model.processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';
@@ -67,6 +68,7 @@ export class ReasoningEngine {
       while (!loop.end) {
         loop.iteration++;
         await readModelFacts(loop);
+        await fitContext(loop);
         for (const processor of this.pipeline) await asCaller(loop, this.policies, () => processor.process(loop));
       }
     } catch (error) {
@@ -84,6 +86,8 @@ export class ReasoningEngine {
       run,
       tools: byName(request.tools),
       deferred: null,
+      compaction: null,
+      resultReader: null,
       describedTools: null,
       deniedTools: byName(request.deniedTools ?? []),
       facts: request.facts ?? [],
@@ -162,7 +166,7 @@ function isOpen(loop: Loop): boolean {
 }
 
 function ended(loop: Loop, finishReason: RunFinishReason): Ended {
-  const { usage, model, turn, modelCalls, childrenUsage, facts, reading, stateful } = loop;
+  const { usage, model, turn, modelCalls, childrenUsage, facts, reading, stateful, compaction } = loop;
   return {
     kind: 'ended',
     finishReason,
@@ -173,6 +177,7 @@ function ended(loop: Loop, finishReason: RunFinishReason): Ended {
     facts: mergeFacts(facts, reading),
     stateful,
     ...(childrenUsage && { childrenUsage }),
+    ...(compaction && { compacted: stateOf(compaction) }),
     ...answer(loop, finishReason),
   };
 }

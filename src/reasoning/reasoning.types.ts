@@ -12,6 +12,7 @@ import type {
 } from '../llm/index.js';
 import type {
   AnsweredBy,
+  CompactedState,
   DataFact,
   Postponed,
   RunContext,
@@ -21,6 +22,7 @@ import type {
   WaitingRequest,
 } from '../run/index.js';
 import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
+import type { Compaction } from './loop/compaction.types.js';
 import type { DeferredTools } from './loop/deferred-tools.js';
 import type { ReplyPlan } from './loop/reply-plan.policy.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
@@ -97,6 +99,8 @@ export interface ReasoningRequest {
   /** Format of the final answer; any text by default. */
   readonly responseFormat?: ResponseFormat;
   readonly limits: ReasoningLimits;
+  /** Context window of the model, in tokens; by default infinite: only a refusal of the provider compacts the run. */
+  readonly contextTokens?: number;
   /** Budgets that its model calls count against, in addition to those of the server. */
   readonly budgets?: readonly OwnBudget[];
   /** By default requests never expire, and the loop continues after every decision. */
@@ -127,6 +131,8 @@ export type ReasoningOutcome =
       readonly facts: readonly DataFact[];
       /** Reason of the failure; only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
+      /** The parts that the last requests left out: results with a note in their place, and summarised messages. */
+      readonly compacted?: CompactedState;
       /** The stateful tools that the run called. */
       readonly stateful: Iterable<Tool>;
     }
@@ -160,6 +166,10 @@ export interface Loop {
   tools: ReadonlyMap<string, Tool>;
   /** The deferred tools, if any; set at the start. */
   deferred: DeferredTools | null;
+  /** The parts that requests leave out; `null` while the turn fits the context window. */
+  compaction: Compaction | null;
+  /** The tool that reads left-out results, once there are any. */
+  resultReader: Tool | null;
   /** The list of tools that the instructions describe, set by prepare-tools. */
   describedTools: readonly Tool[] | null;
   /** Tools that are not described to the model because a policy denies them. */
@@ -229,6 +239,7 @@ export type CallLoop = Pick<
   | 'tools'
   | 'deniedTools'
   | 'deferred'
+  | 'resultReader'
   | 'replyPlan'
   | 'started'
   | 'signal'

@@ -143,6 +143,7 @@ function toLoop({ call, tool, maxResultBytes, waiting, facts = [] }: ToolCallReq
     reading: [],
     deniedTools: new Map(),
     deferred: null,
+    resultReader: null,
     replyPlan: new ReplyPlan(),
     signal: run.signal,
     started: new Set(),

@@ -52,7 +52,7 @@ export { toAccount, addUsage, toRunUsage, toUsage } from './run-usage.mapper.js'
 export type { ModelMeter } from './model-meter.types.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
-export type { MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
+export type { CompactedState, MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
 export type { RunFailure } from './run-failure.types.js';
 export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
 export { toPublishedFile } from './files/run-file.mapper.js';

@@ -12,8 +12,33 @@ export interface MemoryState {
   readonly max_context_tokens?: number;
   /** Turns that the model received in shortened form, oldest first. */
   readonly shortened?: ShortenedTurnState[];
+  /** The parts of a long run that its last requests left out. */
+  readonly compacted?: CompactedState;
   /** For each turn in the request's `references`, the part that the model received. */
   readonly references?: ReferenceState[];
+}
+
+/** The parts of a run that its requests leave out; wire form. */
+export interface CompactedState {
+  /** Tool results with a note in their place; the model can read them with a tool. */
+  readonly results: number;
+  /** Messages with a summary in their place. */
+  readonly messages: number;
+}
+
+/**
+ * The requests of a long run leave out a part of it: notes replace tool results, a summary replaces messages. The run
+ * itself and its session remain whole.
+ */
+export interface ContextCompacted extends CompactedState {
+  readonly type: 'context.compacted';
+  /** The iteration whose request was too long. */
+  readonly iteration: number;
+  /** Whether it exceeded a share of the model's context window, or the provider refused it. */
+  readonly cause: 'window' | 'refused';
+  /** Estimated tokens of the request before and after. */
+  readonly tokens_before: number;
+  readonly tokens_after: number;
 }
 
 /** A turn that the model received in part; wire form. */

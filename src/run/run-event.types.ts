@@ -6,7 +6,7 @@ import type { NodeCompleted, NodeStarted } from './node-event.types.js';
 import type { RunFailure } from './run-failure.types.js';
 import type { ApprovalReference } from './decision/decision.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
-import type { MemoryState } from './memory-state.types.js';
+import type { ContextCompacted, MemoryState } from './memory-state.types.js';
 
 export type { RunUsage };
 
@@ -261,6 +261,7 @@ export type JournaledEvent =
   | UsageReported
   | ModelSwitched
   | ModelCached
+  | ContextCompacted
   | HistoryRepaired;
 
 /** Not recorded: only for connected clients. */

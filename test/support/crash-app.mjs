@@ -1,7 +1,7 @@
 // A server in a process of its own, to be killed: the compiled application with tools that record each execution.
 // EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never ends, DIE_AT
 // the one that kills the process. AGENTS are definitions as JSON, instead of the default agent. LOOP is the version
-// of the loop of new runs, LOOPS are those that it replays ("1,2").
+// of the loop of new runs, LOOPS are those that it replays ("1,2"). PADDING is the number of words after a result.
 import { appendFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
@@ -10,7 +10,7 @@ import { createApp } from '../../dist/server/bootstrap.js';
 import { Tool, withImages } from '../../dist/index.js';
 import { changeLoop } from './release.mjs';
 
-const { EFFECTS_FILE, BLOCK_AT, DIE_AT, AGENTS, LOOP, LOOPS, PORT = '0' } = process.env;
+const { EFFECTS_FILE, BLOCK_AT, DIE_AT, AGENTS, LOOP, LOOPS, PADDING = '0', PORT = '0' } = process.env;
 
 /** An image of one dot. */
 const PICTURE =
@@ -23,7 +23,7 @@ async function perform(tool, { step }) {
   process.stdout.write(`performing ${mark}\n`);
   if (mark === DIE_AT) process.kill(process.pid, 'SIGKILL');
   if (mark === BLOCK_AT) await new Promise(() => undefined);
-  return `did step ${step}`;
+  return `did step ${step}${' nest'.repeat(Number(PADDING))}`;
 }
 
 class StepTools {

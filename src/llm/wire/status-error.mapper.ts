@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
+import { isTooLong } from './context-excess.policy.js';
 import { quoteProvider } from './provider-text.mapper.js';
 import type { WireAccess } from './wire-access.types.js';
 import { ProviderDetails, RefusedParameterError, type StatusError } from './wire-failure.error.js';
@@ -24,6 +25,7 @@ export function toStatusError(failure: StatusError, settings: WireAccess): AppEr
       provider,
       model,
       provider_status: failure.status,
+      ...(isTooLong(failure) && { context_exceeded: true }),
       ...(failure.retryAfterMs !== undefined && { retry_after_ms: failure.retryAfterMs }),
     },
   });
@@ -43,11 +45,20 @@ function meaningOf(failure: StatusError, settings: WireAccess): StatusMeaning {
     return { code: 'MODEL_UNAVAILABLE', isRetryable: true, what: 'could not serve', todo: 'Try again later.' };
   }
   if (failure instanceof RefusedParameterError) return refusedParameter(failure);
-  const todo =
-    status === 404 || status < 400
-      ? `Check the model's name and the base URL ${addressOf(settings)}, which ends with /v1 for most servers.`
-      : 'Check the request and the model that it names.';
-  return { code: 'MODEL_REFUSED', isRetryable: false, what: 'refused the request to', todo };
+  return {
+    code: 'MODEL_REFUSED',
+    isRetryable: false,
+    what: 'refused the request to',
+    todo: remedyOf(failure, settings),
+  };
+}
+
+function remedyOf(failure: StatusError, settings: WireAccess): string {
+  if (isTooLong(failure)) return 'Shorten the request, or choose a model with a larger context window.';
+  const { status } = failure;
+  return status === 404 || status < 400
+    ? `Check the model's name and the base URL ${addressOf(settings)}, which ends with /v1 for most servers.`
+    : 'Check the request and the model that it names.';
 }
 
 /** Without the query, which may contain a key. */

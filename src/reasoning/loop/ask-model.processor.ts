@@ -7,12 +7,14 @@ import {
   describeFormat,
   fitImages,
   imagesOf,
+  isContextExceeded,
   type Message,
   withoutImages,
 } from '../../llm/index.js';
 import { toAccount } from '../../run/index.js';
 import type { Conversation } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
+import { compactedMessages } from './compaction.js';
 import { Processor } from './processor.js';
 import { commandTo, wantedCall } from './shown-text.builder.js';
 
@@ -24,7 +26,7 @@ const CONTENT_REFUSALS: readonly unknown[] = [400, 413, 415, 422];
  * Whether an image of the request may have caused this error. The messages of providers vary too much to match them.
  */
 export function mayBeImageRefusal(error: unknown): boolean {
-  if (!(error instanceof AppError) || error.code !== 'MODEL_REFUSED') return false;
+  if (!(error instanceof AppError) || error.code !== 'MODEL_REFUSED' || isContextExceeded(error)) return false;
   const status = error.details?.['provider_status'];
   return status === undefined || CONTENT_REFUSALS.includes(status);
 }
@@ -35,8 +37,9 @@ export function mayBeImageRefusal(error: unknown): boolean {
 type RequestMessages = Pick<Loop, 'turn'> & { readonly history: readonly Message[] };
 
 /** The messages of the next request; without images of the history if the provider has refused them in this run. */
-function requestMessages({ request, turn, areEarlierImagesRefused }: Loop): RequestMessages {
-  return { history: areEarlierImagesRefused ? withoutImages(request.history, NOTE) : request.history, turn };
+function requestMessages(loop: Loop): RequestMessages {
+  const { history, turn } = compactedMessages(loop);
+  return { history: loop.areEarlierImagesRefused ? withoutImages(history, NOTE) : history, turn };
 }
 
 function countEarlierImages({ history, turn }: RequestMessages): number {

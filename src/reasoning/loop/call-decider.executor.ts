@@ -11,6 +11,7 @@ import {
   type ToolResult,
 } from '../../tool/index.js';
 import type { CallRules } from '../../tool-policy/index.js';
+import { isReader } from './compact-context.executor.js';
 import { isAtLimit } from './reply-fault.policy.js';
 import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
 
@@ -33,8 +34,9 @@ export class CallDecider {
   /** @param isApproved whether a person approved the call, perhaps with edited arguments, which are checked again */
   async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
     const { replyPlan, deferred, tools } = placed.loop;
-    // A search calls no tool: policies, approvals, switches and limits apply to the found ones.
-    if (deferred?.isFinder(placed.call.name) && !isAtLimit(placed.loop)) return this.tools.check(placed.call, tools);
+    // A search or a read of a result calls no tool: policies, approvals, switches and limits apply to the found ones.
+    const isOwn = deferred?.isFinder(placed.call.name) || isReader(placed.loop, placed.call.name);
+    if (isOwn && !isAtLimit(placed.loop)) return this.tools.check(placed.call, tools);
     const chosen = await replyPlan.chosenInstead(placed.index);
     if (chosen >= 0) return { kind: 'rejected', result: notChosen(placed.call, chosen) };
     const planned = await this.decideAlone(placed, isApproved);

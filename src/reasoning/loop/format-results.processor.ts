@@ -76,7 +76,8 @@ export async function deferTools(loop: Loop): Promise<void> {
   if (loop.deferred) setTools(loop, loop.deferred.offered);
 }
 
-function setTools(loop: Loop, tools: readonly Tool[]): void {
+/** Replaces the tools that the model knows. */
+export function setTools(loop: Loop, tools: readonly Tool[]): void {
   loop.request = { ...loop.request, tools };
   loop.tools = byName(tools);
 }

@@ -33,10 +33,11 @@ export function createPipeline(
   { tools, policies, rules }: PipelineServices,
   placed: readonly PlacedProcessor[] = [],
 ): readonly Processor[] {
+  const preparation = new PrepareToolsProcessor(prompts);
   const stages: readonly Processor[] = [
-    new PrepareToolsProcessor(prompts),
+    preparation,
     new AskModelProcessor(),
-    new TeeStreamProcessor(policies),
+    new TeeStreamProcessor(policies, preparation),
     new ExtractCallsProcessor(),
     new ExecuteToolsProcessor(new CallExecutor(tools, new CallDecider(tools, rules), policies), tools),
     new FormatResultsProcessor(),

@@ -8,6 +8,7 @@ import { toDecodedReply } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { emitContentDecision } from './content-note.factory.js';
 import { dropEarlierImages } from './ask-model.processor.js';
+import { fitRefused } from './compact-context.executor.js';
 import { Processor } from './processor.js';
 import { continueReply, correct, isContinued, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
 import { maskDecoded, screenReply, type RecordedReply, type ScreenedReply } from './screened-reply.factory.js';
@@ -25,7 +26,11 @@ export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
   private readonly logger = new Log(TeeStreamProcessor.name);
 
-  constructor(private readonly policies: SecurityPolicies) {
+  /** @param preparation describes the tools again when a compaction adds one */
+  constructor(
+    private readonly policies: SecurityPolicies,
+    private readonly preparation: Processor,
+  ) {
     super();
   }
 
@@ -52,7 +57,7 @@ export class TeeStreamProcessor extends Processor {
   /** @returns `null` if the call to continue an empty reply failed, and that reply is the answer */
   private async ask(loop: Loop, question: Question): Promise<ModelReply | null> {
     try {
-      return await ask(loop, question, this.policies.outputFilter(loop.request.rules, isTainted(loop.facts)));
+      return await this.askFitting(loop, question);
     } catch (error) {
       const { run, iteration, reply, request } = loop;
       const mayBeEmpty = isContinued(loop) && request.responseFormat === undefined;
@@ -69,6 +74,20 @@ export class TeeStreamProcessor extends Processor {
       run.emitWithEnd({ type: 'message.completed', iteration, text: '', finish_reason, tool_calls: [] });
       return null;
     }
+  }
+
+  /** Repeats a request that was too long for the model without old tool results. */
+  private async askFitting(loop: Loop, question: Question): Promise<ModelReply> {
+    const filter = this.policies.outputFilter(loop.request.rules, isTainted(loop.facts));
+    try {
+      return await ask(loop, question, filter);
+    } catch (error) {
+      if (!(await fitRefused(loop, error))) throw error;
+    }
+    // The replay finds one call.
+    loop.modelCalls--;
+    if (loop.protocol.describeTools(loop.request.tools) !== '') await this.preparation.process(loop);
+    return ask(loop, question, filter);
   }
 }
 

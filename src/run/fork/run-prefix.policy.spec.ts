@@ -57,6 +57,11 @@ describe('fork points', () => {
       ['model:1', 'tool:1:1', 'model:2'],
     ],
     ['include a retry of an empty model reply', marks(['model:1']), ['model:1', 'model:1:r1']],
+    [
+      'exclude the compaction of a request, which belongs to its model call',
+      marks(['model:1', 'tool:1:1', 'model:compact:2', 'value:compact:2'], [message(1, 'a')]),
+      ['model:1', 'tool:1:1', 'model:2'],
+    ],
     ['exclude the cancel of a waiting run', marks(['model:1', 'answer:3'], [message(1)]), ['model:1']],
   ])('%s', (_case, run, expected) => {
     expect(forkPoints(run)).toEqual(expected);
@@ -96,6 +101,19 @@ describe('the prefix before a step', () => {
       [message(1, 'a', 'b'), tool('started', 1, 'a'), tool('completed', 1, 'b')],
     );
     expect(prefixBefore(run, 'tool:1:2')).toEqual({ steps: ['model:1', 'claim:1:1'], events: [1, 2] });
+  });
+
+  it('has the compaction of a request with its model call, and neither without the other', () => {
+    const compaction = ['model:compact:2', 'value:compact:2'];
+    const run = marks(
+      ['model:1', 'tool:1:1', ...compaction, 'model:2', 'tool:2:1'],
+      [message(1, 'a'), tool('completed', 1, 'a'), { type: 'context.compacted', iteration: 2 }, message(2, 'b')],
+    );
+    expect(prefixBefore(run, 'model:2')).toEqual({ steps: ['model:1', 'tool:1:1'], events: [1, 2] });
+    expect(prefixBefore(run, 'tool:2:1')).toEqual({
+      steps: ['model:1', 'tool:1:1', 'model:2', ...compaction],
+      events: [1, 2, 3, 4],
+    });
   });
 
   it('separates two attempts of one reply', () => {

@@ -1,6 +1,6 @@
 import type { CallMark, EventMark, RunMarks, RunPrefix, StepMark } from './run-fork.types.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
-import { compareStepNames, parseStepName, type StepPlace } from './step-name.parser.js';
+import { COMPACTION, compareStepNames, parseStepName, type StepPlace } from './step-name.parser.js';
 
 /** A point where every run can be forked. */
 export const FIRST_STEP = 'model:1';
@@ -10,8 +10,8 @@ export function forkPoints({ steps, events }: RunMarks): string[] {
   const names = steps
     .map(({ name }) => name)
     .filter((name) => {
-      const { iteration, kind } = parseStepName(name);
-      return iteration !== Infinity && kind !== FILE_STEP;
+      const { iteration, kind, word } = parseStepName(name);
+      return iteration !== Infinity && kind !== FILE_STEP && word !== COMPACTION;
     });
   return [...new Set([FIRST_STEP, ...names, ...nextSteps(names, events)])].toSorted(compareStepNames);
 }

@@ -9,6 +9,7 @@ describe('the name of a step', () => {
     ['model:2:r1', { iteration: 2, call: 0, retry: 1, word: '' }],
     ['tool:2:1', { iteration: 2, call: 1, retry: 0, word: '' }],
     ['claim:2:1:r2', { iteration: 2, call: 1, retry: 2, word: '' }],
+    ['value:compact:3', { iteration: 3, call: 0, retry: 0, word: 'compact' }],
     ['suspend:12:3', { iteration: 12, call: 3, retry: 0, word: '' }],
     ['value:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
     ['answer:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
@@ -35,7 +36,7 @@ const round = fc.record({
   isSettled: fc.boolean(),
 });
 const call: fc.Arbitrary<Call> = fc.record({ rounds: fc.array(round, { maxLength: 3 }), isRecorded: fc.boolean() });
-const turn = fc.record({ retries: fc.nat(2), calls: fc.array(call, { maxLength: 12 }) });
+const turn = fc.record({ isCompacted: fc.boolean(), retries: fc.nat(2), calls: fc.array(call, { maxLength: 12 }) });
 
 /** The names of a call's steps in the order in which the loop records them. */
 function namesOfCall(place: string, { rounds, isRecorded }: Call): string[] {
@@ -55,8 +56,9 @@ const loop = fc
   .array(turn, { maxLength: 12 })
   .map((turns) => [
     'value:window',
-    ...turns.flatMap(({ retries, calls }, i) => [
+    ...turns.flatMap(({ isCompacted, retries, calls }, i) => [
       `model:${i + 1}`,
+      ...(isCompacted ? [`model:compact:${i + 1}`, `value:compact:${i + 1}`] : []),
       ...Array.from({ length: retries }, (_, r) => `model:${i + 1}:r${r + 1}`),
       ...calls.flatMap((one, c) => namesOfCall(`${i + 1}:${c + 1}`, one)),
     ]),

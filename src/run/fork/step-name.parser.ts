@@ -1,7 +1,7 @@
 /** The position of a step in its run, parsed from its name. */
 export interface StepPlace {
   readonly kind: string;
-  /** The subject of an answer or a value: `approval`, `input`, `settle`, `window`; empty for other kinds. */
+  /** The subject of an answer or a value: `approval`, `input`, `settle`, `window`, `compact`; else empty. */
   readonly word: string;
   /** The iteration of the loop, counted from 1; 0 before the first, infinite for a name without a position. */
   readonly iteration: number;
@@ -55,8 +55,11 @@ const ATTEMPT = [
   'answer:settle',
 ] as const;
 
+/** A compaction is a part of the model call for which it was made. */
+export const COMPACTION = 'compact';
+
 function rankOf({ kind, word, call }: StepPlace): number {
-  if (call === 0) return kind === 'value' ? 0 : 1;
+  if (call === 0) return kind === 'value' && word !== COMPACTION ? 0 : 1;
   const at = ATTEMPT.findIndex((step) => step === `${kind}:${word}`);
   return at < 0 ? ATTEMPT.length : at;
 }

@@ -31,6 +31,7 @@ const TYPES = Object.keys({
   usage: true,
   'model.switched': true,
   'model.cached': true,
+  'context.compacted': true,
   'history.repaired': true,
 } satisfies Record<PublishedType, true>) as readonly PublishedType[];
 
