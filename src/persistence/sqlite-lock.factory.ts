@@ -9,16 +9,18 @@ export const LOCKED = { isRetryable: true, details: { retry_after_ms: 1_000 } };
 
 /**
  * Takes the ownership of a database file for this process; others may still read the database (backups, a shell). The
- * lock file shows the owner to processes of other containers. On Linux the file itself is locked too, by device and
- * inode, so that another name of the file and a removed lock file admit no second owner.
+ * lock file shows the owner to processes of other containers. On Linux the file itself is locked too, by device,
+ * inode and time of creation, so that another name of the file and a removed lock file admit no second owner.
  * @returns a function that releases both
  * @throws AppError `DATABASE_LOCKED` when another process has it, `CONFIG_INVALID` for a damaged lock file
  */
 export async function ownSqliteFile(file: string): Promise<() => void> {
   const unlock = lockFile(`${file}.lock`, refusalOf(file));
   try {
-    const { dev, ino } = statSync(file, { bigint: true });
-    const release = await takeExclusiveName(`jackdaw-sqlite-${dev}-${ino}`);
+    // With the time of creation: an application that was never closed may have the name of a removed file, and file systems
+    // use the inodes of removed files again.
+    const { dev, ino, birthtimeNs } = statSync(file, { bigint: true });
+    const release = await takeExclusiveName(`jackdaw-sqlite-${dev}-${ino}-${birthtimeNs}`);
     if (!release) throw new AppError('DATABASE_LOCKED', refusalOf(file), LOCKED);
     return () => {
       release();

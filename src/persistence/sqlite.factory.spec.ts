@@ -18,7 +18,7 @@ import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js'
 import { loadConfig } from '../config/index.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { sqliteFile } from './sqlite-place.js';
-import { lockFile } from './sqlite-lock.factory.js';
+import { lockFile, ownSqliteFile } from './sqlite-lock.factory.js';
 import { insert } from './statement.factory.js';
 
 let folder: string;
@@ -174,6 +174,20 @@ describe('the lock', () => {
     expect(lock).toThrow('It is taken.');
     unlock();
     lock()();
+  });
+
+  it('of a removed file does not apply to new ones, whose inode may be the same', async () => {
+    const file = join(folder, 'x.db');
+    const releases: (() => void)[] = [];
+    // File systems such as ext4 use a free inode again at once; its owner may still have the name.
+    for (let n = 0; n < 20; n++) {
+      writeFileSync(file, '');
+      releases.push(await ownSqliteFile(file));
+      rmSync(file);
+      rmSync(`${file}.lock`);
+    }
+    expect(releases).toHaveLength(20);
+    for (const release of releases) release();
   });
 });
 
