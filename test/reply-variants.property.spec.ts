@@ -16,6 +16,8 @@ import {
   toOpenAiStream,
 } from './support/reply-variants/openai-variants.js';
 
+import { responsesVariant, toResponsesBody, toResponsesStream } from './support/reply-variants/responses-variants.js';
+
 /** Runs of each property; `npm run test:properties` raises it. */
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 100);
 vi.setConfig({ testTimeout: 10_000 + numRuns * 1_000 });
@@ -26,10 +28,12 @@ const registry = createModelRegistry();
 let llm: FakeLlm;
 let model: ChatModel;
 let claude: ChatModel;
+let responses: ChatModel;
 
 beforeAll(async () => {
   llm = await FakeLlm.start();
   model = registry.create({ provider: 'openai-compatible', model: 'asked', baseUrl: llm.url, timeoutMs: 20_000 });
+  responses = registry.create({ provider: 'openai', model: 'asked', apiKey: 'k', baseUrl: llm.url, timeoutMs: 20_000 });
   claude = registry.create({ provider: 'anthropic', model: 'asked', apiKey: 'k', baseUrl: llm.url, timeoutMs: 20_000 });
 });
 beforeEach(() => llm.reset());
@@ -89,6 +93,32 @@ describe('a reply of an OpenAI-compatible provider', () => {
         llm.reply({ chunks: toOpenAiStream(reply, form), type: 'text/event-stream' });
         const { result, shown } = await readReply(model);
         expect(result).toEqual(expected(reply, form, (at) => expectedId(form, 0, at)));
+        expect(shown).toBe(reply.text);
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('a reply of the Responses API', () => {
+  const idOf = (at: number) => `call_${at}`;
+
+  it('decodes to the same turn and usage in every form, without streaming', async () => {
+    await assert(
+      asyncProperty(logicalReply, responsesVariant, async (reply, form) => {
+        llm.reply({ chunks: toResponsesBody(reply, form), type: 'application/json' });
+        expect(read(await responses.generate(ask))).toEqual(expected(reply, form, idOf));
+      }),
+      { numRuns },
+    );
+  });
+
+  it('decodes to the same turn, usage and visible text in every form of a stream', async () => {
+    await assert(
+      asyncProperty(logicalReply, responsesVariant, async (reply, form) => {
+        llm.reply({ chunks: toResponsesStream(reply, form), type: 'text/event-stream' });
+        const { result, shown } = await readReply(responses);
+        expect(result).toEqual(expected(reply, form, idOf));
         expect(shown).toBe(reply.text);
       }),
       { numRuns },

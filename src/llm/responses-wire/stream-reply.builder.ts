@@ -21,6 +21,8 @@ import type { WireEvent, WireItem, WireResponse } from './reply.types.js';
 
 /** An item that is still streaming. */
 interface OpenItem {
+  /** Place in `output`, as the server sends it. */
+  readonly index: number | undefined;
   item: WireItem;
   /** Concatenated deltas. */
   text: string;
@@ -34,7 +36,8 @@ interface OpenItem {
 
 /** Assembles a streamed response (developers.openai.com, "Responses API", streaming events). */
 export class StreamReplyBuilder implements StreamedReply {
-  private readonly open = new Map<unknown, OpenItem>();
+  /** In the order of their arrival. */
+  private readonly open: OpenItem[] = [];
   private readonly counts = new StreamedUsageBuilder();
   private response?: WireResponse;
   private generated = 0;
@@ -81,30 +84,32 @@ export class StreamReplyBuilder implements StreamedReply {
   /** The complete reply. @throws BadReplyError for an invalid one */
   result(): ChatResult {
     const { response = {}, usage, owner } = this;
-    const items = [...this.open.entries()].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, one]) => toItem(one));
+    const isPlaced = this.open.every(({ index: at }) => at !== undefined);
+    const ordered = isPlaced ? this.open.toSorted((a, b) => a.index! - b.index!) : this.open;
+    const items = ordered.map(toItem);
     return buildResult({ response, items, usage, owner });
   }
 
   private addEvent(event: WireEvent, parts: ChatStreamPart[]): void {
     switch (event.type) {
       case 'response.output_item.added':
-        this.itemAt(indexOf(event), event.item);
+        this.start(event);
         break;
       case 'response.output_text.delta':
-        this.addText(this.itemAt(indexOf(event)), 'text', event.delta, parts);
+        this.addText(this.itemOf(event, 'message'), 'text', event.delta, parts);
         break;
       case 'response.refusal.delta':
-        this.addText(this.itemAt(indexOf(event)), 'refusal', event.delta, parts);
+        this.addText(this.itemOf(event, 'message'), 'refusal', event.delta, parts);
         break;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
         this.addReasoning(event, parts);
         break;
       case 'response.function_call_arguments.delta':
-        this.addArguments(this.itemAt(indexOf(event)), event.delta);
+        this.addArguments(this.itemOf(event, 'function_call'), event.delta);
         break;
       case 'response.output_item.done':
-        this.finish(indexOf(event), event.item, parts);
+        if (isJsonObject(event.item)) this.finish(this.itemOf(event, event.item['type']), event.item, parts);
         break;
       case 'response.completed':
       case 'response.incomplete':
@@ -114,14 +119,34 @@ export class StreamReplyBuilder implements StreamedReply {
     }
   }
 
-  private itemAt(index: unknown, item?: unknown): OpenItem {
-    let open = this.open.get(index);
-    if (!open) {
-      open = { item: {}, text: '', refusal: '', reasoning: '', part: undefined, arguments: '', isDone: false };
-      this.open.set(index, open);
-    }
-    if (isJsonObject(item)) open.item = item;
+  /** A new item; one that arrives at a place of a finished item or of one of another type has its own content. */
+  private start({ output_index: index, item }: WireEvent): OpenItem {
+    const open: OpenItem = {
+      index: typeof index === 'number' ? index : undefined,
+      item: isJsonObject(item) ? item : {},
+      text: '',
+      refusal: '',
+      reasoning: '',
+      part: undefined,
+      arguments: '',
+      isDone: false,
+    };
+    this.open.push(open);
     return open;
+  }
+
+  /**
+   * The item of an event: the one with its id; else the latest one at its place, as servers may send another id in each
+   * event; else, without a place, the latest one of its type.
+   */
+  private itemOf(event: WireEvent, type: unknown): OpenItem {
+    const { output_index: index } = event;
+    const id = event.item_id ?? (event.item as WireItem | undefined)?.id;
+    const isOfType = ({ item }: OpenItem) => item.type === undefined || item.type === type;
+    const found =
+      (id === undefined ? undefined : this.open.findLast(({ item }) => item.id === id)) ??
+      this.open.findLast((one) => isOfType(one) && !one.isDone && (index === undefined || one.index === index));
+    return found ?? this.start({ ...event, item: event.item ?? { type, id } });
   }
 
   private addText(open: OpenItem, kind: 'text' | 'refusal', delta: unknown, parts: ChatStreamPart[]): void {
@@ -135,7 +160,7 @@ export class StreamReplyBuilder implements StreamedReply {
   }
 
   private addReasoning(event: WireEvent, parts: ChatStreamPart[]): void {
-    const open = this.itemAt(indexOf(event));
+    const open = this.itemOf(event, 'reasoning');
     const part =
       event.summary_index === undefined ? event.content_index : `summary ${JSON.stringify(event.summary_index)}`;
     // A server sends the summary or the text; of both, the first one counts.
@@ -159,31 +184,37 @@ export class StreamReplyBuilder implements StreamedReply {
     this.generated += delta.length;
   }
 
-  /** The complete item; parts for what no delta contained. */
-  private finish(index: unknown, item: unknown, parts: ChatStreamPart[]): void {
-    if (!isJsonObject(item)) return;
-    const open = this.itemAt(index, item);
+  /** The complete item; parts for content that no delta contained. */
+  private finish(open: OpenItem, item: WireItem, parts: ChatStreamPart[]): void {
     if (open.isDone) return;
+    open.item = item;
     open.isDone = true;
     if (open.reasoning === '') this.reason(open, reasoningText(item), 'whole', parts);
     if (open.text === '') this.addText(open, 'text', outputText(item), parts);
     if (open.refusal === '') this.addText(open, 'refusal', refusalText(item), parts);
-    const args = (item as WireItem).arguments;
-    if (open.arguments === '') this.addArguments(open, args);
+    if (open.arguments === '') this.addArguments(open, item.arguments);
+  }
+
+  /** The received items for those of the whole response: by id, else by their order among the items of one type. */
+  private received(output: readonly WireItem[]): readonly (OpenItem | undefined)[] {
+    return output.map(({ id, type }, at) => {
+      const known = this.open.find(({ item }) => id !== undefined && item.id === id);
+      const earlier = output.slice(0, at).filter((item) => item.type === type).length;
+      return known ?? this.open.filter(({ item }) => item.type === type)[earlier];
+    });
   }
 
   /** @throws BadReplyError or StatusError for a response that failed */
   private end(response: WireResponse, parts: ChatStreamPart[]): void {
     assertReplied(response);
-    for (const [index, item] of itemsOf(response.output).entries()) this.finish(index, item, parts);
+    const output = itemsOf(response.output);
+    const received = this.received(output);
+    for (const [at, item] of output.entries()) {
+      this.finish(received[at] ?? this.start({ output_index: at, item }), item, parts);
+    }
     if (isJsonObject(response.usage)) this.counts.add(toReportedUsage(response.usage), this.generated);
     this.response = response;
   }
-}
-
-/** Place of the item in `output`; its id where a server sends no place. */
-function indexOf({ output_index: index, item_id: id, item }: WireEvent): unknown {
-  return index ?? id ?? (isJsonObject(item) ? item['id'] : undefined);
 }
 
 /** The response of the event that ends it; the type of the event is its status. */
@@ -192,12 +223,12 @@ function toResponse({ type, response }: WireEvent): WireResponse {
   return { ...given, status: String(type).slice('response.'.length) };
 }
 
-/** The item; if its last event is missing, with the content of its deltas. */
+/** The item; where its last event is missing or has no content, with the content of its deltas. */
 function toItem({ item, text, refusal, reasoning, arguments: args, isDone }: OpenItem): WireItem {
-  if (isDone) return item;
   if (item.type === 'function_call') return { ...item, arguments: args === '' ? item.arguments : args };
-  if (reasoning !== '') return { type: 'reasoning', status: 'incomplete', summary: [{ text: reasoning }] };
+  if (reasoning !== '' && !isDone) return { type: 'reasoning', status: 'incomplete', summary: [{ text: reasoning }] };
   if (text === '' && refusal === '') return item;
+  if (isDone && (outputText(item) !== '' || refusalText(item) !== '')) return item;
   const content = [
     ...(text === '' ? [] : [{ type: 'output_text', text }]),
     ...(refusal === '' ? [] : [{ type: 'refusal', refusal }]),
