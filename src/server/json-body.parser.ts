@@ -5,10 +5,18 @@ import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import { decodeText, fieldMistake, HeapBudget, type JsonFault, parseExactJson, parseJson } from '../kernel/index.js';
-import { RunService } from '../run/index.js';
+import {
+  decodeText,
+  fieldMistake,
+  HEAP_COST,
+  HeapBudget,
+  HeapReservation,
+  type JsonFault,
+  parseExactJson,
+  parseJson,
+} from '../kernel/index.js';
+import { heapExhausted, RunService } from '../run/index.js';
 import { RequestAuthenticator, type Scope } from '../security/index.js';
-import { reserveBody, reserveMore, withReservation } from './body-reservation.js';
 
 /** Returns a service of the application. */
 export type ServiceLookup = <T>(token: Type<T> | string) => T;
@@ -251,4 +259,36 @@ function toError(fault: JsonFault): AppError {
       });
     }
   }
+}
+
+const RESERVATION = Symbol('RESERVATION');
+
+interface Reserved {
+  [RESERVATION]?: HeapReservation;
+}
+
+/**
+ * Reserves heap for a body, by its declared length, before it is read. The run that it starts may need the reservation
+ * longer than the response.
+ * @throws AppError `HEAP_EXHAUSTED`
+ */
+function reserveBody(heap: HeapBudget, request: FastifyRequest & Reserved, { raw }: FastifyReply): void {
+  const bytes = Number(request.headers['content-length'] ?? 0);
+  // Fastify refuses a longer one before it reads it.
+  const reservation = heap.open(bytes > request.routeOptions.bodyLimit ? 0 : bytes * HEAP_COST.request);
+  if (!reservation) throw heapExhausted();
+  request[RESERVATION] = reservation;
+  raw.once('close', () => reservation.release());
+}
+
+/** Reserves more for a body without a declared length, or for a decompressed one. @throws AppError `HEAP_EXHAUSTED` */
+function reserveMore(request: FastifyRequest & Reserved, bytes: number): void {
+  if (request[RESERVATION]?.grow(bytes * HEAP_COST.request) === false) throw heapExhausted();
+}
+
+/** Continues a request within its reservation. */
+function withReservation(request: FastifyRequest & Reserved, action: () => void): void {
+  const reservation = request[RESERVATION];
+  if (reservation) reservation.run(action);
+  else action();
 }

@@ -38,7 +38,9 @@ type RequestMessages = Pick<Loop, 'turn'> & { readonly history: readonly Message
 
 /** The messages of the next request; without images of the history if the provider has refused them in this run. */
 function requestMessages(loop: Loop): RequestMessages {
-  const { history, turn } = compactedMessages(loop);
+  const { history, turn } = loop.compaction
+    ? compactedMessages(loop)
+    : { history: loop.request.history, turn: loop.turn };
   return { history: loop.areEarlierImagesRefused ? withoutImages(history, NOTE) : history, turn };
 }
 

@@ -46,7 +46,7 @@ export async function fitContext(loop: Loop): Promise<void> {
   const place = placeOf(loop);
   if (run.isRecorded({ kind: 'value', place })) return adopt(loop, await run.value(place, unreachable));
   if (run.isRecorded({ kind: 'model', place: String(iteration) })) return;
-  const goal = goalOfWindow(loop);
+  const goal = iteration === 1 ? null : goalOfWindow(loop);
   if (goal) await compact(loop, goal, 'window');
 }
 

@@ -37,7 +37,7 @@ export function goalOfWindow(loop: Loop): CompactionGoal | null {
   const { request, compaction } = loop;
   const window = Math.min(request.contextTokens ?? Infinity, compaction?.refusedTokens ?? Infinity);
   const limit = Math.floor(window * OF_WINDOW.limit);
-  if (loop.iteration === 1 || window === Infinity || isFarBelow(limit, loop)) return null;
+  if (window === Infinity || isFarBelow(limit, loop)) return null;
   const size = sizeOfRequest(loop);
   return size <= limit ? null : { size, limit, target: Math.floor(window * OF_WINDOW.target) };
 }

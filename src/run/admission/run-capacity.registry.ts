@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { performance } from 'node:perf_hooks';
 import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import type { ClientWait, RunRecord } from '../run.types.js';
 import { CapacityWait } from './capacity-wait.js';
-import { LoopLoad } from './loop-load.js';
 import { shuttingDown } from './run-admission.service.js';
 import { RunLoadStore } from './run-load.store.js';
 
@@ -12,6 +12,48 @@ const QUEUE_TURN_MS = 500;
 /** Least suggested retry delay, in ms; up to as much again is added, so that clients do not return together. */
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
+
+/** Runs below which a busy event loop refuses none: few runs do not exhaust the memory. */
+const FEW_RUNS = 32;
+const SAMPLE_MS = 100;
+/** Share of the time in which the event loop works, above which a further run only makes the others slower. */
+const SATURATED = 0.98;
+/** Samples in a row above the share. */
+const SAMPLES = 5;
+
+/** Detects an event loop without idle time. It samples only while more than a few runs execute. */
+class LoopLoad {
+  private timer: NodeJS.Timeout | undefined;
+  private before = performance.eventLoopUtilization();
+  private saturated = 0;
+
+  /** @param onSample called after each sample */
+  constructor(private readonly onSample: () => void) {}
+
+  isOverloaded(runs: number): boolean {
+    return runs >= FEW_RUNS && this.saturated >= SAMPLES;
+  }
+
+  /** Notes the number of executing runs. */
+  watch(runs: number): void {
+    if (runs >= FEW_RUNS) this.timer ??= setInterval(() => this.sample(), SAMPLE_MS).unref();
+    else this.stop();
+  }
+
+  private stop(): void {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.saturated = 0;
+  }
+
+  private sample(): void {
+    const { utilization } = performance.eventLoopUtilization(this.before);
+    this.before = performance.eventLoopUtilization();
+    this.saturated = utilization >= SATURATED ? this.saturated + 1 : 0;
+    this.onSample();
+  }
+}
 
 /** A run that occupies capacity. */
 export type Occupant = Pick<RunRecord, 'tenant' | 'agent'> & { readonly id?: string };
