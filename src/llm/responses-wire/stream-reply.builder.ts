@@ -224,14 +224,18 @@ function toResponse({ type, response }: WireEvent): WireResponse {
 }
 
 /** The item; where its last event is missing or has no content, with the content of its deltas. */
-function toItem({ item, text, refusal, reasoning, arguments: args, isDone }: OpenItem): WireItem {
+function toItem(open: OpenItem): WireItem {
+  const { item, reasoning, arguments: args, isDone } = open;
   if (item.type === 'function_call') return { ...item, arguments: args === '' ? item.arguments : args };
   if (reasoning !== '' && !isDone) return { type: 'reasoning', status: 'incomplete', summary: [{ text: reasoning }] };
-  if (text === '' && refusal === '') return item;
-  if (isDone && (outputText(item) !== '' || refusalText(item) !== '')) return item;
-  const content = [
+  const content = streamedContent(open);
+  if (content.length === 0 || (isDone && outputText(item) + refusalText(item) !== '')) return item;
+  return { ...item, type: 'message', content };
+}
+
+function streamedContent({ text, refusal }: OpenItem): Readonly<Record<string, string>>[] {
+  return [
     ...(text === '' ? [] : [{ type: 'output_text', text }]),
     ...(refusal === '' ? [] : [{ type: 'refusal', refusal }]),
   ];
-  return { ...item, type: 'message', content };
 }
