@@ -93,3 +93,39 @@ it.each([
   expect(llm.requests).toHaveLength(3);
   expect([...registry.adaptations()]).toEqual([['openai:gpt-4o', ['strict is omitted']]]);
 });
+
+const TOO_LARGE = {
+  type: 'error',
+  error: {
+    type: 'invalid_request_error',
+    message:
+      'The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.',
+  },
+};
+
+it('Claude gets tools without strict schemas after it has refused them as too large', async () => {
+  llm.reply({ status: 400, body: TOO_LARGE });
+  const settings = { provider: 'anthropic', model: 'claude-sonnet-4-6' };
+  for (const one of await send(settings)) expect(one).not.toHaveProperty('strict');
+  await send(settings);
+  expect(llm.envelopes).toHaveLength(3);
+});
+
+it.each([
+  ['anthropic', 'claude-sonnet-4-6', TOO_LARGE],
+  ['openai', 'gpt-4o', { error: { message: "Invalid schema for response_format 'answer': schema must be simpler." } }],
+])(
+  '%s gets an instruction in place of a refused schema of the answer, for this request only',
+  async (provider, model, body) => {
+    const responseFormat = { schema: closed(text) };
+    const { messages } = ask;
+    llm.reply({ status: 400, body });
+    await send({ provider, model }, { messages, responseFormat });
+    await send({ provider, model }, { messages, responseFormat });
+    const [, second, third] = llm.envelopes.map((envelope) => JSON.stringify(envelope.body));
+    expect(second).not.toContain('"json_schema"');
+    expect(second).toContain('additionalProperties');
+    expect(third).toContain('"json_schema"');
+    expect(llm.envelopes).toHaveLength(3);
+  },
+);

@@ -58,9 +58,13 @@ const ONE_OF_BOTH = /`temperature` and `top_p` cannot both be specified/;
  */
 const UNREADABLE_REASONING = /encrypted content .*could not be|^Item with id '?rs_/i;
 
-/** A schema that a provider cannot enforce, whatever its documentation says (OpenAI; platform.claude.com, "Structured outputs"). */
+/**
+ * A schema that a provider cannot enforce, whatever its documentation says: OpenAI; of Claude already seven strict tools
+ * (github.com/anthropics/anthropic-sdk-typescript/issues/885), or the format of an answer (github.com/anthropics/
+ * anthropic-sdk-python/issues/1185).
+ */
 const UNENFORCEABLE =
-  /Invalid schema for function|Schema is too complex|too many (?:strict tools|optional parameters)|compiled grammar/i;
+  /Invalid schema for (?:function|response_format)|Schema is too complex|too many (?:strict tools|optional parameters)|compiled grammar/i;
 
 /** Fields without which a request has another meaning. */
 const REQUIRED = ['model', 'messages', 'input', 'system', 'tools', 'tool_choice', 'stream'];
@@ -97,6 +101,8 @@ export class AdaptedRequest {
   private repeats = 0;
   /** Whether this request returns no reasoning items; the next one does again. */
   private isWithoutReasoning = false;
+  /** Whether an instruction replaces the schema of this answer; that of the next one may be simpler. */
+  private isWithoutSchema = false;
 
   constructor(
     private readonly writer: RequestWriter,
@@ -106,7 +112,7 @@ export class AdaptedRequest {
   /** The body, with all changes so far. */
   get body(): Record<string, unknown> {
     const changes = [...this.known, ...this.found];
-    const hasFormat = !changes.some(([field]) => FORMATS.includes(field));
+    const hasFormat = !this.isWithoutSchema && !changes.some(([field]) => FORMATS.includes(field));
     const hasEffort = !(changes.some(([field]) => field === EFFORT) && this.mayOmit(EFFORT));
     const hasCaching = !changes.some(([field]) => field === CACHE_CONTROL);
     const body: Record<string, unknown> = { ...this.writer.write({ hasFormat, hasEffort, hasCaching }) };
@@ -154,10 +160,7 @@ export class AdaptedRequest {
 
   /** @throws RefusedParameterError if the provider refused a parameter that must not be omitted */
   private omitRefused(failure: StatusError, body: Body): boolean {
-    if (UNENFORCEABLE.test(failure.said) && has(body, 'strict')) {
-      this.found.set('strict', null);
-      return true;
-    }
+    if (UNENFORCEABLE.test(failure.said) && this.omitSchemas(body)) return true;
     const hasBoth = ONE_OF_BOTH.test(failure.said) && has(body, 'temperature');
     if (hasBoth && !this.mayOmit('top_p') && this.mayOmit('temperature')) {
       this.found.set('temperature', null);
@@ -169,6 +172,18 @@ export class AdaptedRequest {
     for (const field of adaptable) this.refused.add(field);
     for (const field of adaptable) this.found.set(field, this.replacementOf(field, failure));
     return adaptable.length > 0;
+  }
+
+  /** Schemas of tools first: those of an answer are fewer. */
+  private omitSchemas(body: Body): boolean {
+    if (has(body, 'strict')) {
+      this.found.set('strict', null);
+      return true;
+    }
+    const isChanged =
+      !this.isWithoutSchema && FORMATS.some((field) => JSON.stringify(body[field])?.includes('"schema":'));
+    this.isWithoutSchema = true;
+    return isChanged;
   }
 
   /** A refused field of the effort means the effort. */
