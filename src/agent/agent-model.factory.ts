@@ -94,15 +94,12 @@ function assertAllowed(
   });
 }
 
-function refusal(
-  model: Required<NamedModel>,
-  { requestModels, prices, budget }: LlmConfig,
-  own: AgentBudgets,
-): string | null {
+function refusal(model: Required<NamedModel>, llm: LlmConfig, own: AgentBudgets): string | null {
+  const { requestModels, budget } = llm;
   const name = `${model.provider}:${model.name}`;
   if (requestModels && !requestModels.some((pattern) => toExpression(pattern).test(name)))
     return 'it is not among those of LLM_REQUEST_MODELS';
-  if ((!isCosted(budget) && !isCosted(own)) || isPriced(model, prices)) return null;
+  if ((!isCosted(budget) && !isCosted(own)) || isPriced(model, llm)) return null;
   return 'there is a budget of cost, and it has no price (add it to LLM_PRICES, with 0 if it costs nothing)';
 }
 

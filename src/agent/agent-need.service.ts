@@ -39,10 +39,13 @@ export class AgentNeedService {
    */
   assertPriced(definition: AgentDefinition, called: readonly AgentDefinition[]): void {
     const { budgets = {} } = definition;
-    const { prices, budget, provider, embeddingModel: name } = this.config;
+    const { budget, provider, embeddingModel: name } = this.config;
     if (!isCosted(budget) && !isCosted(budgets)) return;
-    assertPriced([...this.models.namesOf(definition), ...(name === undefined ? [] : [{ provider, name }])], prices);
+    assertPriced(
+      [...this.models.namesOf(definition), ...(name === undefined ? [] : [{ provider, name }])],
+      this.config,
+    );
     if (budgets.run?.cost === undefined) return;
-    for (const one of called) assertPriced(this.models.namesOf(one), prices);
+    for (const one of called) assertPriced(this.models.namesOf(one), this.config);
   }
 }

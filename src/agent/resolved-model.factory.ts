@@ -55,10 +55,9 @@ export class ResolvedModelFactory {
 
   /** Checks the price here, because the check of agents does not cover this model. */
   private assertPriced(model: Model, who: string): void {
-    const { budget, prices } = this.config;
-    if (!isCosted(budget)) return;
+    if (!isCosted(this.config.budget)) return;
     try {
-      assertPriced(this.models.namesOf({ model }), prices);
+      assertPriced(this.models.namesOf({ model }), this.config);
     } catch (error) {
       throw new AppError('CONFIG_INVALID', `${who}: ${messageOf(error)}.`);
     }

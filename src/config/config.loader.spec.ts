@@ -59,6 +59,7 @@ describe('loadConfig', () => {
           fallback: [],
         },
         prices: {},
+        hasListPrices: false,
         models: {},
         budget: { replyTokens: 1024 },
         tokenCounting: 'auto',
@@ -167,8 +168,7 @@ describe('loadConfig', () => {
     ['redis://other/2', { kind: 'redis', url: 'redis://other/2' }],
     ['mariadb://u:p@host/db', { kind: 'database', url: 'mariadb://u:p@host/db' }],
   ])('stores sessions as configured by %s', (SESSION_STORE, store) => {
-    const { config } = loadConfig({ env: { SESSION_STORE, REDIS_URL: 'redis://host' } });
-    expect(config.session.store).toEqual(store);
+    expect(loadConfig({ env: { SESSION_STORE, REDIS_URL: 'redis://host' } }).config.session.store).toEqual(store);
   });
 
   it('refuses a cost budget without prices', () => {

@@ -24,6 +24,13 @@ it('reads facts of models, whose prices count as LLM_PRICES, which take preceden
   expect(load(text, { LLM_PRICES: JSON.stringify({ 'house-model': other }) }).prices['house-model']).toEqual(other);
 });
 
+it('permits the list prices of the tables beside its own', () => {
+  const models = { 'house-model': { price } };
+  const config = load(JSON.stringify({ models }), { LLM_PRICES: 'list', BUDGET_DAY: 'cost=5' });
+  expect(config).toMatchObject({ prices: { 'house-model': price }, hasListPrices: true });
+  expect(load(JSON.stringify({ models })).hasListPrices).toBe(false);
+});
+
 it('is optional, unless it is named', () => {
   expect(loadConfig({ env: { OPENAI_API_KEY: 'k' } }).config.llm.models).toEqual({});
   expect(() => loadConfig({ env: { OPENAI_API_KEY: 'k', LLM_MODELS_FILE: join(folder, 'none.json') } })).toThrow(

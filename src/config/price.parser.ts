@@ -26,13 +26,17 @@ export const price = z.strictObject({
 const PRICES = z.record(z.string().regex(/\S/), price);
 const EXAMPLE = '{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}';
 
-/** `LLM_PRICES`: a JSON object of prices by model, or the path of a file with it. */
+/** The list prices of the model tables, in US dollars. */
+export const LIST_PRICES = 'list';
+
+/** `LLM_PRICES`: a JSON object of prices by model, the path of a file with it, or `list`. */
 export function prices() {
-  return z.string().transform((text, context): Readonly<Record<string, ModelPrice>> => {
+  return z.string().transform((text, context): Readonly<Record<string, ModelPrice>> | typeof LIST_PRICES => {
+    if (text === LIST_PRICES) return text;
     try {
       return toPrices(JSON.parse(text.startsWith('{') ? text : readText(text)));
     } catch (error) {
-      const message = `cannot be used: ${messageOf(error)}; give JSON such as ${EXAMPLE}, or the path of such a file`;
+      const message = `cannot be used: ${messageOf(error)}; give JSON such as ${EXAMPLE}, the path of such a file, or ${LIST_PRICES}`;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     }

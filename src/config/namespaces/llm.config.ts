@@ -12,7 +12,7 @@ import {
 } from '../model-option.parser.js';
 import { compact, namespace, type NamespaceConfig, type ValuesOf } from '../namespace.factory.js';
 import { EFFORTS, type ModelPatterns } from '../models-file.loader.js';
-import { type ModelPrice, prices } from '../price.parser.js';
+import { LIST_PRICES, type ModelPrice, prices } from '../price.parser.js';
 import { chosenProvider, providerAccess } from '../provider.policy.js';
 import { proxyOf, securityConfig } from './security.config.js';
 import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';
@@ -91,7 +91,7 @@ const MODEL_VARIABLES = {
   LLM_PRICES: prices()
     .optional()
     .describe(
-      'Model prices, for the `cost` of runs: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all. `cacheWrite` is the price of tokens written to the provider’s cache',
+      'Model prices, for the `cost` of runs: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all. `list` takes the list prices of the model tables, in US dollars. `cacheWrite` is the price of tokens written to the provider’s cache',
     ),
   BUDGET_RUN: budget()
     .optional()
@@ -177,7 +177,9 @@ export const llmConfig = namespace(
       }),
       resilience: resilienceOf(env),
       /** By `provider:model`, or by the model's name alone. */
-      prices: { ...pricesOf(models), ...env.LLM_PRICES },
+      prices: { ...pricesOf(models), ...(env.LLM_PRICES !== LIST_PRICES && env.LLM_PRICES) },
+      /** Whether the list prices of the model tables apply to models without one above. */
+      hasListPrices: env.LLM_PRICES === LIST_PRICES,
       /** Facts of `LLM_MODELS_FILE`, by patterns of `provider:model` or the model's name. */
       models,
       budget: {

@@ -73,6 +73,15 @@ export function isKnown(model: NamedModel, own: ModelPatterns = {}): boolean {
   return matching(model, own).some(({ pattern }) => pattern !== EVERY);
 }
 
+/**
+ * The list price of a provider's own model per million tokens, in US dollars; undefined if unknown. Long prompts, tiers and
+ * contracts may cost more or less.
+ */
+export function listPriceOf({ provider, name }: NamedModel): ModelFacts['price'] {
+  const models = MODEL_TABLES[provider]?.models ?? {};
+  return Object.hasOwn(models, name) ? models[name]?.price : undefined;
+}
+
 /** The context window of a model, in tokens; undefined if unknown. */
 export function contextWindowOf(model: NamedModel, own: ModelPatterns = {}): number | undefined {
   return factsOf(model, own).contextTokens;

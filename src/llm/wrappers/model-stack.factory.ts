@@ -157,7 +157,7 @@ export class ModelStackFactory {
    * @throws AppError `CONFIG_INVALID` if a cost budget exists and the model has no price
    */
   accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
-    if (this.isCosted) assertPriced([model], this.config.prices);
+    if (this.isCosted) assertPriced([model], this.config);
     return new AccountedEmbeddingModel(model, (call) => this.accounted(call));
   }
 

@@ -1,7 +1,7 @@
 import type { LlmConfig, ModelPrice } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import type { AgentBudgets, Usage } from '../chat.types.js';
-import { factsOf, type ModelPatterns, type NamedModel } from '../models/model-facts.js';
+import { factsOf, listPriceOf, type ModelPatterns, type NamedModel } from '../models/model-facts.js';
 
 /** Number of tokens that a price is for. */
 const PER_TOKENS = 1_000_000;
@@ -34,11 +34,10 @@ export function fromUnits(units: number): number {
   return units / BILLION;
 }
 
-type Prices = LlmConfig['prices'];
-
 /** Prices, and the facts of `LLM_MODELS_FILE`. */
 interface Priced {
-  readonly prices: Prices;
+  readonly prices: LlmConfig['prices'];
+  readonly hasListPrices?: boolean;
   readonly models?: ModelPatterns;
 }
 
@@ -46,15 +45,16 @@ interface Priced {
 export const FREE_PROVIDER = 'offline';
 
 /** The price of a model, by `provider:name` or by its name; with the price of cache writes if it differs from `input`. */
-export function priceOf(model: NamedModel, { prices, models }: Priced): ModelPrice | undefined {
-  const price = givenPrice(model, prices);
-  const { cacheWriteRate } = factsOf(model, models);
+export function priceOf(model: NamedModel, priced: Priced): ModelPrice | undefined {
+  const price = givenPrice(model, priced);
+  const { cacheWriteRate } = factsOf(model, priced.models);
   if (!price || price.cacheWrite !== undefined || cacheWriteRate === undefined) return price;
   return { ...price, cacheWrite: price.input * cacheWriteRate };
 }
 
-function givenPrice({ provider, name }: NamedModel, prices: Prices): ModelPrice | undefined {
-  return ownPrice(prices, `${provider}:${name}`) ?? ownPrice(prices, name);
+function givenPrice(model: NamedModel, { prices, hasListPrices = false }: Priced): ModelPrice | undefined {
+  const own = ownPrice(prices, `${model.provider}:${model.name}`) ?? ownPrice(prices, model.name);
+  return own ?? (hasListPrices ? listPriceOf(model) : undefined);
 }
 
 /** Whether one of the budgets limits cost. */
@@ -63,17 +63,17 @@ export function isCosted({ run, session, tenantDay, day }: AgentBudgets): boolea
 }
 
 /** Whether a cost budget can limit the calls of a model. */
-export function isPriced(model: NamedModel, prices: Prices): boolean {
-  return model.provider === FREE_PROVIDER || givenPrice(model, prices) !== undefined;
+export function isPriced(model: NamedModel, priced: Priced): boolean {
+  return model.provider === FREE_PROVIDER || givenPrice(model, priced) !== undefined;
 }
 
 /**
  * Rejects models without a price, which a cost budget cannot limit.
  * @throws AppError `CONFIG_INVALID` with the first such model and the missing entry
  */
-export function assertPriced(models: readonly NamedModel[], prices: Prices): void {
+export function assertPriced(models: readonly NamedModel[], priced: Priced): void {
   // An empty name means an unknown provider, which is a separate error.
-  const missing = models.find((model) => model.name !== '' && !isPriced(model, prices));
+  const missing = models.find((model) => model.name !== '' && !isPriced(model, priced));
   if (!missing) return;
   const entry = `"${missing.provider}:${missing.name}": {"input": …, "output": …}`;
   throw new AppError(
@@ -83,6 +83,6 @@ export function assertPriced(models: readonly NamedModel[], prices: Prices): voi
   );
 }
 
-function ownPrice(prices: Prices, name: string): ModelPrice | undefined {
+function ownPrice(prices: Priced['prices'], name: string): ModelPrice | undefined {
   return Object.hasOwn(prices, name) ? prices[name] : undefined;
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { REQUEST } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { costOf, priceOf, roundCost } from './model-table.js';
+import { assertPriced, costOf, priceOf, roundCost } from './model-table.js';
 import { PricedModel } from './priced-model.wrapper.js';
 
 const PRICE = { input: 2, output: 10, cachedInput: 0.5 };
@@ -21,6 +21,23 @@ it('has a price of cache writes: 1.25 times the input if the provider charges fo
   const writes = { ...USAGE, cachedTokens: 400, cacheWriteTokens: 600 };
   const costs = Object.keys(prices).map((name) => costOf(writes, priceOf({ provider: 'p', name }, { prices })!));
   expect(costs).toEqual([0.0027, 0.0024, 0.003]);
+});
+
+it('has the list price of its table only where it is permitted, for its own provider and exact name', () => {
+  const list = { prices: { 'gpt-5-mini': PRICE }, hasListPrices: true };
+  const luna = { provider: 'openai', name: 'gpt-5.6-luna' };
+  expect(priceOf(luna, { ...list, hasListPrices: false })).toBeUndefined();
+  expect(priceOf(luna, list)).toEqual({ input: 0.2, output: 1.2, cachedInput: 0.02, cacheWrite: 0.25 });
+  expect(priceOf({ provider: 'openai', name: 'gpt-5-mini' }, list)).toEqual(PRICE);
+  for (const other of [
+    { ...luna, provider: 'openai-compatible' },
+    { ...luna, name: 'gpt-5.6-luna-1' },
+  ]) {
+    expect(priceOf(other, list)).toBeUndefined();
+    expect(() => assertPriced([luna, other], list)).toThrow(
+      `the model ${other.name} of ${other.provider} has no price`,
+    );
+  }
 });
 
 it('adds the cost to the usage, and nothing without usage', async () => {
