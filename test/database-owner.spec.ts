@@ -246,7 +246,9 @@ describe('the store of an application under NODE_ENV=test without a database set
     for (const name of ['a', 'b']) writeFileSync(join(folder, `${name}.spec.mjs`), spec);
     writeFileSync(
       join(folder, 'package.json'),
-      JSON.stringify({ jest: { testMatch: ['**/*.spec.mjs'], transform: {}, testEnvironment: 'node' } }),
+      JSON.stringify({
+        jest: { testMatch: ['**/*.spec.mjs'], transform: {}, testEnvironment: 'node', testTimeout: 120_000 },
+      }),
     );
     const args = [
       '--experimental-vm-modules',
