@@ -22,9 +22,9 @@ describeDatabases('a run that another node claimed during a call', servers, (dat
     const started = server.post('/api/agent/chat', { query: `send ${waitMs}` });
     started.catch(() => undefined);
     await server.waitForLine('sending Oslo');
+    proxy.become('silent');
     const { body: list } = await other.get('/api/runs');
     const [{ run_id: id }] = list['runs'] as unknown as [{ run_id: string }];
-    proxy.become('silent');
     await until(async () => (await run(id))['status'] === 'waiting');
     return id;
   }
@@ -33,7 +33,7 @@ describeDatabases('a run that another node claimed during a call', servers, (dat
 
   it('is settled by the node that has the result', async () => {
     const server = await world.start({ DATABASE_URL: proxy.through(database().url), ...TIMES });
-    const id = await lose(server, 100);
+    const id = await lose(server, 1_000);
     proxy.become('pass');
     await until(async () => (await run(id))['status'] === 'completed');
     expect(world.effects()).toEqual(['Oslo']);
