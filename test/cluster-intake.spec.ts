@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { clusterStores, describeClusters, PATIENCE } from './support/cluster-stores.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { gate, type Answer } from './support/jackdaw.js';
 import type { ServerProcess } from './support/process.js';
@@ -13,7 +13,7 @@ const submit = (node: ServerProcess, body: object, headers?: Record<string, stri
   node.post('/api/agent/runs', body, headers);
 
 describeClusters('a request to two processes', await clusterStores(), (store) => {
-  world.share(store, { RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: String(QUEUE_LIMIT) });
+  world.share(store, { RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: String(QUEUE_LIMIT), ...PATIENCE });
   let a: ServerProcess;
   let b: ServerProcess;
   beforeAll(async () => {

@@ -8,6 +8,7 @@ describe('toServerFailure', () => {
   it.each([
     ['28P01', 'it refuses the user or the password: correct DATABASE_URL'],
     ['ER_ACCESS_DENIED_ERROR', 'it refuses the user or the password: correct DATABASE_URL'],
+    ['ER_ACCESS_DENIED_NO_PASSWORD_ERROR', 'it refuses the user or the password: correct DATABASE_URL'],
     ['3D000', 'it has no database of that name: create it, or correct DATABASE_URL'],
     ['42501', 'the user may not create and change tables there: grant it, or make the user the owner of the database'],
     ['ETIMEDOUT', 'it does not answer: check the host and firewalls'],

@@ -32,6 +32,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   '28P01': WRONG_USER,
   '28000': WRONG_USER,
   ER_ACCESS_DENIED_ERROR: WRONG_USER,
+  // MariaDB answers for an unknown user as for one of any authentication, also one without a password.
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: WRONG_USER,
   '3D000': NO_DATABASE,
   ER_BAD_DB_ERROR: NO_DATABASE,
   '42501': NO_RIGHT,
