@@ -176,10 +176,7 @@ export const llmConfig = namespace(
         effort: env.LLM_EFFORT,
       }),
       resilience: resilienceOf(env),
-      /** By `provider:model`, or by the model's name alone. */
-      prices: { ...pricesOf(models), ...(env.LLM_PRICES !== LIST_PRICES && env.LLM_PRICES) },
-      /** Whether the list prices of the model tables apply to models without one above. */
-      hasListPrices: env.LLM_PRICES === LIST_PRICES,
+      ...pricesOf(env, models),
       /** Facts of `LLM_MODELS_FILE`, by patterns of `provider:model` or the model's name. */
       models,
       budget: {
@@ -210,10 +207,19 @@ export const llmConfig = namespace(
 );
 export type LlmConfig = NamespaceConfig<typeof llmConfig>;
 
-/** The prices of exact names; a pattern has none. */
-function pricesOf(models: ModelPatterns): Readonly<Record<string, ModelPrice>> {
+/** The prices of exact names in the file of models, and those of `LLM_PRICES`, which take precedence. */
+function pricesOf({ LLM_PRICES: given }: ModelValues, models: ModelPatterns) {
   const priced = Object.entries(models).flatMap(([name, facts]) => (facts.price ? [[name, facts.price] as const] : []));
-  return Object.fromEntries(priced);
+  const known: Readonly<Record<string, ModelPrice>> = {
+    ...Object.fromEntries(priced),
+    ...(given !== LIST_PRICES && given),
+  };
+  return {
+    /** By `provider:model`, or by the model's name alone. */
+    prices: known,
+    /** Whether the list prices of the model tables apply to models without one above. */
+    hasListPrices: given === LIST_PRICES,
+  };
 }
 
 /** Times are ms; a limit of 0 means none. */
