@@ -238,4 +238,40 @@ describe('a request that is too long for the model', () => {
     const { body } = await app.chat({ query: 'Read all pages.' });
     expect([body['result'], refusals]).toEqual(['done', 0]);
   });
+
+  it('is cancelled while the model writes the summary', async () => {
+    const app = await start('openai', WINDOW);
+    const asked = Promise.withResolvers<void>();
+    const thoughts = 'I compare this bird with the others of the family, and note its nest. '.repeat(30);
+    const pages = reading(14, () => ({ text: 'done' }), thoughts);
+    limited('openai', (request) => {
+      if (!isSummary(request)) return pages(request);
+      asked.resolve();
+      return { hang: true };
+    });
+    const { body } = await app.post('/api/agent/runs', { query: 'Read all pages.', sessionId: 's' });
+    await asked.promise;
+    const sent = llm.requests.length;
+    await app.post(`/api/runs/${String(body['run_id'])}/cancel`);
+    expect((await app.events(String(body['run_id']))).at(-1)?.event).toBe('run.cancelled');
+    await llm.waitForAbort();
+    expect(llm.requests).toHaveLength(sent);
+    const roles = (await app.messages('s')).map(({ role }) => role);
+    expect(roles.filter((role) => role === 'tool')).toHaveLength(roles.filter((role) => role === 'assistant').length);
+  });
+
+  it('leaves the name `read_result` to a deferred tool of the application', async () => {
+    const app = await start('openai', WINDOW, { AGENT_MAX_TOOLS: '5' });
+    for (const name of ['read_result', 'other_one', 'other_two', 'other_three']) {
+      app.app
+        .get(ToolRegistry, { strict: false })
+        .register({ name, description: 'Reads.', effect: 'read', handler: () => 1 });
+    }
+    const pages = reading(9, () => ({ text: 'done' }));
+    limited('openai', (request) => pages(request));
+    await app.chat({ query: 'Read all pages.' });
+    const names = llm.lastRequest.tools!.map((tool) => tool.function.name);
+    expect(names).toContain('find_tools');
+    expect(names.filter((name) => name.startsWith('read_'))).toContain('read_earlier_result');
+  });
 });

@@ -119,8 +119,11 @@ export class StreamReplyBuilder implements StreamedReply {
     }
   }
 
-  /** A new item; one that arrives at a place of a finished item or of one of another type has its own content. */
+  /** Adds an item. Its place does not identify it, since servers repeat places; an item that starts again is one item. */
   private start({ output_index: index, item }: WireEvent): OpenItem {
+    const id = isJsonObject(item) ? item['id'] : undefined;
+    const known = id === undefined ? undefined : this.open.find((one) => !one.isDone && one.item.id === id);
+    if (known) return known;
     const open: OpenItem = {
       index: typeof index === 'number' ? index : undefined,
       item: isJsonObject(item) ? item : {},

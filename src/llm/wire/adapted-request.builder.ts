@@ -180,10 +180,9 @@ export class AdaptedRequest {
       this.found.set('strict', null);
       return true;
     }
-    const isChanged =
-      !this.isWithoutSchema && FORMATS.some((field) => JSON.stringify(body[field])?.includes('"schema":'));
+    if (!FORMATS.some((field) => JSON.stringify(body[field])?.includes('"schema":'))) return false;
     this.isWithoutSchema = true;
-    return isChanged;
+    return true;
   }
 
   /** A refused field of the effort means the effort. */

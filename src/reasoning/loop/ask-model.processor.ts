@@ -38,9 +38,7 @@ type RequestMessages = Pick<Loop, 'turn'> & { readonly history: readonly Message
 
 /** The messages of the next request; without images of the history if the provider has refused them in this run. */
 function requestMessages(loop: Loop): RequestMessages {
-  const { history, turn } = loop.compaction
-    ? compactedMessages(loop)
-    : { history: loop.request.history, turn: loop.turn };
+  const { history, turn } = compactedMessages(loop);
   return { history: loop.areEarlierImagesRefused ? withoutImages(history, NOTE) : history, turn };
 }
 

@@ -149,8 +149,10 @@ async function summarise(loop: Loop, { limit }: CompactionGoal, middle: readonly
 }
 
 function createReader(loop: Loop): Tool {
-  const { tools, limits } = loop.request;
-  const isTaken = tools.some(({ definition }) => definition.name === READ_RESULT);
+  const { tools, deniedTools, deferred, request } = loop;
+  const { limits } = request;
+  const isTaken =
+    tools.has(READ_RESULT) || deniedTools.has(READ_RESULT) || deferred?.refusal(READ_RESULT) !== undefined;
   return createToolNow(
     {
       name: isTaken ? OTHER_NAME : READ_RESULT,

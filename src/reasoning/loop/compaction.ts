@@ -152,13 +152,13 @@ export class CompactionPlan {
   /** Cuts the latest results in equal proportion, if the request still exceeds the limit. */
   cutRecent(): void {
     if (this.size <= this.goal.limit) return;
-    const { turn } = this.loop;
-    const results = turn.flatMap((message, at) =>
-      message.role === 'tool' && at >= this.recent && this.shown[at] !== 0 ? [{ at, tokens: tokensOf([message]) }] : [],
-    );
+    const results = this.loop.turn.flatMap((message, at) => {
+      if (message.role !== 'tool' || at < this.recent || this.shown[at] === 0) return [];
+      return [{ at, length: this.shown[at] ?? message.content.length, tokens: tokensOf([this.current(message, at)]) }];
+    });
     const total = results.reduce((sum, { tokens }) => sum + tokens, 0);
     const share = Math.max(0, total - (this.size - this.goal.target)) / total;
-    for (const { at } of results) this.shorten(at, Math.floor((turn[at] as ToolMessage).content.length * share));
+    for (const { at, length } of results) this.shorten(at, Math.floor(length * share));
   }
 
   /** @returns `null` if nothing could be left out */
@@ -180,11 +180,16 @@ export class CompactionPlan {
     return [...(this.summary ? [] : history), ...turn.slice(this.start, this.recent)];
   }
 
+  /** A result as the next request has it so far. */
+  private current(message: ToolMessage, at: number): ToolMessage {
+    const length = this.shown[at];
+    return length === undefined ? message : shortened(message, 0, length);
+  }
+
   private shorten(at: number, length: number): void {
     const message = this.loop.turn[at]!;
     if (message.role !== 'tool' || this.shown[at] === 0) return;
-    const before = this.shown[at] === undefined ? message : shortened(message, 0, this.shown[at]);
-    const saved = tokensOf([before]) - tokensOf([shortened(message, 0, length)]);
+    const saved = tokensOf([this.current(message, at)]) - tokensOf([shortened(message, 0, length)]);
     if (saved < NOTE_TOKENS) return;
     this.shown[at] = length;
     this.size -= saved;
