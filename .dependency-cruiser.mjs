@@ -3,7 +3,7 @@
  * each other.
  */
 const LAYERS = [
-  ['api', 'mcp-server', 'health'],
+  ['api', 'mcp-server', 'health', 'console'],
   ['extension', 'database-extension', 'definition-files'],
   ['workflow'],
   ['agent'],

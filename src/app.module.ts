@@ -3,6 +3,7 @@ import { LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import { ApiModule } from './api/index.js';
 import { ConfiguredSecrets, loadGiven, type LoadedConfig, serverConfig, type ServerConfig } from './config/index.js';
+import { ConsoleModule } from './console/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { createRedaction, createTextLog, createTurnLog, logOptions } from './logging/index.js';
@@ -26,6 +27,7 @@ export function loadServer({ config = {}, authenticator, files = true }: AppOpti
 @Module({})
 export class AppModule {
   static forRoot({ logStream, imports = [], ...options }: AppOptions = {}): DynamicModule {
+    const loaded = loadServer(options);
     return {
       module: AppModule,
       imports: [
@@ -37,12 +39,13 @@ export class AppModule {
           },
           inject: [serverConfig.KEY, SecurityPolicies, ConfiguredSecrets],
         }),
-        JackdawModule.forRoot({ ...options, config: loadServer(options) }),
+        JackdawModule.forRoot({ ...options, config: loaded }),
         ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),
         SecurityModule,
         ApiModule,
         McpEndpointModule,
         HealthModule,
+        ...(loaded.config.server.hasConsole ? [ConsoleModule] : []),
         ...imports,
       ],
     };

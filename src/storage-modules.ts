@@ -3,7 +3,7 @@ import { LLM_MIGRATIONS } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, MCP_SEALED_TABLES } from './mcp/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_MIGRATIONS, RUN_SEALED_TABLES } from './run/index.js';
-import { EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from './security/index.js';
+import { EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, SIGNING_SEALED_TABLES } from './security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SESSION_SEALED_TABLES } from './session/index.js';
 import { APPROVAL_SEALED_TABLES, TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from './tool-policy/index.js';
 import { TOOL_STATE_MIGRATIONS, TOOL_STATE_SEALED_TABLES } from './tool-state/index.js';
@@ -29,6 +29,7 @@ export function storageModules(): DynamicModule[] {
     EncryptionModule.forRoot([
       ...RUN_SEALED_TABLES,
       ...SESSION_SEALED_TABLES,
+      ...SIGNING_SEALED_TABLES,
       ...APPROVAL_SEALED_TABLES,
       ...TOOL_STATE_SEALED_TABLES,
       ...MCP_SEALED_TABLES,

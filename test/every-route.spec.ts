@@ -29,7 +29,7 @@ const UNAUTHENTICATED: readonly Readonly<Record<string, string>>[] = [
 const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', ANN_ID];
 
 /** Routes without authentication. */
-const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
+const PUBLIC = ['DELETE /api/login', 'GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
 
 /** JSON-RPC routes, which report a missing scope in the answer; test/mcp-access.spec.ts checks the rest. */
 const MCP = ['DELETE /mcp', 'GET /mcp', 'POST /mcp'].map((route) => ({ route, scope: 'chat' as const }));
@@ -155,7 +155,7 @@ describe('every route', () => {
   });
 
   it.each(PUBLIC)('%s answers without a key', async (route) => {
-    expect((await call(jackdaw, { route }, {})).status).toBe(200);
+    expect(Math.floor((await call(jackdaw, { route }, {})).status / 100)).toBe(2);
   });
 });
 
@@ -207,7 +207,7 @@ describe('the permissions of a key', () => {
     const { headers } = await makeKey(jackdaw, ANN.headers, { role });
     for (const each of ROUTES) {
       const answer = await call(jackdaw, bare(each), headers);
-      expectScope(answer, each, may(each));
+      expectScope(answer, each, each.any === true || may(each));
     }
   });
 
@@ -217,7 +217,11 @@ describe('the permissions of a key', () => {
       scopes: [scope],
     });
     for (const each of ROUTES)
-      expectScope(await call(jackdaw, bare(each), headers), each, [each.scope, each.or].includes(scope));
+      expectScope(
+        await call(jackdaw, bare(each), headers),
+        each,
+        each.any === true || [each.scope, each.or].includes(scope),
+      );
   });
 });
 

@@ -8,10 +8,10 @@ import { RunItem } from '../src/run/run-item.factory.js';
 import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
 import type { SealedTable, StoredRow } from '../src/security/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
+import { SIGNING_SEALED_TABLES, SigningKeyStore } from '../src/security/encryption/signing-key.store.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
-import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { CONVERSATION_SEALED_TABLES, SIGNING_SEALED_TABLES } from '../src/session/turn-place.factory.js';
+import { CONVERSATION_SEALED_TABLES } from '../src/session/turn-place.factory.js';
 import { TOOL_STATE_SEALED_TABLES } from '../src/tool-state/backend/state-place.factory.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
@@ -47,9 +47,7 @@ describeDatabases('encrypted texts', await testServers(), (created, kind) => {
     for (const tenant of ['one', 'two']) {
       for (const n of [1, 2]) await record(tenant, n);
     }
-    const about = { id: 's', owner: 'p', created_at: 1, updated_at: 1, metadata: {} };
-    const signatures = new ExportSignatureService(opened.database, cipher);
-    await signatures.sign('one', { version: 1, session: about, turns: [] });
+    await new SigningKeyStore(opened.database, cipher).open('session-export');
     all = await cells();
   });
   afterAll(() => opened.close());

@@ -151,9 +151,14 @@ describe('the OpenAPI document', () => {
     expect(new Set(described)).toEqual(new Set(types));
   });
 
-  it('marks exactly the health routes as public', () => {
+  it('marks exactly the health routes and the logout as public', () => {
     const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ place }) => place);
-    expect(open).toEqual(['get /api/agent/health', 'get /api/health/live', 'get /api/health/ready']);
+    expect(open.toSorted()).toEqual([
+      'delete /api/login',
+      'get /api/agent/health',
+      'get /api/health/live',
+      'get /api/health/ready',
+    ]);
     expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual(['bearer', 'apiKey']);
   });
 

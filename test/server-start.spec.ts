@@ -29,9 +29,10 @@ describe('the log of the start', () => {
     return { lines, url: /Jackdaw serves (http:\/\/[\d.]+:\d+)/.exec(lines.join('\n'))?.[1] ?? '' };
   }
 
-  it('is text with level names, and has the address, the documentation, the model and a request', async () => {
+  it('is text with level names, and has the address, the console, the documentation, the model and a request', async () => {
     const { lines, url } = await start({ LOG_FORMAT: 'text' });
     expect(lines.slice(lines.indexOf(`INFO: Bootstrap: Jackdaw serves ${url}`) + 1)).toEqual([
+      `INFO: Bootstrap: Console: ${url}/console`,
       `INFO: Bootstrap: Documentation: ${url}/docs`,
       'INFO: Bootstrap: Model: provider "offline"',
       `INFO: Bootstrap: Try: curl -s ${url}/api/agent/chat -H 'content-type: application/json' -d '{"query":"What is 6 * 7?"}'`,

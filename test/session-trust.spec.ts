@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
+import { SigningKeyStore } from '../src/security/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { call } from './support/forks.js';
 import { describeWorlds, newKey } from './support/private-world.js';
@@ -136,7 +137,10 @@ describeDatabases('the signing key', await testServers(), (created) => {
     try {
       const about = { id: 's', owner: 'ann', created_at: 1, updated_at: 1, metadata: {} };
       const content = { version: 1 as const, session: about, turns: [] };
-      const nodes = Array.from({ length: 8 }, () => new ExportSignatureService(opened.database, PLAIN_CIPHER));
+      const nodes = Array.from(
+        { length: 8 },
+        () => new ExportSignatureService(new SigningKeyStore(opened.database, PLAIN_CIPHER)),
+      );
       const signatures = await Promise.all(nodes.map((node) => node.sign('a', content)));
       expect(new Set(signatures).size).toBe(1);
     } finally {

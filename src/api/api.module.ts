@@ -6,6 +6,7 @@ import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { AccessLogController } from './access-log.controller.js';
 import { ApprovalController } from './approval.controller.js';
+import { CallerController } from './caller.controller.js';
 import { AgentController } from './agent.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
@@ -38,6 +39,7 @@ export const REST_ROUTES = {
   controllers: [
     ChatController,
     AgentController,
+    CallerController,
     RunListController,
     RunController,
     RunJournalController,

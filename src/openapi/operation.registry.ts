@@ -18,7 +18,7 @@ export const TAGS = {
   MCP: 'The endpoint for MCP clients.',
   Workflows: 'The registered workflows.',
   Usage: 'Tokens and costs.',
-  Keys: 'API keys.',
+  Keys: 'API keys, and the caller.',
   Privacy: 'Erasure and the access log.',
   Health: 'Status of the server.',
 } as const;
@@ -40,6 +40,9 @@ export const OPERATIONS: Readonly<Record<string, DocumentedOperation>> = {
   'ChatController.chat': chat('chat', OF_MODELS),
   'ChatController.stream': chat('streamChat'),
   'ChatController.submit': chat('startRun'),
+  'CallerController.get': { id: 'getCaller', tag: 'Keys' },
+  'LoginController.start': { id: 'logIn', tag: 'Keys' },
+  'LoginController.end': { id: 'logOut', tag: 'Keys' },
   'AgentController.list': { id: 'listAgents', tag: 'Agents' },
   'AgentController.get': { id: 'getAgent', tag: 'Agents' },
   'SkillController.list': { id: 'listSkills', tag: 'Agents' },

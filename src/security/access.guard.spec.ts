@@ -4,7 +4,7 @@ import { Reflector } from '@nestjs/core';
 import type { Principal } from '../kernel/index.js';
 import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
-import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
+import { KeyUseRegistry, NO_BROWSER_SESSIONS, RequestAuthenticator } from './request-authenticator.service.js';
 import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
 import { Public } from './public.decorator.js';
 import { Requires } from './requires.decorator.js';
@@ -45,7 +45,7 @@ class OneAuthenticator extends Authenticator {
 /** The registry needs no database: the constructor argument states whether requests need a credential. */
 const guardOf = (principal: Principal, isNeeded = true) =>
   new AccessGuard(
-    new RequestAuthenticator(new OneAuthenticator(principal)),
+    new RequestAuthenticator(new OneAuthenticator(principal), NO_BROWSER_SESSIONS),
     new KeyUseRegistry(isNeeded, undefined as never),
     new Reflector(),
     { allowedOrigins: [] } as never,

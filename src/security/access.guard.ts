@@ -4,7 +4,7 @@ import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import { HttpOnly, type Principal } from '../kernel/index.js';
 import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
-import { assertLocal } from './local-authenticator.js';
+import { assertLocal } from './caller-origin.policy.js';
 import type { PrincipalRequest } from './principal-request.types.js';
 import { IS_PUBLIC } from './public.decorator.js';
 import { REQUIRED_SCOPE } from './requires.decorator.js';

@@ -4,13 +4,22 @@ import { ApiKeyEntity } from './keys/entities/api-key.entity.js';
 import { CreateApiKey1764000000004 } from './keys/migrations/1764000000004-create-api-key.migration.js';
 import { AddKeyVisibility1764000000018 } from './keys/migrations/1764000000018-add-key-visibility.migration.js';
 import { CreateAccessLog1764000000008 } from './migrations/1764000000008-create-access-log.migration.js';
+import { CreateSigningKey1764000000020 } from './migrations/1764000000020-create-signing-key.migration.js';
+import { SigningKeyEntity } from './encryption/entities/signing-key.entity.js';
 
 export { AccessLogModule } from './access-log/access-log.module.js';
 export { AccessLogService } from './access-log/access-log.service.js';
 export { ACCESS_TARGETS } from './access-log/access-log.types.js';
 export type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log/access-log.types.js';
 export { AccessGuard, CurrentPrincipal } from './access.guard.js';
-export { hasScope, RequestAuthenticator, KeyUseRegistry } from './request-authenticator.service.js';
+export {
+  hasScope,
+  keyFrom,
+  KeyUseRegistry,
+  NO_BROWSER_SESSIONS,
+  RequestAuthenticator,
+  scopesOf,
+} from './request-authenticator.service.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
 export { admit } from './content/admitted.policy.js';
@@ -34,17 +43,19 @@ export { RateLimiter } from './rate-limit/rate-limiter.js';
 export type { RateLimit } from './rate-limit/rate-limiter.js';
 export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
-export { assertLocal, assertSameSite } from './local-authenticator.js';
+export { assertLocal, assertSameSite } from './caller-origin.policy.js';
 export { isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.js';
 export type { RowFilter } from './ownership.js';
 export { PrincipalDirectory } from './principal-directory.js';
 export { PrincipalModule } from './principal.module.js';
 export type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
+export { BrowserSessionService, isCookieCredential } from './browser/browser-session.service.js';
 export { Cipher } from './encryption/cipher.js';
 export type { RowPlace } from './encryption/cipher.js';
 export { EncryptionModule } from './encryption/encryption.module.js';
 export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
 export { openColumn } from './encryption/sealed-row.store.js';
+export { SIGNING_SEALED_TABLES, SigningKeyStore } from './encryption/signing-key.store.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
 export { IntakePace } from './egress/intake-pace.policy.js';
@@ -62,11 +73,12 @@ export { ALL_SCOPES, SCOPES } from './scope.types.js';
 export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
 
-export const SECURITY_ENTITIES = [ApiKeyEntity];
+export const SECURITY_ENTITIES = [ApiKeyEntity, SigningKeyEntity];
 export const SECURITY_MIGRATIONS = [
   CreateApiKey1764000000004,
   CreateAccessLog1764000000008,
   CreateCallRate1764000000011,
   AddKeyVisibility1764000000018,
+  CreateSigningKey1764000000020,
 ];
 export type { ContentActions } from './content/content.types.js';

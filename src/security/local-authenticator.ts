@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isLoopback, type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
-import { AppError } from '../errors/index.js';
+import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
 import type { Principal } from '../kernel/index.js';
 import { ApiKeyAuthenticator } from './api-key-authenticator.js';
 import { Authenticator } from './authenticator.js';
-import { hostNameFrom, KeyUseRegistry } from './request-authenticator.service.js';
+import { assertLocal } from './caller-origin.policy.js';
+import { KeyUseRegistry } from './request-authenticator.service.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
 /** The principal of every request to a server without keys, which serves its own machine only. */
@@ -13,86 +13,6 @@ export const LOCAL: Principal = Object.freeze({
   tenant: 'default',
   roles: Object.freeze(['admin', 'operator']),
 });
-
-type CallerRequest = Pick<CredentialRequest, 'method' | 'headers'>;
-
-/** Methods that change nothing (RFC 9110, 9.2.1). */
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Schemes of `Authorization` for which browsers send stored credentials. */
-const BROWSER_SCHEME = /^(basic|digest|negotiate|ntlm)\b/i;
-/** Values of `Sec-Fetch-Site` for pages of the same origin, and for requests by the user. */
-const OWN_SITES: ReadonlySet<unknown> = new Set(['same-origin', 'none']);
-/** Headers that a proxy adds (RFC 7239, RFC 9110 7.6.3, and their predecessors). */
-const PROXY_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
-const REMEDY = 'Set API_KEYS (`npm run key` makes an entry)';
-
-/**
- * Protects a server without keys, to which each caller is an admin. It rejects:
- * - DNS rebinding: a third-party site can point its own name at 127.0.0.1; its requests then carry that name in `Host`;
- * - requests that arrive through a proxy of this machine, since these come from any machine;
- * - requests that change something, sent by a page of a third-party site.
- * @param allowedOrigins origins of pages that may call the server
- * @throws AppError `FORBIDDEN`
- */
-export function assertLocal({ method, headers }: CallerRequest, allowedOrigins: readonly string[]): void {
-  const host = hostNameFrom(headers);
-  if (host === undefined || !isLoopback(host)) {
-    throw forbidden(
-      'answers only requests to localhost or 127.0.0.1 (protection against DNS rebinding); the Host header of this request names another host',
-      'to serve other hosts',
-    );
-  }
-  const proxyHeader = Object.keys(headers).find((name) => PROXY_HEADER.test(name));
-  if (proxyHeader !== undefined) {
-    throw forbidden(
-      `refuses requests that a proxy forwards, because each caller would be an admin. This request has the header "${proxyHeader}"`,
-      'to serve behind a proxy',
-    );
-  }
-  if (SAFE_METHODS.has(method) || isOwnPage(headers, allowedOrigins)) return;
-  throw forbidden(
-    'refuses changes by web pages of other sites; the Origin or Sec-Fetch-Site header of this request names another site',
-    'or add the origin of the page to CORS_ORIGINS',
-  );
-}
-
-/**
- * Protects the routes in a host whose callers a cookie, or a password that the browser stores, may authenticate: the
- * browser adds it to requests by pages of other sites too. It rejects such requests that change something. A page can set
- * another `Authorization` for another origin only with the host's permission (CORS).
- * @param allowedOrigins origins of pages that may call the routes
- * @throws AppError `FORBIDDEN`
- */
-export function assertSameSite({ method, headers }: CallerRequest, allowedOrigins: readonly string[]): void {
-  const { cookie, authorization } = headers;
-  const isAdded = authorization === undefined ? cookie !== undefined : BROWSER_SCHEME.test(String(authorization));
-  if (SAFE_METHODS.has(method) || !isAdded || isOwnSite(headers, allowedOrigins)) return;
-  const what = 'A page of another site sent this request, with a cookie or another credential that the browser adds';
-  throw new AppError('FORBIDDEN', `${what}. If it is yours, add its origin to JACKDAW_CORS_ORIGINS.`);
-}
-
-/** Whether the sender is a page of the same origin or an allowed one, or no page. */
-function isOwnSite(
-  { origin, host, 'sec-fetch-site': site }: CallerRequest['headers'],
-  allowed: readonly string[],
-): boolean {
-  const page = typeof origin === 'string' ? URL.parse(origin) : undefined;
-  if (page && allowed.includes(page.origin)) return true;
-  // Only an old browser, or one on plain HTTP, omits `Sec-Fetch-Site`.
-  return site === undefined ? origin === undefined || page?.host === host : OWN_SITES.has(site);
-}
-
-/** Whether the sender is no web page, a page of this machine, or an allowed page. */
-function isOwnPage({ origin, 'sec-fetch-site': site }: CallerRequest['headers'], allowed: readonly string[]): boolean {
-  const page = typeof origin === 'string' ? URL.parse(origin) : undefined;
-  if (page && allowed.includes(page.origin)) return true;
-  if (site === 'cross-site') return false;
-  return origin === undefined || (page != null && isLoopback(page.hostname));
-}
-
-function forbidden(what: string, purpose: string): AppError {
-  return new AppError('FORBIDDEN', `Without API_KEYS the server ${what}. ${REMEDY} ${purpose}.`);
-}
 
 /** The default authenticator: API keys if any exist, else callers from this machine only. */
 @Injectable()

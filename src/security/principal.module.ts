@@ -3,6 +3,7 @@ import { securityConfig, type SecurityConfig } from '../config/index.js';
 import { ApiKeyAuthenticator } from './api-key-authenticator.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';
+import { BrowserSessionService } from './browser/browser-session.service.js';
 import { ApiKeyService } from './keys/api-key.service.js';
 import { ApiKeyStore } from './keys/api-key.store.js';
 import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
@@ -36,9 +37,17 @@ export class PrincipalModule {
         ApiKeyAuthenticator,
         toProvider(own ?? LocalAuthenticator),
         { provide: PrincipalDirectory, useExisting: Authenticator },
+        BrowserSessionService,
         RequestAuthenticator,
       ],
-      exports: [Authenticator, PrincipalDirectory, KeyUseRegistry, ApiKeyService, RequestAuthenticator],
+      exports: [
+        Authenticator,
+        PrincipalDirectory,
+        KeyUseRegistry,
+        ApiKeyService,
+        BrowserSessionService,
+        RequestAuthenticator,
+      ],
     };
   }
 }

@@ -1,7 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import type { Principal, Role } from '../kernel/index.js';
 import { Authenticator } from './authenticator.js';
+import { BrowserSessionService } from './browser/browser-session.service.js';
 import type { ApiKeyStore } from './keys/api-key.store.js';
 import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
 import { ALL_SCOPES, type Scope, SCOPES } from './scope.types.js';
@@ -86,11 +87,10 @@ export function keyFrom(headers: Headers): string | undefined {
   return bearer ?? (typeof header === 'string' && header !== '' ? header : undefined);
 }
 
-/** The host name of the `Host` header, without its port; `undefined` without the header. */
-export function hostNameFrom(headers: Headers): string | undefined {
-  const { host } = headers;
-  return typeof host === 'string' ? /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host)?.[1] : undefined;
-}
+/** A host authenticates its callers itself. */
+export const NO_BROWSER_SESSIONS: Pick<BrowserSessionService, 'resolve'> = {
+  resolve: (request) => Promise.resolve(request),
+};
 
 /** Authenticates each HTTP request once: before its body is read, or else in the guard of its route. */
 @Injectable()
@@ -98,7 +98,11 @@ export class RequestAuthenticator {
   private readonly principals = new WeakMap<CredentialRequest, Promise<Principal>>();
   private readonly authenticated = new WeakMap<CredentialRequest, Principal>();
 
-  constructor(private readonly authenticator: Authenticator) {}
+  /** @param sessions those of browsers; a host has none, as it authenticates its callers itself */
+  constructor(
+    private readonly authenticator: Authenticator,
+    @Inject(BrowserSessionService) private readonly sessions: Pick<BrowserSessionService, 'resolve'>,
+  ) {}
 
   /**
    * @param scopes of which the principal needs one
@@ -127,7 +131,7 @@ export class RequestAuthenticator {
   }
 
   private async authenticate(request: CredentialRequest): Promise<Principal> {
-    const principal = await this.authenticator.authenticate(request);
+    const principal = await this.authenticator.authenticate(await this.sessions.resolve(request));
     if (!principal) throw unauthenticated(request);
     return principal;
   }

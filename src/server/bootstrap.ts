@@ -5,6 +5,7 @@ import type { LoggerService } from '@nestjs/common';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
+import { mountConsole } from '../console/index.js';
 import { Log, ProblemFilter } from '../errors/index.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
 import { DrainingAdapter } from './draining-adapter.js';
@@ -93,7 +94,9 @@ async function setUp(
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
   mountStartPage(app);
-  if (app.get<ServerConfig>(serverConfig.KEY).hasDocs) mountOpenApi(app, () => definitionsIn(app));
+  const { hasDocs, hasConsole } = app.get<ServerConfig>(serverConfig.KEY);
+  if (hasConsole) mountConsole(fastify);
+  if (hasDocs) mountOpenApi(app, () => definitionsIn(app));
   // By default Nest sends itself the signal again, and the exit code is not 0.
   app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
 }

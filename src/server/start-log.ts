@@ -25,6 +25,7 @@ export async function logStart(app: NestFastifyApplication): Promise<void> {
     config.logFormat === 'text'
       ? [
           `Jackdaw serves ${url}${listening}`,
+          ...(config.hasConsole ? [`Console: ${url}/console`] : []),
           `Documentation: ${config.hasDocs ? `${url}/docs` : 'off (DOCS_ENABLED=true serves it at /docs)'}`,
           `Model: ${model ? `${model} of provider "${provider}"` : `provider "${provider}"`}`,
           `Try: ${exampleRequest(url, !app.get(KeyUseRegistry).isOpen)}`,

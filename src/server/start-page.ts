@@ -14,12 +14,12 @@ const HEADERS = {
 /** Serves a page about this server at `/`, and its icon. It contains nothing private, so it needs no key. */
 export function mountStartPage(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
-  const { hasDocs, prefix } = app.get<ServerConfig>(serverConfig.KEY);
+  const { hasDocs, hasConsole, prefix } = app.get<ServerConfig>(serverConfig.KEY);
   const use = app.get(KeyUseRegistry);
   fastify.get('/', ({ protocol, host }, reply) => {
     const html = page(
       exampleRequest(`${protocol}://${SHELL_SAFE.test(host) ? host : 'localhost'}${prefix}`, !use.isOpen),
-      hasDocs,
+      { hasDocs, hasConsole },
     );
     return reply.headers(HEADERS).type('text/html; charset=utf-8').send(html);
   });
@@ -37,8 +37,9 @@ export function exampleRequest(base: string, needsKey: boolean): string {
 }
 
 /** Uses relative URLs, so that it also works below a proxy's path. */
-function page(example: string, hasDocs: boolean): string {
+function page(example: string, { hasDocs, hasConsole }: Pick<ServerConfig, 'hasDocs' | 'hasConsole'>): string {
   const links = [
+    ...(hasConsole ? ['<a href="console/">Console</a>: chat, runs, decisions'] : []),
     ...(hasDocs
       ? ['<a href="docs">All routes</a>, with a form for each', '<a href="docs/json">OpenAPI document</a>']
       : ['The page of all routes is off; <code>DOCS_ENABLED=true</code> serves it at <code>/docs</code>']),

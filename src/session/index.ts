@@ -1,6 +1,5 @@
 /** Sessions: conversations of complete turns, the part of them that a run sees, and users' long-term memory. */
 import { FactEntity } from './entities/fact.entity.js';
-import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { FACT_SEALED_TABLES } from './fact-memory/fact-place.factory.js';
 import { CreateSession1764000000001 } from './migrations/1764000000001-create-session.migration.js';
 import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.migration.js';
@@ -9,12 +8,11 @@ import { CountClearedTurns1764000000024 } from './migrations/1764000000024-count
 import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
 import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
 import { LinkSubSessions1764000000014 } from './migrations/1764000000014-link-sub-sessions.migration.js';
-import { CreateSigningKey1764000000020 } from './migrations/1764000000020-create-signing-key.migration.js';
 import { ListOwnSessions1764000000018 } from './migrations/1764000000018-list-own-sessions.migration.js';
 import { CountTurnChanges1764000000017 } from './migrations/1764000000017-count-turn-changes.migration.js';
 import { RecordDataFacts1764000000019 } from './migrations/1764000000019-record-data-facts.migration.js';
 import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
-import { CONVERSATION_SEALED_TABLES, SIGNING_SEALED_TABLES } from './turn-place.factory.js';
+import { CONVERSATION_SEALED_TABLES } from './turn-place.factory.js';
 
 export { OWN_TURN_ARCHIVE } from './projection/turn-archive.factory.js';
 export { LocalTurnArchive, TurnArchive } from './projection/turn-archive.js';
@@ -60,8 +58,8 @@ export { TurnErasureService } from './turn-erasure.service.js';
 export { PINNED } from './session.types.js';
 export type { SessionKey, SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [FactEntity, SigningKeyEntity];
-export const SESSION_SEALED_TABLES = [...CONVERSATION_SEALED_TABLES, ...SIGNING_SEALED_TABLES, ...FACT_SEALED_TABLES];
+export const SESSION_ENTITIES = [FactEntity];
+export const SESSION_SEALED_TABLES = [...CONVERSATION_SEALED_TABLES, ...FACT_SEALED_TABLES];
 export const SESSION_MIGRATIONS = [
   CreateSession1764000000001,
   CreateFact1764000000005,
@@ -72,7 +70,6 @@ export const SESSION_MIGRATIONS = [
   CountTurnChanges1764000000017,
   ListOwnSessions1764000000018,
   RecordDataFacts1764000000019,
-  CreateSigningKey1764000000020,
   EncryptFact1764000000022,
   CountClearedTurns1764000000024,
 ];

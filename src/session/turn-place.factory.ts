@@ -28,10 +28,6 @@ export function summaryPlace({ tenant, id }: SessionKey, through: number): RowPl
   return { tenant, column: 'session_summary.summary', owner: id, row: through };
 }
 
-export function signingKeyPlace(name: string): RowPlace {
-  return { tenant: '', column: 'signing_key.secret', owner: name, row: '' };
-}
-
 function keyOf(row: StoredRow): SessionKey {
   return { tenant: row['tenant'] as string, id: (row['session_id'] ?? row['id']) as string };
 }
@@ -52,14 +48,5 @@ export const CONVERSATION_SEALED_TABLES: readonly SealedTable[] = [
     name: 'session_summary',
     key: ['tenant', 'session_id', 'through'],
     columns: [{ name: 'summary', place: (row) => summaryPlace(keyOf(row), row['through'] as number) }],
-  },
-];
-
-/** The keys of signatures, encrypted at rest. */
-export const SIGNING_SEALED_TABLES: readonly SealedTable[] = [
-  {
-    name: 'signing_key',
-    key: ['name'],
-    columns: [{ name: 'secret', place: (row) => signingKeyPlace(row['name'] as string) }],
   },
 ];

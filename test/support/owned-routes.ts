@@ -28,6 +28,7 @@ export const NEW_SESSION = ['POST /api/runs/{id}/fork'];
 /** Routes without an item of an owner, or with a scope that covers the tenant (`keys`, `erase`, `audit`, `operate`). */
 export const WITHOUT_OWNER = [
   'DELETE /api/keys/{id}',
+  'DELETE /api/login',
   'DELETE /api/mcp/servers/{name}',
   'DELETE /api/users/{id}',
   'DELETE /mcp',
@@ -40,6 +41,7 @@ export const WITHOUT_OWNER = [
   'GET /api/health/ready',
   'GET /api/keys',
   'GET /api/mcp/servers',
+  'GET /api/me',
   'GET /api/mcp/servers/{name}',
   'GET /api/mcp/servers/{name}/prompts',
   'GET /api/mcp/servers/{name}/resource',
@@ -52,6 +54,7 @@ export const WITHOUT_OWNER = [
   'GET /api/workflows/{name}',
   'GET /mcp',
   'POST /api/keys',
+  'POST /api/login',
   'POST /api/mcp/servers',
   'POST /api/mcp/servers/{name}/accept',
   'POST /api/mcp/servers/{name}/prompt',

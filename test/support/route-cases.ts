@@ -23,6 +23,8 @@ export interface Things {
 }
 
 export interface Case {
+  /** Whether any scope suffices. */
+  readonly any?: true;
   /** An alternative scope. */
   readonly or?: Case['scope'];
   readonly scope: (typeof SCOPES)[number];
@@ -126,6 +128,8 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/usage': { scope: 'usage:read', query: ({ session }) => `?sessionId=${session}&by=session` },
   'GET /api/usage/tenants': { scope: 'operate' },
   'POST /api/usage/rebuild': { scope: 'operate' },
+  'GET /api/me': { scope: 'chat', any: true },
+  'POST /api/login': { scope: 'chat', any: true },
   'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
   'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${toCursor('keys', key)}` },
   'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },

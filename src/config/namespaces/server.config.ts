@@ -65,6 +65,9 @@ export const serverConfig = namespace(
       .describe(
         'Whether `/docs` serves the OpenAPI document without authentication; by default only without `API_KEYS`',
       ),
+    CONSOLE: choice(['on', 'off'])
+      .default('on')
+      .describe('Whether `/console` serves the web console, with a login by API key: `on` or `off`'),
   },
   (env, { hasAuthenticator, isHost, values }) => ({
     port: env.PORT,
@@ -84,6 +87,7 @@ export const serverConfig = namespace(
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : env.LOG_FORMAT,
     // The OpenAPI documents are served without authentication.
+    hasConsole: env.CONSOLE === 'on',
     hasDocs: env.DOCS_ENABLED ?? !(env.API_KEYS || hasAuthenticator),
   }),
   securityConfig,

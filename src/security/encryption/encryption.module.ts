@@ -6,6 +6,7 @@ import { EncryptionKeyService } from './encryption-key.service.js';
 import { EncryptionStartService } from './encryption-start.service.js';
 import { ReencryptionService } from './reencryption.service.js';
 import { SealedRowStore } from './sealed-row.store.js';
+import { SigningKeyStore } from './signing-key.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
 import type { SealedTable } from './sealed-table.types.js';
 
@@ -23,9 +24,10 @@ export class EncryptionModule {
         EncryptionKeyService,
         EncryptionStartService,
         ReencryptionService,
+        SigningKeyStore,
         { provide: Cipher, useFactory: createCipher, inject: [securityConfig.KEY] },
       ],
-      exports: [Cipher, SealedTableRegistry],
+      exports: [Cipher, SealedTableRegistry, SigningKeyStore],
     };
   }
 }

@@ -1,6 +1,6 @@
 import { All, Controller, type DynamicModule, SetMetadata, type Type, UseGuards } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { RequestAuthenticator } from '../../security/index.js';
+import { NO_BROWSER_SESSIONS, RequestAuthenticator } from '../../security/index.js';
 import { documentedControllers, documentationProvider } from './documented.controller.js';
 import { HostRoutesModule } from './host-routes.module.js';
 import { WILDCARD } from './host-routes.service.js';
@@ -45,7 +45,8 @@ export function mountModule(module: Type, mount: Mount): DynamicModule {
       MountedRoutesService,
       {
         provide: RequestAuthenticator,
-        useFactory: ({ authenticator }: MountedRoutesService) => new RequestAuthenticator(authenticator),
+        useFactory: ({ authenticator }: MountedRoutesService) =>
+          new RequestAuthenticator(authenticator, NO_BROWSER_SESSIONS),
         inject: [MountedRoutesService],
       },
       ...providers,

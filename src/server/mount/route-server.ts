@@ -5,7 +5,13 @@ import { Readable } from 'node:stream';
 import { type McpEndpointConfig, mcpServerConfig, serverConfig, type ServerConfig } from '../../config/index.js';
 import { AppError, ProblemFilter } from '../../errors/index.js';
 import { containerOf, createRouter } from '../../kernel/nest-internals.js';
-import { AccessGuard, AccessLogService, assertSameSite, RequestAuthenticator } from '../../security/index.js';
+import {
+  AccessGuard,
+  AccessLogService,
+  assertSameSite,
+  NO_BROWSER_SESSIONS,
+  RequestAuthenticator,
+} from '../../security/index.js';
 import { addHttpRules, fastifyOptions, recordRefusals } from '../http-rules.js';
 import type { ServiceLookup } from '../json-body.parser.js';
 import { createValidationPipe } from '../validation.pipe.js';
@@ -107,7 +113,7 @@ export class RouteServer {
   static async open(mount: Mount, host: HostParts): Promise<RouteServer> {
     const problems = new ProblemFilter();
     const server = createFastify(fastifyOptions(host.find<ServerConfig>(serverConfig.KEY), problems));
-    const callers = new RequestAuthenticator(host.authenticator);
+    const callers = new RequestAuthenticator(host.authenticator, NO_BROWSER_SESSIONS);
     addHooks(server, host, callers);
     addHttpRules(server, (token) => (token === RequestAuthenticator ? callers : host.find(token)) as never, problems);
     server.setErrorHandler((error, _request, reply) => problems.answer(error, reply));

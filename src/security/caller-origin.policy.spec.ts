@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assertSameSite } from './local-authenticator.js';
+import { assertSameSite } from './caller-origin.policy.js';
 
 const ALLOWED = ['https://app.example'];
 const COOKIE = { host: 'shop.example', cookie: 'sid=1' };

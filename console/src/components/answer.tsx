@@ -1,0 +1,83 @@
+import type { TextKey } from '../i18n';
+import type { Answer, Call, Part } from '../conversation';
+import { compact, duration, money } from '../format';
+import { t } from '../i18n';
+import { href } from '../router';
+import { may } from '../caller';
+import { Decisions } from './decisions';
+import { Markdown } from './markdown';
+import { Code, Status } from './parts';
+
+/** The answer of a run: its text, reasoning and tool calls, and the decisions for which it waits. */
+export function AnswerView({ answer, onDecided }: { readonly answer: Answer; readonly onDecided: () => void }) {
+  const { runId, parts, status, requests, error, usage, model } = answer;
+  return (
+    <div class="answer">
+      {parts.map((part, at) => (
+        <PartView key={at} part={part} />
+      ))}
+      {status === 'running' && !parts.some((part) => part.kind === 'text' && !part.isDone) && (
+        <p class="muted" role="status">
+          {t('chat.thinking')}
+        </p>
+      )}
+      {runId !== null && requests.length > 0 && (
+        <Decisions runId={runId} requests={requests} onDecided={onDecided} mayDecide={may('runs:write')} />
+      )}
+      {error && (
+        <div class="notice bad">
+          <div>{error.message}</div>
+          <code>{error.code}</code>
+        </div>
+      )}
+      <div class="row small muted">
+        {status !== 'completed' && <Status value={status} />}
+        {model !== undefined && <span>{model}</span>}
+        {usage && <span>{t('tokens', { count: compact(usage.total_tokens) })}</span>}
+        {usage?.cost !== undefined && <span>{t('cost', { cost: money(usage.cost) })}</span>}
+        {runId !== null && <a href={href(['runs', runId])}>{t('chat.openRun')}</a>}
+      </div>
+    </div>
+  );
+}
+
+function PartView({ part }: { readonly part: Part }) {
+  switch (part.kind) {
+    case 'text':
+      return <Markdown text={part.text} />;
+    case 'thought':
+      return (
+        <details class="call">
+          <summary class="muted">{t('chat.reasoning')}</summary>
+          <div class="call-body">
+            <Markdown text={part.text} />
+          </div>
+        </details>
+      );
+    case 'call':
+      return <CallView call={part.call} />;
+    case 'note':
+      return <p class="small muted">{t(part.key as TextKey, part.values)}</p>;
+  }
+}
+
+const BADGES = { running: 'busy', ok: 'good', error: 'bad' } as const;
+
+function CallView({ call }: { readonly call: Call }) {
+  return (
+    <details class="call">
+      <summary>
+        <span class={`badge ${BADGES[call.state]}`}>{t(`call.${call.state}`)}</span> <strong>{call.tool}</strong>{' '}
+        <span class="small muted">
+          {call.ms !== undefined && duration(call.ms)} {call.state === 'running' && call.progress}
+        </span>
+      </summary>
+      <div class="call-body">
+        <Code value={call.arguments} label={t('arguments')} />
+        {call.result !== undefined && <Code value={call.result} label={t('result')} />}
+        {call.error !== undefined && <Code value={call.error} label={t('error')} />}
+        {call.childRunId !== undefined && <a href={href(['runs', call.childRunId])}>{t('run.child')}</a>}
+      </div>
+    </details>
+  );
+}

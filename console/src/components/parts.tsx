@@ -1,0 +1,154 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ago, dateTime, pretty } from '../format';
+import { t, tValue } from '../i18n';
+import { Fault } from './load';
+
+export function Status({ value }: { readonly value: string }) {
+  return <span class={`badge ${value}`}>{tValue('status', value)}</span>;
+}
+
+/** A time as its distance from now; its title has the date. */
+export function When({ at }: { readonly at: number }) {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={dateTime(at)}>
+      {ago(at)}
+    </time>
+  );
+}
+
+/** A link to a place in the console. */
+export function Facts({ items }: { readonly items: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {items
+        .filter(([, value]) => value !== undefined && value !== null && value !== '')
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** Text that may be long, with a button that copies it. */
+export function Code({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const text = pretty(value);
+  return (
+    <figure class="stack">
+      <figcaption class="row small">
+        <span class="label">{label}</span>
+        <CopyButton text={text} label={t('copy')} />
+      </figcaption>
+      {/* A region that scrolls needs the focus for the keyboard. */}
+      <pre class="code" tabIndex={0} role="region" aria-label={label}>
+        {visible(text)}
+      </pre>
+    </figure>
+  );
+}
+
+/** Characters that change the direction of text, or are invisible: they could make a text look like another one. */
+const DECEPTIVE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Text with deceptive characters as their code points. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    DECEPTIVE,
+    (character) => `\u27e8U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
+  );
+}
+
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <button class="plain small" type="button" onClick={() => void copy()}>
+      {isCopied ? t('copied') : label}
+    </button>
+  );
+}
+
+/** A button for a request: it cannot be pressed twice, and its error is shown below. */
+export function ActionButton({
+  action,
+  class: kind = '',
+  children,
+  disabled = false,
+}: {
+  readonly action: () => Promise<unknown>;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+  readonly disabled?: boolean;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const press = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await action();
+    } catch (caught) {
+      setError(caught as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <button type="button" class={kind} disabled={isBusy || disabled} onClick={() => void press()}>
+        {children}
+      </button>
+      {error && <Fault error={error} />}
+    </>
+  );
+}
+
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={element} onClose={onClose} aria-label={title}>
+      <div class="stack">
+        <div class="head">
+          <h2>{title}</h2>
+          <button type="button" class="end" onClick={() => element.current?.close()}>
+            {t('close')}
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** The name of a run in a link: the end of its id, as ids of one second share their start. */
+export function shortId(id: string): string {
+  return id.length > 12 ? `…${id.slice(-8)}` : id;
+}
+
+/** Opens the place of the focused row, and moves the focus among the rows of a list. */
+export function moveFocus(event: KeyboardEvent, selector: string): void {
+  const rows = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(selector)];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  rows[Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus();
+}

@@ -1,0 +1,85 @@
+import { clock, compact, duration, money } from '../format';
+import { t } from '../i18n';
+import { href } from '../router';
+import type { Bar } from '../run-timing';
+import type { JournalEvent, RunJournal, Usage } from '../types';
+import { Show, useLoad } from './load';
+import { Code, Facts } from './parts';
+
+interface StepRequest {
+  readonly request: unknown;
+  /** Whether the rebuilt request is the one that was sent; `null` if its hash was not recorded. */
+  readonly matches: boolean | null;
+}
+
+/** One step: times, usage, decisions, the request that was sent, the result. */
+export function StepDetail({ bar, journal }: { readonly bar: Bar; readonly journal: RunJournal }) {
+  const { step, start, end, firstToken } = bar;
+  const related = eventsOf(step.name, journal.events);
+  const usage = related.find(({ type }) => type === 'usage')?.data as Usage | undefined;
+  const child = related.find(({ data }) => data.child_run_id !== undefined)?.data.child_run_id;
+  return (
+    <section class="stack" aria-label={step.name}>
+      <h3>
+        {step.subject || step.kind} <code>{step.name}</code>
+      </h3>
+      <Facts
+        items={[
+          [t('step.start'), clock(start)],
+          [t('duration'), duration(end - start)],
+          [t('step.firstToken'), firstToken === null ? undefined : duration(firstToken - start)],
+          [t('step.attempts'), step.attempts ?? undefined],
+          [t('step.epoch'), step.epoch === 0 ? t('step.copied') : step.epoch],
+          [t('usage.promptTokens'), usage && compact(usage.prompt_tokens)],
+          [t('usage.cachedTokens'), usage?.cached_tokens === undefined ? undefined : compact(usage.cached_tokens)],
+          [t('usage.completionTokens'), usage && compact(usage.completion_tokens)],
+          [t('usage.cost'), usage?.cost === undefined ? undefined : money(usage.cost)],
+          [t('run.child'), child && <a href={href(['runs', child])}>{child.slice(-8)}</a>],
+        ]}
+      />
+      {related
+        .filter(({ type }) => type === 'policy.decided' || type === 'model.switched' || type === 'context.compacted')
+        .map(({ n, type, data }) => (
+          <Code key={n} value={data} label={type} />
+        ))}
+      {step.kind === 'model' && <RequestView runId={journal.run_id} name={step.name} />}
+      {step.kind === 'tool' && <Code value={argumentsOf(related)} label={t('arguments')} />}
+      <Code value={step.result} label={t('result')} />
+    </section>
+  );
+}
+
+function RequestView({ runId, name }: { readonly runId: string; readonly name: string }) {
+  const loaded = useLoad<StepRequest>(`runs/${runId}/steps/${encodeURIComponent(name)}/request`);
+  return (
+    <details>
+      <summary>{t('step.request')}</summary>
+      <div class="stack">
+        <Show of={loaded}>
+          {({ request, matches }) => (
+            <>
+              {matches === false && <p class="notice warn">{t('step.requestDiffers')}</p>}
+              {matches === null && <p class="small muted">{t('step.requestUnknown')}</p>}
+              <Code value={request} label={t('step.request')} />
+            </>
+          )}
+        </Show>
+      </div>
+    </details>
+  );
+}
+
+function argumentsOf(related: readonly JournalEvent[]): unknown {
+  return related.find(({ type }) => type === 'tool.started')?.data.arguments ?? '';
+}
+
+/** The events of a step: of its iteration and, for a tool, of its call. */
+function eventsOf(name: string, events: readonly JournalEvent[]): readonly JournalEvent[] {
+  const [kind, iteration, position] = name.split(':');
+  const ofIteration = events.filter(({ data }) => String(data.iteration) === iteration);
+  if (kind !== 'tool') return ofIteration.filter(({ type }) => !type.startsWith('tool.'));
+  const starts = ofIteration.find(({ type }) => type === 'message.completed')?.data['tool_calls'] as
+    readonly { readonly id: string }[] | undefined;
+  const call = starts?.[Number(position) - 1]?.id;
+  return ofIteration.filter(({ data }) => data.call_id === call && call !== undefined);
+}

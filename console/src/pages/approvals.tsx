@@ -1,0 +1,126 @@
+import { useEffect, useState } from 'preact/hooks';
+import { post, request } from '../api';
+import { onChanges } from '../changes';
+import { Decisions } from '../components/decisions';
+import { Fault } from '../components/load';
+import { ActionButton, shortId, When } from '../components/parts';
+import { t } from '../i18n';
+import { href } from '../router';
+import { may } from '../caller';
+import type { WaitingRequest } from '../types';
+
+interface Waiting {
+  readonly run_id: string;
+  readonly session_id: string | null;
+  readonly agent: string;
+  readonly created_at: number;
+  readonly waiting_since: number;
+  readonly may_decide: boolean;
+  readonly request: WaitingRequest;
+}
+
+interface WaitingPage {
+  readonly requests: readonly Waiting[];
+  readonly next: string | null;
+}
+
+function keyOf({ run_id, request: { id } }: Waiting): string {
+  return `${run_id} ${id}`;
+}
+
+/** Everything that waits for a person, the oldest first. */
+export function Page() {
+  const { items, error, next, more, reload } = useWaiting();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const isChosen = (item: Waiting) => chosen.has(keyOf(item));
+  const toggle = (item: Waiting) => {
+    const rest = new Set(chosen);
+    if (!rest.delete(keyOf(item))) rest.add(keyOf(item));
+    setChosen(rest);
+  };
+  const decide = (verb: 'approve' | 'deny') => async () => {
+    // One after another: decisions about the same run would conflict.
+    for (const { run_id, request: asked } of items!.filter(isChosen)) {
+      await post(`runs/${run_id}/${verb}`, { callId: asked.call_id });
+    }
+    setChosen(new Set());
+    reload();
+  };
+  return (
+    <div class="page">
+      <div class="head">
+        <h1>{t('nav.approvals')}</h1>
+        {chosen.size > 0 && (
+          <div class="end row">
+            <span>{t('approvals.chosen', { count: chosen.size })}</span>
+            <ActionButton class="primary" action={decide('approve')}>
+              {t('decide.approve')}
+            </ActionButton>
+            <ActionButton class="danger" action={decide('deny')}>
+              {t('decide.deny')}
+            </ActionButton>
+          </div>
+        )}
+      </div>
+      {error && <Fault error={error} retry={reload} />}
+      {!items && !error && <p class="empty">{t('loading')}</p>}
+      {items?.length === 0 && <p class="empty">{t('approvals.none')}</p>}
+      {items?.map((item) => (
+        <article key={keyOf(item)} class="stack">
+          <div class="row">
+            {item.may_decide && item.request.kind === 'approval' && (
+              <label class="row">
+                <input type="checkbox" checked={isChosen(item)} onChange={() => toggle(item)} />
+                <span class="hidden">{t('approvals.choose')}</span>
+              </label>
+            )}
+            <a href={href(['runs', item.run_id])}>
+              {t('run')} <span class="mono">{shortId(item.run_id)}</span>
+            </a>
+            <span class="muted">{item.agent}</span>
+            <span class="muted">
+              <When at={item.waiting_since} />
+            </span>
+          </div>
+          <Decisions
+            runId={item.run_id}
+            requests={[item.request]}
+            mayDecide={item.may_decide && may('runs:write')}
+            onDecided={reload}
+          />
+          {!item.may_decide && <p class="small muted">{t('approvals.notYou')}</p>}
+        </article>
+      ))}
+      {next !== null && (
+        <button type="button" onClick={more}>
+          {t('more')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function useWaiting() {
+  const [page, setPage] = useState<WaitingPage>();
+  const [error, setError] = useState<Error>();
+  const [limit, setLimit] = useState(50);
+  const read = async () => {
+    try {
+      setPage(await request<WaitingPage>('waiting', { limit }));
+      setError(undefined);
+    } catch (caught) {
+      setError(caught as Error);
+    }
+  };
+  useEffect(() => {
+    void read();
+    return onChanges(() => void read());
+  }, [limit]);
+  return {
+    items: page?.requests,
+    next: page?.next ?? null,
+    error,
+    reload: () => void read(),
+    more: () => setLimit(Math.min(limit * 2, 200)),
+  };
+}

@@ -1,0 +1,175 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { apiUrl, request } from '../api';
+import { may } from '../caller';
+import { AnswerView } from '../components/answer';
+import { Composer } from '../components/composer';
+import { Fault, useLoad } from '../components/load';
+import { CopyButton, When } from '../components/parts';
+import type { Exchange } from '../conversation';
+import { t } from '../i18n';
+import { go, href, route } from '../router';
+import { askAgain, bodyOf, type Choice, Talk } from '../talk';
+import type { Session } from '../types';
+
+/** A chat in a session: `#/chat`, `#/chat/<session>`. */
+export function Page({ path: [sessionId] }: { readonly path: readonly string[] }) {
+  const [choice, setChoice] = useState<Choice>({ agent: route.value.query['agent'] ?? '', model: '', effort: '' });
+  const talk = useMemo(() => new Talk(sessionId), [sessionId]);
+  useEffect(() => {
+    void talk.load();
+    return () => talk.close();
+  }, [talk]);
+  const exchanges = talk.exchanges.value;
+  const end = useRef<HTMLDivElement>(null);
+  const length = exchanges.reduce((sum, { answer }) => sum + answer.parts.length + 1, 0);
+  useEffect(() => {
+    // Follows the answer while the reader is at its end.
+    const isAtEnd = document.documentElement.scrollHeight - scrollY - innerHeight < 400;
+    if (isAtEnd) end.current?.scrollIntoView({ block: 'end' });
+  }, [length]);
+  return (
+    <div class="page">
+      <div class="head">
+        <h1>{t('nav.chat')}</h1>
+        <div class="end row">
+          {may('sessions:read') && <SessionChoice current={sessionId} />}
+          <button type="button" onClick={() => go(['chat'])}>
+            {t('chat.new')}
+          </button>
+        </div>
+      </div>
+      {talk.error.value && <Fault error={talk.error.value} />}
+      <div class="chat">
+        <div class="talk" aria-live="polite">
+          {exchanges.length === 0 && !talk.error.value && <p class="empty">{t('chat.empty')}</p>}
+          {exchanges.map((exchange) => (
+            <ExchangeView key={exchange.key} exchange={exchange} choice={choice} talk={talk} />
+          ))}
+        </div>
+        {!talk.isConnected.value && (
+          <p class="notice warn" role="status">
+            {t('chat.reconnecting')}
+          </p>
+        )}
+        <Composer
+          talk={talk}
+          choice={choice}
+          onChoice={setChoice}
+          onAsk={(query, images) => void ask(talk, query, images, choice)}
+        />
+        <div ref={end} />
+      </div>
+    </div>
+  );
+}
+
+async function retry(runId: string, query: string): Promise<void> {
+  const { run_id, session_id } = await askAgain(runId, query);
+  go(session_id === null ? ['runs', run_id] : ['chat', session_id]);
+}
+
+/** Asks a question. The first one starts a session, whose id the URL then has, so that a reload shows the conversation. */
+async function ask(talk: Talk, query: string, images: readonly string[], choice: Choice): Promise<void> {
+  const runId = await talk.ask(query, images, choice);
+  if (runId === undefined || talk.sessionId !== undefined) return;
+  const { session_id } = await request<{ session_id: string | null }>(`runs/${runId}`);
+  if (session_id !== null && route.value.path[0] === 'chat' && route.value.path.length === 1) {
+    go(['chat', session_id]);
+  }
+}
+
+function ExchangeView({
+  exchange,
+  choice,
+  talk,
+}: {
+  readonly exchange: Exchange;
+  readonly choice: Choice;
+  readonly talk: Talk;
+}) {
+  const [edited, setEdited] = useState<string>();
+  const { answer, query, images } = exchange;
+  const body = bodyOf(query, images, choice, undefined);
+  return (
+    <article class="stack">
+      <h2 class="hidden">{query.slice(0, 100)}</h2>
+      <div class="question">
+        {query}
+        {images.length > 0 && (
+          <div class="thumbs">
+            {images.map((url, at) =>
+              url.startsWith('data:') ? <img key={at} src={url} alt={t('chat.image')} /> : <span key={at}>{url}</span>,
+            )}
+          </div>
+        )}
+      </div>
+      <AnswerView answer={answer} onDecided={() => void talk.resume(answer.runId!)} />
+      {talk.running.value === null && answer.runId !== null && (
+        <div class="row">
+          {may('runs:write') && (
+            <button type="button" class="plain small" onClick={() => setEdited(query)}>
+              {t('chat.retry')}
+            </button>
+          )}
+          <CopyButton text={asCurl(body)} label={t('chat.copyCurl')} />
+          <CopyButton text={asTypeScript(body)} label={t('chat.copyTypeScript')} />
+        </div>
+      )}
+      {edited !== undefined && (
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void retry(answer.runId!, edited);
+          }}
+        >
+          <textarea
+            rows={3}
+            aria-label={t('chat.message')}
+            value={edited}
+            onInput={({ currentTarget }) => setEdited(currentTarget.value)}
+          />
+          <div class="row">
+            <button class="primary" type="submit">
+              {t('chat.retryNew')}
+            </button>
+            <button type="button" onClick={() => setEdited(undefined)}>
+              {t('cancel')}
+            </button>
+          </div>
+        </form>
+      )}
+    </article>
+  );
+}
+
+function asCurl(body: object): string {
+  const url = new URL(apiUrl('agent/chat'), location.href).href;
+  const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
+  return `curl -s ${url} -H 'content-type: application/json' -H "authorization: Bearer $API_KEY" -d '${text}'`;
+}
+
+function asTypeScript(body: object): string {
+  const { query, ...options } = body as { query: string };
+  const given = Object.keys(options).length === 0 ? '' : `, ${JSON.stringify(options)}`;
+  return `import { createAgent } from 'jackdaw';\n\nconst agent = await createAgent();\nconst reply = await agent.chat(${JSON.stringify(query)}${given});\nconsole.log(reply.result);\n`;
+}
+
+function SessionChoice({ current }: { readonly current: string | undefined }) {
+  const { value } = useLoad<{ sessions: readonly Session[] }>('sessions', { limit: 20 });
+  if (!value || value.sessions.length === 0) return null;
+  return (
+    <details class="call">
+      <summary>{t('chat.sessions')}</summary>
+      <ul class="nav">
+        {value.sessions.map(({ id, updated_at }) => (
+          <li key={id}>
+            <a href={href(['chat', id])} aria-current={id === current ? 'page' : undefined}>
+              <span class="mono">{id.slice(-12)}</span> <When at={updated_at} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,151 @@
+import { useEffect } from 'preact/hooks';
+import { onChanges } from '../changes';
+import { Show, useLoad } from '../components/load';
+import { Status } from '../components/parts';
+import { compact, count, money } from '../format';
+import { t } from '../i18n';
+import { href } from '../router';
+import { may } from '../caller';
+import type { RunStatus, Usage } from '../types';
+
+interface Counts {
+  readonly by_status: Readonly<Record<RunStatus, number>>;
+  readonly failed: readonly { readonly error_code: string | null; readonly count: number }[];
+}
+
+interface Health {
+  readonly status: string;
+  readonly details: Readonly<Record<string, { readonly status: string; readonly [member: string]: unknown }>>;
+}
+
+const HOUR_MS = 3_600_000;
+/** Windows of the overview, in hours. */
+const WINDOWS = [1, 24] as const;
+const STATUSES: readonly RunStatus[] = ['running', 'queued', 'waiting', 'completed', 'failed', 'cancelled'];
+
+export function Page() {
+  return (
+    <div class="page">
+      <h1>{t('nav.home')}</h1>
+      {WINDOWS.map((hours) => (
+        <Window key={hours} hours={hours} />
+      ))}
+      {may('usage:read') && <UsageToday />}
+      <HealthView />
+    </div>
+  );
+}
+
+function Window({ hours }: { readonly hours: number }) {
+  const loaded = useLoad<Counts>('runs/counts', { from: Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000 });
+  useEffect(() => onChanges(loaded.reload), []);
+  return (
+    <section class="stack">
+      <h2>{t('runs.lastHours', { hours })}</h2>
+      <Show of={loaded}>
+        {({ by_status, failed }) => (
+          <>
+            <div class="figures">
+              {STATUSES.map((status) => (
+                <a key={status} class="figure" href={href(['runs'], { status, hours: String(hours) })}>
+                  <b>{count(by_status[status] ?? 0)}</b>
+                  <span>
+                    <Status value={status} />
+                  </span>
+                </a>
+              ))}
+            </div>
+            {failed.length > 0 && (
+              <div class="row">
+                <span class="label">{t('home.failedBy')}</span>
+                {failed.map(({ error_code, count: runs }) => (
+                  <a
+                    key={error_code}
+                    class="badge failed"
+                    href={href(['runs'], {
+                      status: 'failed',
+                      hours: String(hours),
+                      ...(error_code !== null && { code: error_code }),
+                    })}
+                  >
+                    {error_code ?? t('unknown')} · {count(runs)}
+                  </a>
+                ))}
+              </div>
+            )}
+          </>
+        )}
+      </Show>
+    </section>
+  );
+}
+
+function UsageToday() {
+  const today = new Date().toISOString().slice(0, 10);
+  const loaded = useLoad<{ total: { calls: number; usage: Usage } }>('usage', { by: 'day', from: today });
+  return (
+    <section class="stack">
+      <h2>{t('home.usageToday')}</h2>
+      <Show of={loaded}>
+        {({ total: { calls, usage } }) => (
+          <div class="figures">
+            <Figure label={t('home.calls')} value={count(calls)} />
+            <Figure label={t('home.promptTokens')} value={compact(usage.prompt_tokens)} />
+            <Figure label={t('home.completionTokens')} value={compact(usage.completion_tokens)} />
+            {usage.cost !== undefined && <Figure label={t('home.cost')} value={money(usage.cost)} />}
+          </div>
+        )}
+      </Show>
+    </section>
+  );
+}
+
+function Figure({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <a class="figure" href={href(['usage'])}>
+      <b>{value}</b>
+      <span class="muted">{label}</span>
+    </a>
+  );
+}
+
+function HealthView() {
+  const loaded = useLoad<Health>('agent/health');
+  return (
+    <section class="stack">
+      <h2>{t('home.health')}</h2>
+      <Show of={loaded}>
+        {({ details }) => (
+          <div class="scroll" tabIndex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th>{t('home.part')}</th>
+                  <th>{t('status')}</th>
+                  <th>{t('details')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {Object.entries(details).map(([name, { status, ...rest }]) => (
+                  <tr key={name}>
+                    <td>{name}</td>
+                    <td>
+                      <span class={`badge ${status === 'up' ? 'good' : status === 'down' ? 'bad' : 'warn'}`}>
+                        {status}
+                      </span>
+                    </td>
+                    <td class="small wrap">
+                      {Object.entries(rest)
+                        .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+                        .join(' · ')}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,213 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { request } from '../api';
+import { onChanges } from '../changes';
+import { Fault } from '../components/load';
+import { shortId, Status, When } from '../components/parts';
+import { VirtualList } from '../components/virtual-list';
+import { compact, duration } from '../format';
+import { t, tValue } from '../i18n';
+import { href, route, setQuery } from '../router';
+import type { ListedRun, RunPage } from '../types';
+import { RunView } from './run';
+
+const STATUSES = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
+const KINDS = ['agent', 'workflow', 'tool'] as const;
+const ROW_PX = 44;
+const PAGE_SIZE = 100;
+/** Values of the filter for the time, in hours. */
+const HOURS = [1, 24, 168] as const;
+const HOUR_MS = 3_600_000;
+
+/** `#/runs` is the list, `#/runs/<id>` a run, `#/runs/<id>/with/<other>` two runs side by side. */
+export function Page({ path }: { readonly path: readonly string[] }) {
+  const [id, , other] = path;
+  if (id === undefined) return <RunList />;
+  if (other === undefined) return <RunView id={id} />;
+  return (
+    <div class="columns">
+      <RunView id={id} isNarrow />
+      <RunView id={other} isNarrow />
+    </div>
+  );
+}
+
+type Filter = Readonly<Record<string, string>>;
+
+function queryOf({ status, agent, session, kind, code, text, hours }: Filter): Record<string, string | number> {
+  return {
+    limit: PAGE_SIZE,
+    ...(status && { status }),
+    ...(agent && { agent }),
+    ...(session && { sessionId: session }),
+    ...(kind && { kind }),
+    ...(code && { errorCode: code }),
+    ...(text && { text }),
+    ...(hours && { from: Date.now() - Number(hours) * HOUR_MS }),
+  };
+}
+
+function RunList() {
+  const { query } = route.value;
+  const { runs, page, error, more, reload } = useRuns(query);
+  return (
+    <div class="page">
+      <div class="head">
+        <h1>{t('nav.runs')}</h1>
+        {query['text'] && page?.is_search_complete === false && <span class="small muted">{t('runs.searched')}</span>}
+      </div>
+      <Filters query={query} />
+      {error && <Fault error={error} retry={reload} />}
+      {page && runs.length === 0 && (
+        <p class="empty">{t(Object.keys(query).length > 0 ? 'runs.noMatch' : 'runs.none')}</p>
+      )}
+      {!page && !error && <p class="empty">{t('loading')}</p>}
+      {runs.length > 0 && (
+        <VirtualList items={runs} rowHeight={ROW_PX} label={t('nav.runs')} onEnd={more}>
+          {(run) => <RunRow run={run} />}
+        </VirtualList>
+      )}
+    </div>
+  );
+}
+
+/** The pages of a list so far. A change of a run reads the first page again. */
+function useRuns(filter: Filter) {
+  const [state, setState] = useState<{ runs: readonly ListedRun[]; page?: RunPage }>({ runs: [] });
+  const [error, setError] = useState<Error>();
+  const isLoading = useRef(false);
+  const source = JSON.stringify(filter);
+  const current = useRef(source);
+  current.current = source;
+
+  const read = async (cursor?: string) => {
+    if (isLoading.current && cursor !== undefined) return;
+    isLoading.current = true;
+    try {
+      const page = await request<RunPage>('runs', { ...queryOf(filter), ...(cursor !== undefined && { cursor }) });
+      if (current.current !== source) return;
+      setError(undefined);
+      setState((old) => (cursor === undefined ? refreshed(old, page) : { runs: [...old.runs, ...page.runs], page }));
+    } catch (caught) {
+      setError(caught as Error);
+    } finally {
+      isLoading.current = false;
+    }
+  };
+
+  useEffect(() => {
+    setState({ runs: [] });
+    void read();
+    return onChanges(() => void read());
+  }, [source]);
+  const { page } = state;
+  return {
+    ...state,
+    error,
+    reload: () => void read(),
+    more: () => {
+      if (page?.next) void read(page.next);
+    },
+  };
+}
+
+/** The new first page replaces its part of a longer list, so that the list does not jump. */
+function refreshed(old: { runs: readonly ListedRun[]; page?: RunPage }, page: RunPage) {
+  const last = page.runs.at(-1);
+  const at = last ? old.runs.findIndex(({ run_id }) => run_id === last.run_id) : -1;
+  if (at === -1 || page.next === null) return { runs: page.runs, page };
+  return { runs: [...page.runs, ...old.runs.slice(at + 1)], ...(old.page && { page: old.page }) };
+}
+
+function RunRow({ run }: { readonly run: ListedRun }) {
+  const { run_id, status, agent, query_preview, error_code, created_at, finished_at, usage } = run;
+  return (
+    <a class="list-item run-item" data-row href={href(['runs', run_id])} style={{ height: `${ROW_PX}px` }}>
+      <span>
+        <Status value={status} />
+      </span>
+      <span>
+        {query_preview || <span class="mono">{shortId(run_id)}</span>}
+        {error_code && <code> {error_code}</code>}
+      </span>
+      <span class="wide muted">{agent}</span>
+      <span class="wide muted number">
+        {finished_at === null ? '' : duration(finished_at - created_at)}
+        {usage ? ` · ${compact(usage.total_tokens)}` : ''}
+      </span>
+      <span class="muted number">
+        <When at={created_at} />
+      </span>
+    </a>
+  );
+}
+
+function Filters({ query }: { readonly query: Filter }) {
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Select name="status" label={t('status')} query={query} values={STATUSES} text={(v) => tValue('status', v)} />
+      <Select name="kind" label={t('kind')} query={query} values={KINDS} text={(v) => tValue('kind', v)} />
+      <Select
+        name="hours"
+        label={t('time')}
+        query={query}
+        values={HOURS.map(String)}
+        text={(v) => t('runs.lastHours', { hours: v })}
+      />
+      <Text name="agent" label={t('agent')} query={query} />
+      <Text name="session" label={t('session')} query={query} />
+      <Text name="code" label={t('errorCode')} query={query} />
+      <Text name="text" label={t('runs.text')} query={query} />
+      {Object.keys(query).length > 0 && (
+        <a class="button" href={href(['runs'])}>
+          {t('runs.clear')}
+        </a>
+      )}
+    </form>
+  );
+}
+
+interface FilterProps {
+  readonly name: string;
+  readonly label: string;
+  readonly query: Filter;
+}
+
+function Select({
+  name,
+  label,
+  query,
+  values,
+  text,
+}: FilterProps & { readonly values: readonly string[]; readonly text: (value: string) => string }) {
+  return (
+    <div class="field">
+      <label for={`filter-${name}`}>{label}</label>
+      <select
+        id={`filter-${name}`}
+        value={query[name] ?? ''}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+      >
+        <option value="">{t('all')}</option>
+        {values.map((value) => (
+          <option key={value} value={value}>
+            {text(value)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Text({ name, label, query }: FilterProps) {
+  return (
+    <div class="field">
+      <label for={`filter-${name}`}>{label}</label>
+      <input
+        id={`filter-${name}`}
+        size={12}
+        value={query[name] ?? ''}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value.trim() })}
+      />
+    </div>
+  );
+}

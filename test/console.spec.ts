@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { readdirSync, readFileSync } from 'node:fs';
+import { keyHolder } from './support/api-keys.js';
+import { describeBrowser } from './support/browser.js';
+import { ConsolePage } from './support/console-page.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { buildIfStale } from './support/process.js';
+
+const ANSWER = '# Result\n\nIt is **42**. <img src=x onerror=alert(1)> [site](https://example.com) \u202egnp.exe';
+const ADMIN = keyHolder('ann', 'a', 'admin');
+const VIEWER = keyHolder('vic', 'a', 'viewer');
+
+let llm: FakeLlm;
+let jackdaw: Jackdaw;
+beforeAll(async () => {
+  buildIfStale();
+  llm = await FakeLlm.start();
+  jackdaw = await startJackdaw({ llm });
+  llm.always({ text: ANSWER });
+});
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+});
+
+describeBrowser('the console', (browser) => {
+  it('streams a chat, shows markup as text, and opens its run', async () => {
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('chat');
+    await view.page.getByLabel('Message').fill('What is 6 * 7?');
+    await view.page.getByRole('button', { name: 'Send' }).click();
+    await view.page.locator('.prose strong', { hasText: '42' }).waitFor();
+    expect(await view.page.locator('.prose').innerText()).toContain('<img src=x onerror=alert(1)>');
+    expect(await view.page.locator('.prose').innerText()).toContain('⟨U+202E⟩');
+    expect(await view.page.locator('.prose img').count()).toBe(0);
+    await view.page.getByRole('link', { name: 'Open run' }).click();
+    await view.page.getByRole('list', { name: 'Steps' }).getByRole('button').first().click();
+    await view.page.getByRole('region', { name: 'Result', exact: true }).waitFor();
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('continues a session after a reload', async () => {
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('chat');
+    await view.page.getByLabel('Message').fill('Remember this');
+    await view.page.keyboard.press('Enter');
+    await view.page.waitForURL(/#\/chat\/.+/);
+    await view.page.reload();
+    await view.page.locator('.prose strong', { hasText: '42' }).waitFor();
+    expect(await view.page.locator('.question').allInnerTexts()).toEqual(['Remember this']);
+    await view.close();
+  });
+
+  it.each([
+    { language: 'en', theme: 'light', width: 1440 },
+    { language: 'zh', theme: 'dark', width: 390 },
+  ] as const)('has no violation of WCAG 2.2 AA in $language, $theme', async (options) => {
+    const { body } = await jackdaw.chat({ query: 'hello' });
+    const view = await ConsolePage.open(browser(), jackdaw.url, options);
+    const found: Record<string, string[]> = {};
+    for (const place of ['home', 'chat', 'runs', `runs/${String(body['run_id'])}`, 'approvals']) {
+      await view.go(place);
+      await view.page.waitForLoadState('networkidle');
+      found[place] = await view.violations();
+    }
+    expect(Object.values(found).flat()).toEqual([]);
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('asks for a key, and shows a viewer no actions', async () => {
+    const guarded = await startJackdaw({ llm, env: { API_KEYS: `${ADMIN.entry},${VIEWER.entry}` } });
+    const { body } = await guarded.chat({ query: 'hello' }, ADMIN.headers);
+    const view = await ConsolePage.open(browser(), guarded.url);
+    await view.go('home');
+    await view.page.getByLabel('API key').fill('wrong');
+    await view.page.getByRole('button', { name: 'Log in' }).click();
+    await view.page.getByRole('alert').waitFor();
+    await view.page.getByLabel('API key').fill(VIEWER.key);
+    await view.page.getByRole('button', { name: 'Log in' }).click();
+    await view.page.getByRole('link', { name: 'Runs' }).waitFor();
+    expect(await view.page.getByRole('link', { name: 'Chat' }).count()).toBe(0);
+    await view.go(`runs/${String(body['run_id'])}`);
+    await view.page.getByRole('list', { name: 'Steps' }).getByRole('button').first().click();
+    expect(await view.page.getByRole('button', { name: 'Fork from this step' }).count()).toBe(0);
+    await view.page.getByRole('button', { name: 'Log out' }).click();
+    await view.page.getByLabel('API key').waitFor();
+    expect(view.faults).toEqual([]);
+    await view.close();
+    await guarded.stop();
+  });
+});
+
+it('the console stays within its size', () => {
+  buildIfStale();
+  const sizes = readdirSync('dist/console/app')
+    .filter((name) => /\.(js|css)$/.test(name))
+    .map((name) => ({ name, bytes: gzipSync(readFileSync(`dist/console/app/${name}`), { level: 9 }).length }));
+  const sum = (pattern: RegExp) =>
+    sizes.filter(({ name }) => pattern.test(name)).reduce((total, { bytes }) => total + bytes, 0);
+  expect(sum(/\.js$/)).toBeLessThanOrEqual(250 * 1024);
+  expect(sum(/\.css$/)).toBeLessThanOrEqual(12 * 1024);
+  for (const { bytes } of sizes.filter(({ name }) => name.endsWith('.js')))
+    expect(bytes).toBeLessThanOrEqual(30 * 1024);
+});
