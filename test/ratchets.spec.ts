@@ -13,7 +13,7 @@ const SMALL_LINES = 25;
 const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
-  'src/agent/index.ts': 67,
+  'src/agent/index.ts': 68,
   // Two names of each namespace: its injection token and its type.
   'src/config/index.ts': 48,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
@@ -30,12 +30,13 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
-  // error of a request for which the heap has no space; the state of a compacted run.
-  'src/run/index.ts': 123,
+  // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
+  // console.
+  'src/run/index.ts': 130,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
-  // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host.
-  'src/security/index.ts': 81,
+  // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation.
+  'src/security/index.ts': 88,
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;

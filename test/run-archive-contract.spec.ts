@@ -57,7 +57,7 @@ describe.each(['plain', 'encrypted'] as const)('a %s journal', (how) => {
           steps.map(({ result }, i) => new RunItem(i + 2, at + 2, { type: 'thought', iteration: 1, text: result })),
           journal.cipher,
         ),
-        endRun(run, 'running', 'completed', at + 3, SUMMARY),
+        endRun(run, 'running', 'completed', at + 3, { summary: SUMMARY, errorCode: null }),
       ]);
     }
 

@@ -69,6 +69,7 @@ describe('GET /api/runs', () => {
     expect(all.map(({ run_id }) => run_id)).toEqual(Object.values(runs).toReversed());
     expect(all.at(-1)).toEqual({
       run_id: runs.plain,
+      kind: 'agent',
       parent_run_id: null,
       status: 'completed',
       agent: 'default',
@@ -78,6 +79,9 @@ describe('GET /api/runs', () => {
       forked_from: null,
       pruned_at: null,
       finish_reason: 'stop',
+      error_code: null,
+      query_preview: 'go',
+      pending: 0,
       usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
     });
     expect(all.at(-2)).toMatchObject({ status: 'failed', session_id: 'talk', finish_reason: 'error' });

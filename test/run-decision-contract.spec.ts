@@ -13,7 +13,7 @@ import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
 
 function aRequest(id: string, expires_at: number | null): WaitingRequest {
   return { id, kind: 'approval', step: 'tool:1:1', call_id: id, tool: 't', arguments: '{}', expires_at };
@@ -28,7 +28,7 @@ describeDatabases('requests of waiting runs', await testServers(), (created) => 
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
     host = new RunHost(opened.database);
-    store = new WaitingRunStore(opened.database, PLAIN_CIPHER);
+    store = new WaitingRunStore(opened.database, PLAIN_CIPHER, new Ownership());
     decisions = new RunDecisionService(host.journal, host.bus, store);
     expiry = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers, host.cancels);
   });

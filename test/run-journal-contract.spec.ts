@@ -8,7 +8,7 @@ import { endRun, fence, insertEvents, insertStep, releaseRun } from '../src/run/
 import type { RunRecord } from '../src/run/run.types.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
 import { runJournal } from './support/run-parts.js';
 
 Logger.overrideLogger(false);
@@ -125,7 +125,7 @@ describeDatabases('the run journal', servers, (created) => {
       Array.from({ length: 5 }, () =>
         refusal(
           journal.commit([
-            endRun(run, 'running', 'completed', NOW + 5, '{"x":1}'),
+            endRun(run, 'running', 'completed', NOW + 5, { summary: '{"x":1}', errorCode: null }),
             ...insertEvents(run, [event(2)], journal.cipher),
           ]),
         ),
@@ -141,7 +141,7 @@ describeDatabases('the run journal', servers, (created) => {
     await journal.commit([releaseRun(waits, 'waiting', NOW + 10)]);
     for (const [id, status] of [['b', 'queued'], ['a', 'queued'], ['B', 'running']] as const) await create(id, null, status); // prettier-ignore
     expect((await journal.unfinished()).map(({ id }) => id)).toEqual(['B', 'a', 'b']);
-    const waiting = new WaitingRunStore(opened.database, PLAIN_CIPHER);
+    const waiting = new WaitingRunStore(opened.database, PLAIN_CIPHER, new Ownership());
     expect(await waiting.expired(NOW + 9)).toEqual([]);
     expect(await waiting.expired(NOW + 10)).toEqual(['w']);
     expect([await waiting.nextExpiry(NOW), await waiting.nextExpiry(NOW + 10)]).toEqual([NOW + 10, null]);

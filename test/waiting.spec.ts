@@ -9,7 +9,7 @@ import { expectPairSafe } from './support/pairs.js';
 import { INPUT } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
 
 /** Choices of people, one number for each decision. */
 type People = readonly number[];
@@ -50,7 +50,11 @@ async function liveOnce({ world, people: next, id, engine }: Life, death: Death 
   const mortal = new MortalDatabase(opened.database, death);
   processes.push(mortal);
   const host = new RunHost(mortal);
-  const decisions = new RunDecisionService(host.journal, host.bus, new WaitingRunStore(host.database, PLAIN_CIPHER));
+  const decisions = new RunDecisionService(
+    host.journal,
+    host.bus,
+    new WaitingRunStore(host.database, PLAIN_CIPHER, new Ownership()),
+  );
   const contextFor = (context: RunContext) => (engine === 'ours' ? context : new NaiveContext(context));
   host.scripts.set(id, (context) => world.execute(contextFor(context), mortal));
   const alive = <T>(work: Promise<T>): Promise<T | void> => Promise.race([work, mortal.died]);

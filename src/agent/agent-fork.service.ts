@@ -79,6 +79,7 @@ export class AgentForkService {
         definition: content,
         definitionHash: hash,
         input: JSON.stringify({ ...newInput, ...changes } satisfies AgentRunInput),
+        question: newInput.query,
         timeoutMs: definition.limits.runTimeoutMs,
         statements: await this.branch(principal, sessionId, from, window),
       },

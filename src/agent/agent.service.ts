@@ -233,6 +233,7 @@ export class AgentService {
       definition: content,
       definitionHash: hash,
       input: JSON.stringify(input),
+      question: input.query,
       timeoutMs: definition.limits.runTimeoutMs,
       isFirstOfSession: isNewSession,
       isPublishedWhole: !isStreaming,

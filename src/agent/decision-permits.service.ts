@@ -25,12 +25,9 @@ export class DecisionPermits {
 
   /** @throws AppError `FORBIDDEN` for a principal that the approval rule does not name, or without permission for the call */
   async assertMayApprove(decider: Principal, run: RunRecord, request: WaitingRequest): Promise<void> {
-    const { by_another: isByAnother, by_roles: roles, tool } = request;
-    if (isByAnother && decider.id === run.principal.id)
-      throw forbidden(tool, 'needs the approval of a second person, and you started the run');
-    if (!roles) return this.assertMayCall(decider, run, request);
-    if (!roles.some((role) => decider.roles.includes(role)))
-      throw forbidden(tool, `needs the approval of a principal with the role ${roles.join(' or ')}`);
+    const refusal = ruleRefusal(decider, run.principal.id, request);
+    if (refusal !== undefined) throw forbidden(request.tool, refusal);
+    if (!request.by_roles) await this.assertMayCall(decider, run, request);
   }
 
   /**
@@ -68,6 +65,18 @@ export class DecisionPermits {
     const own = run.kind === AGENT_RUN ? this.agentTools.of(parseStoredDefinition(run.definition)) : [];
     return new Map([...own, ...this.tools.list()].map((one) => [one.definition.name, one]));
   }
+}
+
+/** Why the approval rule of a request does not name a principal; `undefined` if it does. @param owner of the run */
+export function ruleRefusal(
+  decider: Principal,
+  owner: string | null,
+  { by_another: isByAnother, by_roles: roles }: WaitingRequest,
+): string | undefined {
+  if (isByAnother && decider.id === owner) return 'needs the approval of a second person, and you started the run';
+  if (roles && !roles.some((role) => decider.roles.includes(role)))
+    return `needs the approval of a principal with the role ${roles.join(' or ')}`;
+  return undefined;
 }
 
 function refusalOf(planned: PlannedCall) {

@@ -30,6 +30,7 @@ import { ToolCallController } from './tool-call.controller.js';
 import { ToolStateController } from './tool-state.controller.js';
 import { ToolController } from './tool.controller.js';
 import { UsageController } from './usage.controller.js';
+import { WaitingController } from './waiting.controller.js';
 import { WorkflowController } from './workflow.controller.js';
 import { WorkflowRunService } from './workflow-run.service.js';
 
@@ -47,6 +48,7 @@ export const REST_ROUTES = {
     RunForkController,
     RunDecisionController,
     ApprovalController,
+    WaitingController,
     ErasureController,
     SessionController,
     SkillController,

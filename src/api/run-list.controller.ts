@@ -1,18 +1,20 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/index.js';
-import type { Principal } from '../kernel/index.js';
+import { DAY_MS, type Principal } from '../kernel/index.js';
 import { queuedState, type ListedRun, type RunFilter, type RunPage, type RunStatus } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';
-import { type ListedRunDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
+import { type ListedRunDto, RunCountsDto, RunCountsQueryDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
 import { toTimeRange } from './time-range-query.dto.js';
 
 /** @param query validated */
-function toRunFilter({ status, agent, sessionId, ...range }: RunListQueryDto): RunFilter {
+function toRunFilter({ status, agent, kind, sessionId, errorCode, ...range }: RunListQueryDto): RunFilter {
   return {
     ...(status !== undefined && { statuses: status.split(',') as RunStatus[] }),
     ...(agent !== undefined && { agent }),
+    ...(kind !== undefined && { kind }),
     ...(sessionId !== undefined && { sessionId }),
+    ...(errorCode !== undefined && { errorCode }),
     ...toTimeRange(range),
   };
 }
@@ -24,6 +26,7 @@ function toRunPage({ runs, next }: RunPage): RunPageDto {
 function toListedRun(run: ListedRun): ListedRunDto {
   return {
     run_id: run.id,
+    kind: run.kind,
     status: run.status,
     agent: run.agent,
     session_id: run.sessionId,
@@ -34,6 +37,10 @@ function toListedRun(run: ListedRun): ListedRunDto {
     pruned_at: run.prunedAt,
     finish_reason: run.summary?.finish_reason ?? null,
     usage: run.summary?.usage ?? null,
+    error_code: run.error?.code ?? null,
+    ...(run.error?.message !== undefined && { error_message: run.error.message }),
+    query_preview: run.preview,
+    pending: run.pending ?? 0,
     ...queuedState(run),
     ...(run.isDamaged && { is_damaged: run.isDamaged }),
   };
@@ -44,12 +51,35 @@ function toListedRun(run: ListedRun): ListedRunDto {
 export class RunListController {
   constructor(private readonly history: RunHistoryService) {}
 
-  /** The runs that the caller may see, newest first, filtered by status, agent, session and time. */
+  /**
+   * Numbers of the runs that the caller may see, by status, and of failed runs by error code. Runs that have not ended are
+   * counted at any age, ended runs by the time of their creation.
+   */
+  @Get('counts')
+  async counts(@CurrentPrincipal() principal: Principal, @Query() query: RunCountsQueryDto): Promise<RunCountsDto> {
+    const { from = Date.now() - DAY_MS, to } = toTimeRange(query);
+    const { agent, kind } = query;
+    const filter = { ...(agent !== undefined && { agent }), ...(kind !== undefined && { kind }) };
+    const counts = await this.history.counts(principal, { ...filter, from, ...(to !== undefined && { to }) });
+    return {
+      from,
+      by_status: counts.byStatus,
+      failed: counts.failed.map(({ code, count }) => ({ error_code: code, count })),
+      is_complete: counts.isComplete,
+    };
+  }
+
+  /**
+   * The runs that the caller may see, newest first, filtered by status, kind, agent, session, error code, time and text. With
+   * `text` one request searches the newest 10,000 runs that match the other filters; `next` continues.
+   */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: RunListQueryDto): Promise<RunPageDto> {
     const { limit = 50, cursor } = query;
     const after = placeIn(cursor);
     const filter = { ...toRunFilter(query), limit, ...(after !== undefined && { after }) };
-    return toRunPage(await this.history.list(principal, filter));
+    if (query.text === undefined) return toRunPage(await this.history.list(principal, filter));
+    const page = await this.history.search(principal, { ...filter, text: query.text });
+    return { ...toRunPage(page), searched_to: page.searchedTo, is_search_complete: page.next === null };
   }
 }

@@ -7,6 +7,7 @@ import { CreateCreationKey1764000000023 } from './migrations/1764000000023-creat
 import { PostponeRuns1764000000031 } from './migrations/1764000000031-postpone-runs.migration.js';
 import { SuspectRuns1764000000032 } from './migrations/1764000000032-suspect-runs.migration.js';
 import { CountCacheWrites1764000000040 } from './migrations/1764000000040-count-cache-writes.migration.js';
+import { DescribeRuns1764000000041 } from './migrations/1764000000041-describe-runs.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -44,6 +45,9 @@ export type {
   ToolStarted,
   UsageReported,
 } from './run-event.types.js';
+export { WaitingRunStore } from './decision/waiting-run.store.js';
+export type { ListedWait } from './decision/waiting-run.store.js';
+export { countDecisions } from './decision/waiting-time.policy.js';
 export type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 export type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
@@ -63,7 +67,10 @@ export type { PublishedImage } from './published-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
 export { RunListStore } from './run-list.store.js';
-export type { ListedRun, RunFilter, RunPage } from './run-list.store.js';
+export { RunCountStore } from './run-count.store.js';
+export type { RunCountFilter, RunCounts } from './run-count.store.js';
+export type { ListedRun } from './listed-run.mapper.js';
+export type { RunFilter, RunPage, RunSearchPage } from './run-list.store.js';
 export { RunUsageStore } from './usage/run-usage.store.js';
 export type { AgentUsage } from './usage/run-usage.store.js';
 export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
@@ -106,4 +113,5 @@ export const RUN_MIGRATIONS = [
   PostponeRuns1764000000031,
   SuspectRuns1764000000032,
   CountCacheWrites1764000000040,
+  DescribeRuns1764000000041,
 ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import { newExecution, nextExecution, type RunExecution, storedEvents } from '../../test/support/run-execution.js';
-import { PLAIN_CIPHER } from '../security/index.js';
+import { Ownership, PLAIN_CIPHER } from '../security/index.js';
 import type { WaitingRequest } from './decision/waiting-request.types.js';
 import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { LateResultService, type RefusedBatch } from './late-result.service.js';
@@ -34,7 +34,7 @@ describe('a late result', () => {
   beforeAll(async () => {
     opened = await openDatabase();
     host = new RunHost(opened.database);
-    const waiting = new WaitingRunStore(opened.database, PLAIN_CIPHER);
+    const waiting = new WaitingRunStore(opened.database, PLAIN_CIPHER, new Ownership());
     results = new LateResultService(host.journal, host.bus, waiting);
   });
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import type { RowPlace, SealedTable } from '../security/index.js';
 
 /** The encrypted columns of `run`. */
-export type SealedRunColumn = 'principal' | 'input' | 'summary';
+export type SealedRunColumn = 'principal' | 'input' | 'preview' | 'summary';
 
 export function runPlace(tenant: string, runId: string, column: SealedRunColumn): RowPlace {
   return { tenant, column: `run.${column}`, owner: runId, row: '' };
@@ -31,7 +31,7 @@ export const RUN_SEALED_TABLES: readonly SealedTable[] = [
     name: 'run',
     key: ['id'],
     also: ['tenant'],
-    columns: [runColumn('principal'), runColumn('input'), runColumn('summary')],
+    columns: [runColumn('principal'), runColumn('input'), runColumn('preview'), runColumn('summary')],
   },
   {
     name: 'run_step',

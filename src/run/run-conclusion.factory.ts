@@ -1,10 +1,10 @@
 import type { Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
-import { firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
+import { countDecisions, firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
 import type { OutagePatience } from './outage-patience.js';
 import type { RunEvent } from './run-event.types.js';
 import { endRun, postponeRun, releaseRun } from './run-statement.factory.js';
-import { sealedSummary } from './run-summary.mapper.js';
+import { toStoredEnd } from './run-summary.mapper.js';
 import type { RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 /** The batch that ends an execution. */
@@ -26,7 +26,7 @@ export function toConclusion(
   switch (outcome.kind) {
     case 'waiting': {
       const requests = outcome.requests.map((request) => withinDeadline(request, run.deadlineAt));
-      const condition = releaseRun(run, 'waiting', firstExpiry(requests));
+      const condition = releaseRun(run, 'waiting', firstExpiry(requests), countDecisions(requests));
       return { status: 'waiting', condition, statements: [], event: waitingEvent(run.id, requests) };
     }
     case 'postponed':
@@ -38,7 +38,7 @@ export function toConclusion(
     case 'finished': {
       const { event, statements } = outcome;
       const status = event.type.slice('run.'.length) as RunStatus;
-      const condition = endRun(run, 'running', status, Date.now(), sealedSummary(run, event, cipher));
+      const condition = endRun(run, 'running', status, Date.now(), toStoredEnd(run, event, cipher));
       return { status, condition, statements, event };
     }
   }

@@ -4,7 +4,7 @@ import type { Cipher } from '../security/index.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { endRun, insertEvents } from './run-statement.factory.js';
-import { sealedSummary } from './run-summary.mapper.js';
+import { toStoredEnd } from './run-summary.mapper.js';
 import type { RunRecord } from './run.types.js';
 
 /** The end of a run that failed outside its handler's control. */
@@ -43,7 +43,7 @@ export function damagedEnd(
   const event = brokenEvent(run.id, error);
   const item = new RunItem(n, Date.now(), event);
   return [
-    endRun(run, run.status, 'failed', item.at, sealedSummary(run, event, cipher)),
+    endRun(run, run.status, 'failed', item.at, toStoredEnd(run, event, cipher)),
     ...insertEvents(run, [item], cipher),
   ];
 }

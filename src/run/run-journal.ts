@@ -22,7 +22,7 @@ import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
 import { SELECT_RUN, type RunRow } from './run-record.mapper.js';
 import { RunRows } from './run-rows.js';
-import { sealedSummary } from './run-summary.mapper.js';
+import { toStoredEnd } from './run-summary.mapper.js';
 import type { RecordedStep, RunHead, RunOpening, RunRecord, StartRun } from './run.types.js';
 
 const EVENT_PAGE = 500;
@@ -83,7 +83,7 @@ export class RunJournal {
     const { run, items } = createRun(start, status, this.node, now, (started) => this.missing(started));
     const batch = [
       ...this.definition(run, now),
-      insertRun(run, this.cipher),
+      insertRun(run, this.cipher, start.question),
       ...insertEvents(run, items, this.cipher),
       ...(start.statements ?? []),
     ];
@@ -252,9 +252,9 @@ export class RunJournal {
 
   /** Ends a run that was never started. @throws AppError `COMMIT_REFUSED` when a process has started it meanwhile */
   async endQueued(run: RunRecord, status: 'cancelled' | 'failed', item: RunItem): Promise<void> {
-    const summary = isTerminal(item.event) ? sealedSummary(run, item.event, this.cipher) : null;
+    const end = isTerminal(item.event) ? toStoredEnd(run, item.event, this.cipher) : undefined;
     await this.database.commit([
-      endRun(run, 'queued', status, item.at, summary),
+      endRun(run, 'queued', status, item.at, end),
       ...insertEvents(run, [item], this.cipher),
     ]);
   }

@@ -127,3 +127,30 @@ describe('the list of runs', () => {
     for (const step of sql) expect(step).toMatch(new RegExp(`^SEARCH run USING INDEX ${index} `));
   });
 });
+
+describe('a search of runs', () => {
+  it('reads 10,000 runs at most, and continues there', async () => {
+    const many = await openDatabase();
+    const { journal } = new RunHost(many.database);
+    await journal.create({ ...aRun('first', null), question: 'the Needle' }, 'queued', 1);
+    const { sql, params } = copies(10_300);
+    await many.database.commit([{ sql, params }]);
+    await journal.create({ ...aRun('last', null), question: 'a needle' }, 'queued', 20_000);
+    const searched = new RunListStore(many.database, PLAIN_CIPHER, BY_PRINCIPAL);
+    const page = await searched.search(ALICE, { text: 'NEEDLE' }, 5);
+    expect(page.runs.map(({ id, preview }) => [id, preview])).toEqual([['last', 'a needle']]);
+    expect(page.searchedTo).toBe(303);
+    const rest = await searched.search(ALICE, { text: 'NEEDLE' }, 5, page.next!);
+    expect(rest).toMatchObject({ runs: [{ id: 'first' }], next: null, searchedTo: 1 });
+    await many.close();
+  });
+});
+
+/** Copies the run `first` with other questions, created at the times 2, 3 and so on. */
+function copies(count: number) {
+  const fields = 'tenant, principal, principal_id, kind, agent, status, epoch, attempts, loop_version, definition_hash';
+  const sql = `INSERT INTO run (id, created_at, preview, ${fields}, input, timeout_ms)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+    SELECT 'copy-' || i, 1 + i, 'hay', ${fields}, input, timeout_ms FROM run, n WHERE id = 'first'`;
+  return { sql, params: [count] };
+}

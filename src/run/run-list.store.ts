@@ -3,43 +3,21 @@ import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
-import { runPlace } from './row-place.factory.js';
-import type { RunSummary } from './run-summary.mapper.js';
+import { LISTED_COLUMNS, previewOf, toListedRun, type ListedRun, type ListRow } from './listed-run.mapper.js';
 import type { RunStatus } from './run.types.js';
 
 /** The filter of a run list; absent fields match every run. */
 export interface RunFilter {
   readonly statuses?: readonly RunStatus[];
   readonly agent?: string;
+  readonly kind?: string;
   readonly sessionId?: string;
+  /** Failed with this code. Runs that failed under a version without this column do not match. */
+  readonly errorCode?: string;
   /** Created at this time or later, epoch ms. */
   readonly from?: number;
   /** Created before this time, epoch ms. */
   readonly to?: number;
-}
-
-/** An entry of the run list. Times are epoch ms. */
-export interface ListedRun {
-  readonly id: string;
-  readonly status: RunStatus;
-  readonly agent: string;
-  readonly sessionId: string | null;
-  readonly createdAt: number;
-  readonly finishedAt: number | null;
-  /** The source run of a fork. */
-  readonly forkedFrom: string | null;
-  /** The calling run. */
-  readonly parentRunId: string | null;
-  /** Time of the next attempt of a postponed run. */
-  readonly notBefore: number | null;
-  /** Code of the error that postponed the run last. */
-  readonly outageCode: string | null;
-  /** When its journal was deleted. */
-  readonly prunedAt: number | null;
-  /** `null` for an unfinished run. */
-  readonly summary: RunSummary | null;
-  /** Whether the stored summary is damaged. */
-  readonly isDamaged?: true;
 }
 
 export interface RunPage {
@@ -48,25 +26,20 @@ export interface RunPage {
   readonly next: string | null;
 }
 
-interface ListRow {
-  readonly id: string;
-  readonly status: RunStatus;
-  readonly agent: string;
-  readonly session_id: string | null;
-  readonly created_at: number;
-  readonly finished_at: number | null;
-  readonly forked_from: string | null;
-  readonly parent_run_id: string | null;
-  readonly not_before: number | null;
-  readonly outage_code: string | null;
-  readonly pruned_at: number | null;
-  readonly summary: string | null;
+/** A page of a search. */
+export interface RunSearchPage extends RunPage {
+  /** Creation time of the oldest run that was searched, epoch ms; `null` if no run matches the filter. */
+  readonly searchedTo: number | null;
 }
 
-type Condition = readonly [sql: string, ...params: SqlValue[]];
+/** Runs that one search reads at most, and at once. */
+const MAX_SEARCHED = 10_000;
+const SEARCH_PAGE = 500;
 
-const COLUMNS =
-  'id, status, agent, session_id, created_at, finished_at, forked_from, parent_run_id, not_before, outage_code, pruned_at, summary';
+/** Only failed runs have an error code. */
+const FAILED: readonly RunStatus[] = ['failed'];
+
+type Condition = readonly [sql: string, ...params: SqlValue[]];
 
 /** Lists the runs that a principal may see, the newest first, always along an index. */
 @Injectable()
@@ -83,8 +56,50 @@ export class RunListStore {
    * @throws AppError `VALIDATION_FAILED` for a cursor that no page returned
    */
   async list(principal: Principal, filter: RunFilter, limit: number, cursor?: string): Promise<RunPage> {
+    const { rows, next } = await this.page(principal, filter, limit, cursor);
+    return { runs: this.toRuns(rows, principal.tenant), next };
+  }
+
+  /**
+   * As `list`, only runs whose preview contains a text, in any letter case. Reads up to 10,000 runs that match the filter; a
+   * page that ends there may have fewer runs than its limit.
+   */
+  async search(
+    principal: Principal,
+    { text, ...filter }: RunFilter & { readonly text: string },
+    limit: number,
+    cursor?: string,
+  ): Promise<RunSearchPage> {
     const { tenant } = principal;
-    const { statuses, ...rest } = filter;
+    const found: ListRow[] = [];
+    let [place, searchedTo]: [string | undefined, number | null] = [cursor, null];
+    for (let searched = 0; searched < MAX_SEARCHED;) {
+      const { rows, next } = await this.page(principal, filter, SEARCH_PAGE, place);
+      for (const row of rows) {
+        place = cursorOf(row);
+        searchedTo = row.created_at;
+        searched++;
+        if (contains(previewOf(row, tenant, this.cipher), text)) found.push(row);
+        if (found.length === limit) break;
+      }
+      if (found.length < limit && next !== null) continue;
+      const isAtEnd = next === null && (rows.length === 0 || place === cursorOf(rows.at(-1)!));
+      return { runs: this.toRuns(found, tenant), next: isAtEnd ? null : place!, searchedTo };
+    }
+    return { runs: this.toRuns(found, tenant), next: place!, searchedTo };
+  }
+
+  private toRuns(rows: readonly ListRow[], tenant: string): ListedRun[] {
+    return rows.map((row) => toListedRun(row, tenant, this.cipher));
+  }
+
+  private async page(
+    principal: Principal,
+    filter: RunFilter,
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly rows: readonly ListRow[]; readonly next: string | null }> {
+    const { statuses = filter.errorCode === undefined ? undefined : FAILED, ...rest } = filter;
     // The index of sessions finds few runs. `+ 0` and `COALESCE` keep SQLite from choosing another index,
     // as it has no statistics.
     const isOfSession = filter.sessionId !== undefined;
@@ -100,24 +115,24 @@ export class RunListStore {
     const found = await Promise.all(queries.map((more) => this.select([...more, ...conditions], limit + 1)));
     const rows = found.length === 1 ? found[0]! : merge(found);
     const page = rows.slice(0, limit);
-    return {
-      runs: page.map((row) => toListedRun(row, tenant, this.cipher)),
-      next: rows.length > limit ? cursorOf(page.at(-1)!) : null,
-    };
+    return { rows: page, next: rows.length > limit ? cursorOf(page.at(-1)!) : null };
   }
 
   private select(conditions: readonly Condition[], limit: number): Promise<ListRow[]> {
     const where = conditions.map(([sql]) => sql).join(' AND ');
     const params = conditions.flatMap(([, ...parameters]) => parameters);
-    const sql = `SELECT ${COLUMNS} FROM run WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?`;
+    const sql = `SELECT ${LISTED_COLUMNS} FROM run WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?`;
     return this.database.query<ListRow>(sql, [...params, limit]);
   }
 }
 
-function conditionsOf({ agent, sessionId, from, to }: Omit<RunFilter, 'statuses'>, time: string): Condition[] {
+function conditionsOf(filter: Omit<RunFilter, 'statuses'>, time: string): Condition[] {
+  const { agent, kind, sessionId, errorCode, from, to } = filter;
   const conditions: Condition[] = [];
   if (sessionId !== undefined) conditions.push(['session_id = ?', sessionId]);
   if (agent !== undefined) conditions.push(['agent = ?', agent]);
+  if (kind !== undefined) conditions.push(['kind = ?', kind]);
+  if (errorCode !== undefined) conditions.push(['error_code = ?', errorCode]);
   if (from !== undefined) conditions.push([`${time} >= ?`, from]);
   if (to !== undefined) conditions.push([`${time} < ?`, to]);
   return conditions;
@@ -150,34 +165,6 @@ function newestFirst(a: ListRow, b: ListRow): number {
   return a.id < b.id ? 1 : -1;
 }
 
-/** A damaged summary does not hide the other runs of the list. */
-function readSummary(
-  { id, summary }: ListRow,
-  tenant: string,
-  cipher: Cipher,
-): Pick<ListedRun, 'summary' | 'isDamaged'> {
-  if (summary === null) return { summary: null };
-  try {
-    return { summary: cipher.openJson(summary, runPlace(tenant, id, 'summary')) as RunSummary };
-  } catch (error) {
-    if (!Cipher.isDamage(error)) throw error;
-    return { summary: null, isDamaged: true };
-  }
-}
-
-function toListedRun(row: ListRow, tenant: string, cipher: Cipher): ListedRun {
-  return {
-    id: row.id,
-    status: row.status,
-    agent: row.agent,
-    sessionId: row.session_id,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-    forkedFrom: row.forked_from,
-    parentRunId: row.parent_run_id,
-    notBefore: row.not_before,
-    outageCode: row.outage_code,
-    prunedAt: row.pruned_at,
-    ...readSummary(row, tenant, cipher),
-  };
+function contains(preview: string | null, text: string): boolean {
+  return preview !== null && preview.toLowerCase().includes(text.toLowerCase());
 }

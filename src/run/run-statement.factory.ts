@@ -3,6 +3,8 @@ import type { Cipher } from '../security/index.js';
 import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import { RunItem } from './run-item.factory.js';
 import type { Postponement } from './postponement.policy.js';
+import type { StoredEnd } from './run-summary.mapper.js';
+import { toPreview } from './run-preview.mapper.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 /** A run, and the events of its start. */
@@ -40,7 +42,7 @@ export function startedItem(run: StartedRun, now: number, missing: readonly stri
 
 function toRecord(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): RunRecord {
   const { statements: _s, check: _c, idempotency: _i, wait: _w, ...record } = start;
-  const { isFirstOfSession: _f, isPublishedWhole: _t, isEarly: _e, ...rest } = record;
+  const { isFirstOfSession: _f, isPublishedWhole: _t, isEarly: _e, question: _q, ...rest } = record;
   const isStarted = status === 'running' || start.forkedFrom !== undefined;
   return {
     ...rest,
@@ -85,7 +87,8 @@ export function sessionIsFree(tenant: string, sessionId: string): { readonly sql
   };
 }
 
-export function insertRun(run: RunRecord, cipher: Cipher): Statement {
+/** @param question whose start lists show; `null` if it is unknown */
+export function insertRun(run: RunRecord, cipher: Cipher, question: string | null = null): Statement {
   return insert('run', {
     id: run.id,
     tenant: run.tenant,
@@ -102,6 +105,10 @@ export function insertRun(run: RunRecord, cipher: Cipher): Statement {
     loop_version: run.loopVersion,
     definition_hash: run.definitionHash,
     input: cipher.seal(run.input, runPlace(run.tenant, run.id, 'input')),
+    preview:
+      question === null
+        ? null
+        : cipher.seal(JSON.stringify(toPreview(question)), runPlace(run.tenant, run.id, 'preview')),
     timeout_ms: run.timeoutMs,
     cancel_requested_at: null,
     created_at: run.createdAt,
@@ -176,11 +183,18 @@ export function claimRun(run: RunRecord, crashedAt: number | null, node: string 
 /**
  * Changes `running` to `waiting`, or back to `queued`; the run still holds its session.
  * @param expiresAt when the first pending request expires, epoch ms
+ * @param pending number of decisions that a waiting run needs
  */
-export function releaseRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: number | null = null): Statement {
+export function releaseRun(
+  run: RunKey,
+  status: 'waiting' | 'queued',
+  expiresAt: number | null = null,
+  pending: number | null = null,
+): Statement {
   return {
-    sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ? WHERE id = ? AND epoch = ? AND status = 'running'`,
-    params: [status, expiresAt, run.id, run.epoch],
+    sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ?, pending = ?
+      WHERE id = ? AND epoch = ? AND status = 'running'`,
+    params: [status, expiresAt, pending, run.id, run.epoch],
     rows: 1,
   };
 }
@@ -210,27 +224,30 @@ export interface AnswerTime {
 export function answerRun(run: RunKey, time?: AnswerTime): Statement {
   const isInTime = time ? ' AND expires_at + ? > ?' : '';
   return {
-    sql: `UPDATE run SET status = 'queued', expires_at = NULL WHERE id = ? AND epoch = ? AND status = 'waiting'${isInTime}`,
+    sql: `UPDATE run SET status = 'queued', expires_at = NULL, pending = NULL
+      WHERE id = ? AND epoch = ? AND status = 'waiting'${isInTime}`,
     params: [run.id, run.epoch, ...(time ? [time.afterFirstMs, time.at] : [])],
     rows: 1,
   };
 }
 
+const NO_END: StoredEnd = { summary: null, errorCode: null };
+
 /**
  * Ends the run and frees its session, conditional on the status that the caller saw and on the epoch.
- * @param summary sealed text that remains after the journal is pruned
+ * @param end what remains after the journal is pruned
  */
 export function endRun(
   run: RunKey,
   from: RunStatus,
   to: RunStatus,
   at: number,
-  summary: string | null = null,
+  { summary, errorCode }: StoredEnd = NO_END,
 ): Statement {
   return {
-    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ?, summary = ?
+    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ?, summary = ?, error_code = ?
       WHERE id = ? AND epoch = ? AND status = ?`,
-    params: [to, at, summary, run.id, run.epoch, from],
+    params: [to, at, summary, errorCode, run.id, run.epoch, from],
     rows: 1,
   };
 }

@@ -10,13 +10,24 @@ export interface RunSummary extends Omit<RunResult, 'result'> {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
+/** The end of a run, as its row stores it. */
+export interface StoredEnd {
+  /** Sealed text; `null` if it is unknown. */
+  readonly summary: string | null;
+  /** The error code of a failed run. */
+  readonly errorCode: string | null;
+}
+
 /** The end of a run without its text, encrypted for storage. */
-export function sealedSummary(
+export function toStoredEnd(
   { tenant, id }: Pick<RunRecord, 'tenant' | 'id'>,
   event: TerminalEvent,
   cipher: Cipher,
-): string {
-  return cipher.seal(toRunSummary(event), runPlace(tenant, id, 'summary'));
+): StoredEnd {
+  return {
+    summary: cipher.seal(toRunSummary(event), runPlace(tenant, id, 'summary')),
+    errorCode: event.type === 'run.failed' ? event.error.code : null,
+  };
 }
 
 /** As JSON text. */

@@ -43,6 +43,7 @@ import { RunFollowService } from './run-follow.service.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
 import { RunLease } from './run-lease.js';
+import { RunCountStore } from './run-count.store.js';
 import { RunListStore } from './run-list.store.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
@@ -77,6 +78,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunExpiryService,
     RunPauseService,
     RunListStore,
+    RunCountStore,
     RunEraseStore,
     RunAuditStore,
     RunFileStore,
@@ -120,6 +122,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunService,
     RunFollowService,
     RunListStore,
+    RunCountStore,
     RunEraseStore,
     RunAuditStore,
     RunFileStore,

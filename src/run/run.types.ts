@@ -85,6 +85,8 @@ export interface StartRun {
   readonly definitionHash: string;
   /** JSON text. */
   readonly input: string;
+  /** The question, whose start lists show; of a workflow its input, of a tool call its arguments. */
+  readonly question?: string;
   /** Time limit of one execution, in ms. */
   readonly timeoutMs: number;
   /** 0 (the default) to 9; of queued runs the higher starts first. */

@@ -120,6 +120,7 @@ export class WorkflowForkService {
     const { masked, ...edits } = this.editsOf(request, graph);
     const { id = newId() } = request;
     const session = sessionId ?? (original.sessionId === null ? null : newId());
+    const newInput = this.inputOf(original, graph, input, masked);
     await this.forks.start(
       principal,
       plan,
@@ -132,7 +133,8 @@ export class WorkflowForkService {
         loopVersion: WORKFLOW_VERSION,
         definition: original.definition,
         definitionHash: original.definitionHash,
-        input: JSON.stringify(this.inputOf(original, graph, input, masked)),
+        input: JSON.stringify(newInput),
+        question: JSON.stringify(newInput.input),
         timeoutMs: graph.definition.limits.runTimeoutMs,
         ...(session !== null && this.sessions.joining(principal, session)),
       },

@@ -109,6 +109,7 @@ export class WorkflowService {
       definition: content,
       definitionHash: hash,
       input: JSON.stringify(input),
+      question: JSON.stringify(input.input),
       timeoutMs: limits.runTimeoutMs,
       isPatient: true,
       ...(priority !== undefined && { priority }),

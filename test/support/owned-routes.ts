@@ -9,6 +9,7 @@ export const LISTS: Readonly<Record<string, string>> = {
   'GET /api/sessions': 'sessions',
   'GET /api/tool-states': 'contexts',
   'GET /api/approvals': 'approvals',
+  'GET /api/waiting': 'requests',
   'GET /api/usage': 'entries',
 };
 
@@ -37,6 +38,8 @@ export const WITHOUT_OWNER = [
   'GET /api/agents',
   'GET /api/agents/{name}',
   'GET /api/skills',
+  // test/run-counts.spec.ts counts runs of several owners.
+  'GET /api/runs/counts',
   'GET /api/health/live',
   'GET /api/health/ready',
   'GET /api/keys',

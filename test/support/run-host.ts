@@ -31,7 +31,13 @@ import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
 import { RunJournal } from '../../src/run/run-journal.js';
 import type { StartRun } from '../../src/run/run.types.js';
 import { LLM_MIGRATIONS } from '../../src/llm/index.js';
-import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS, PLAIN_CIPHER } from '../../src/security/index.js';
+import {
+  Ownership,
+  PrincipalDirectory,
+  SECURITY_ENTITIES,
+  SECURITY_MIGRATIONS,
+  PLAIN_CIPHER,
+} from '../../src/security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
 import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../../src/tool-policy/index.js';
 import { TOOL_STATE_MIGRATIONS } from '../../src/tool-state/index.js';
@@ -104,7 +110,7 @@ export class RunHost {
     });
     this.journal = runJournal(database, { handlers });
     this.follower = new RunFollowService(this.journal, this.bus);
-    const waiting = new WaitingRunStore(database, PLAIN_CIPHER);
+    const waiting = new WaitingRunStore(database, PLAIN_CIPHER, new Ownership());
     this.executor = new RunExecutor(
       this.journal,
       this.bus,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { post, request } from '../api';
-import { onChanges } from '../changes';
+import { onChanges, publishChange } from '../changes';
 import { Decisions } from '../components/decisions';
 import { Fault } from '../components/load';
 import { ActionButton, shortId, When } from '../components/parts';
@@ -120,7 +120,7 @@ function useWaiting() {
     items: page?.requests,
     next: page?.next ?? null,
     error,
-    reload: () => void read(),
+    reload: publishChange,
     more: () => setLimit(Math.min(limit * 2, 200)),
   };
 }

@@ -30,7 +30,7 @@ export function RunView({ id, isNarrow = false }: { readonly id: string; readonl
     journal.reload();
   };
   const status = answer.value?.status;
-  useEffect(() => onChanges((changes) => changes.some(({ run_id }) => run_id === id) && reload()), [id]);
+  useEffect(() => onChanges(reload), [id]);
   useEffect(() => {
     if (status !== 'running' || isNarrow) return undefined;
     const controller = new AbortController();

@@ -86,6 +86,7 @@ export class DirectCallService {
       definition,
       definitionHash: createHash('sha256').update(definition).digest('hex'),
       input: JSON.stringify({ arguments: args } satisfies DirectCallInput),
+      question: args,
       timeoutMs: runTimeoutMs,
       ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
       ...(idempotency && { idempotency }),

@@ -69,6 +69,7 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
       timeoutMs: definition.limits.runTimeoutMs,
       ...talk,
       input: JSON.stringify(screened),
+      question: screened.query,
     };
   }
 

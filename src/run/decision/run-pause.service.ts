@@ -120,7 +120,8 @@ export class RunPauseService implements OnApplicationBootstrap {
     const { id, tenant, epoch, status } = row;
     const now = Date.now();
     const items = await this.items(row, now);
-    const sql = `UPDATE run SET status = 'waiting', epoch = epoch + 1, attempts = 0, expires_at = NULL, session_slot = COALESCE(session_slot, ?)
+    const sql = `UPDATE run SET status = 'waiting', epoch = epoch + 1, attempts = 0, expires_at = NULL, pending = 1,
+        session_slot = COALESCE(session_slot, ?)
       WHERE id = ? AND epoch = ? AND status = ?`;
     await this.journal.commit([
       ...fence,

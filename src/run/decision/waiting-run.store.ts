@@ -1,7 +1,7 @@
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson, type Principal } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../persistence/index.js';
-import { Cipher } from '../../security/index.js';
+import { Database, type SqlValue } from '../../persistence/index.js';
+import { Cipher, Ownership } from '../../security/index.js';
 import { eventPlace } from '../row-place.factory.js';
 import type { RunWaiting } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
@@ -16,12 +16,34 @@ interface WaitingRow {
   readonly data: string;
 }
 
+/** A waiting run in a list. Times are epoch ms. */
+export interface ListedWait {
+  readonly id: string;
+  readonly agent: string;
+  readonly sessionId: string | null;
+  /** Id of the principal that started the run; `null` for a run without an owner. */
+  readonly owner: string | null;
+  readonly createdAt: number;
+  readonly since: number;
+  readonly requests: readonly WaitingRequest[];
+}
+
+interface WaitRow extends WaitingRow {
+  readonly id: string;
+  readonly agent: string;
+  readonly session_id: string | null;
+  readonly principal_id: string | null;
+  readonly created_at: number;
+  readonly since: number;
+}
+
 /** Queries for waiting runs and their requests. */
 @Injectable()
 export class WaitingRunStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
+    private readonly ownership: Ownership,
   ) {}
 
   /** The open requests of a waiting run: those of its last `run.waiting`, as every answer ends the wait. */
@@ -65,6 +87,38 @@ export class WaitingRunStore {
       [tenant, after],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** Waiting runs that a principal may see, with their open requests, in the order of their starts. */
+  async list(
+    principal: Principal,
+    { agent, after = '' }: { readonly agent?: string | undefined; readonly after?: string | undefined },
+    limit: number,
+  ): Promise<readonly ListedWait[]> {
+    // `COALESCE` keeps SQLite, which has no statistics, from reading all runs of the owner.
+    const visible = this.ownership.filter(principal, "COALESCE(principal_id, '')");
+    const params: SqlValue[] = [...visible.params, after];
+    if (agent !== undefined) params.push(agent);
+    const rows = await this.database.query<WaitRow>(
+      `SELECT r.id AS id, r.agent AS agent, r.session_id AS session_id, r.principal_id AS principal_id,
+          r.created_at AS created_at, e.created_at AS since, e.n AS n, e.tenant AS tenant, e.data AS data
+        FROM (SELECT id, agent, session_id, principal_id, created_at FROM run
+          WHERE status = 'waiting' AND ${visible.sql} AND id > ?${agent === undefined ? '' : ' AND agent = ?'}
+          ORDER BY id LIMIT ?) r
+        JOIN run_event e ON e.run_id = r.id
+          AND e.n = (SELECT MAX(w.n) FROM run_event w WHERE w.run_id = r.id AND w.type = 'run.waiting')
+        ORDER BY r.id`,
+      [...params, limit],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      agent: row.agent,
+      sessionId: row.session_id,
+      owner: row.principal_id,
+      createdAt: row.created_at,
+      since: row.since,
+      requests: this.requestsIn(row.id, row),
+    }));
   }
 
   private requestsIn(runId: string, { n, tenant, data }: WaitingRow): readonly WaitingRequest[] {

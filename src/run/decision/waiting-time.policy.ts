@@ -18,6 +18,11 @@ export function firstExpiry(requests: readonly WaitingRequest[]): number | null 
   return times.length > 0 ? Math.min(...times) : null;
 }
 
+/** Number of requests that a person answers in this run; a child run's are decided there. */
+export function countDecisions(requests: readonly WaitingRequest[]): number {
+  return requests.filter(({ kind }) => kind !== 'child').length;
+}
+
 /** Whether an answer at this time is too late; so is one at the deadline itself. @param at epoch ms */
 export function hasExpired({ expires_at }: WaitingRequest, at: number): boolean {
   return expires_at !== null && expires_at <= at;

@@ -53,7 +53,7 @@ export class RunRetentionStore {
   async prune(runIds: readonly string[], now: number): Promise<void> {
     const statements = inLists(runIds).flatMap(({ marks, params }) => [
       {
-        sql: `UPDATE run SET pruned_at = ?, input = '' WHERE pruned_at IS NULL AND id IN (${marks})`,
+        sql: `UPDATE run SET pruned_at = ?, input = '', preview = NULL WHERE pruned_at IS NULL AND id IN (${marks})`,
         params: [now, ...params],
       },
       { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
