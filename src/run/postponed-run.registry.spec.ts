@@ -12,7 +12,14 @@ const down = (retryAfterMs: number) =>
 
 describe('PostponedRunRegistry', () => {
   const started: string[] = [];
-  let admit: (requests: number) => void;
+  let admit: (requests: number, circuit: string) => void;
+  /** The circuits of the models of these outages. */
+  const circuits = new WeakMap<Error, string>();
+  const outageAt = (circuit: string) => {
+    const outage = down(60_000);
+    circuits.set(outage, circuit);
+    return outage;
+  };
   let registry: PostponedRunRegistry;
   const add = (id: string, more: Partial<RunRecord> = {}) => {
     const run = { id, status: 'queued', notBefore: NOW + 60_000, cancelRequestedAt: null, ...more } as RunRecord;
@@ -22,7 +29,13 @@ describe('PostponedRunRegistry', () => {
   beforeEach(() => {
     vi.useFakeTimers({ now: NOW });
     started.length = 0;
-    registry = new PostponedRunRegistry({ outagePatienceMs: HOUR_MS }, { onAdmission: (one) => void (admit = one) });
+    registry = new PostponedRunRegistry(
+      { outagePatienceMs: HOUR_MS },
+      {
+        onAdmission: (one) => void (admit = one),
+        circuitOf: (error) => circuits.get(error),
+      },
+    );
   });
   afterEach(() => {
     registry.onModuleDestroy();
@@ -43,13 +56,36 @@ describe('PostponedRunRegistry', () => {
   });
 
   it('starts as many runs earlier as a circuit admits, the first ones first', () => {
-    for (const id of ['one', 'two', 'three', 'four']) add(id);
-    admit(1);
+    for (const id of ['one', 'two', 'three', 'four']) {
+      registry.noteOutage(id, outageAt('a'));
+      add(id);
+    }
+    admit(1, 'a');
     expect(started).toEqual(['one']);
-    admit(2);
+    admit(2, 'a');
     expect(started).toEqual(['one', 'two', 'three']);
-    admit(Number.POSITIVE_INFINITY);
+    admit(Number.POSITIVE_INFINITY, 'a');
     expect(started).toHaveLength(4);
+  });
+
+  it('starts no run earlier whose model is another one, or unknown', () => {
+    registry.noteOutage('of b', outageAt('b'));
+    registry.noteOutage('of a', outageAt('a'));
+    for (const id of ['of b', 'unknown', 'of a']) add(id);
+    admit(Number.POSITIVE_INFINITY, 'a');
+    expect(started).toEqual(['of a']);
+    vi.advanceTimersByTime(60_000);
+    expect(started).toEqual(['of a', 'of b', 'unknown']);
+  });
+
+  it('starts a parent with the circuit of its child run', () => {
+    registry.noteOutage('child', outageAt('a'));
+    add('child');
+    const outage = new AppError('MODEL_UNAVAILABLE', 'away', { isRetryable: true, details: { run_id: 'child' } });
+    registry.noteOutage('parent', outage);
+    add('parent');
+    admit(Number.POSITIVE_INFINITY, 'a');
+    expect(started).toEqual(['child', 'parent']);
   });
 
   it('does not delay a run that is due or cancelled', () => {

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { runConfig, type RunConfig } from '../config/index.js';
+import type { AppError } from '../errors/index.js';
 import { steadyNow } from '../kernel/index.js';
 import { ModelStackFactory } from '../llm/index.js';
 import { isPostponed } from './postponement.policy.js';
@@ -11,31 +12,44 @@ interface Postponed {
   readonly start: () => void;
 }
 
+/** The part of the models' circuit breakers that postponed runs need. */
+type Circuits = Pick<ModelStackFactory, 'onAdmission' | 'circuitOf'>;
+
 /** Longest delay of a timer of Node, in ms. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 /**
  * The postponed runs of this process, in the order of their postponement. One timer serves all of them. A circuit breaker
- * that admits requests again releases as many runs earlier.
+ * that admits requests again releases as many of the runs that its model postponed.
  */
 @Injectable()
 export class PostponedRunRegistry implements OnModuleDestroy {
   /** Time for which a run outlasts an outage, in ms. */
   readonly patienceMs: number;
   private readonly runs = new Map<string, Postponed>();
+  /** The circuits of the models that postponed runs, by run id. */
+  private readonly circuits = new Map<string, string>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     @Inject(runConfig.KEY) { outagePatienceMs }: Pick<RunConfig, 'outagePatienceMs'>,
-    @Inject(ModelStackFactory) models: Pick<ModelStackFactory, 'onAdmission'> | null,
+    @Inject(ModelStackFactory) private readonly models: Circuits | null,
   ) {
     this.patienceMs = outagePatienceMs;
-    models?.onAdmission((requests) => this.releaseFirst(requests));
+    models?.onAdmission((requests, circuit) => this.releaseFirst(requests, circuit));
   }
 
   onModuleDestroy(): void {
     clearTimeout(this.timer);
     this.runs.clear();
+    this.circuits.clear();
+  }
+
+  /** Notes the outage that ended an execution of the run, before `add`. A parent waits for the model of its child run. */
+  noteOutage(runId: string, outage: AppError): void {
+    const circuit = this.models?.circuitOf(outage) ?? this.circuits.get(String(outage.details?.['run_id']));
+    if (circuit === undefined) this.circuits.delete(runId);
+    else this.circuits.set(runId, circuit);
   }
 
   /**
@@ -45,7 +59,10 @@ export class PostponedRunRegistry implements OnModuleDestroy {
    */
   add(run: RunHead, start: () => void): boolean {
     const now = Date.now();
-    if (!isPostponed(run, now)) return false;
+    if (!isPostponed(run, now)) {
+      this.circuits.delete(run.id);
+      return false;
+    }
     this.runs.set(run.id, { dueAt: steadyNow() + run.notBefore! - now, start });
     this.schedule();
     return true;
@@ -59,11 +76,13 @@ export class PostponedRunRegistry implements OnModuleDestroy {
   release(runId: string): void {
     const run = this.runs.get(runId);
     this.runs.delete(runId);
+    this.circuits.delete(runId);
     run?.start();
   }
 
-  private releaseFirst(count: number): void {
-    for (const id of [...this.runs.keys()].slice(0, count)) this.release(id);
+  private releaseFirst(count: number, circuit: string): void {
+    const waiting = [...this.runs.keys()].filter((id) => this.circuits.get(id) === circuit);
+    for (const id of waiting.slice(0, count)) this.release(id);
   }
 
   private releaseDue(): void {

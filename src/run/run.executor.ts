@@ -228,6 +228,7 @@ export class RunExecutor {
   }
 
   private async commitEnd(run: RunRecord, context: JournaledRunContext, outcome: RunOutcome): Promise<RunStatus> {
+    if (outcome.kind === 'postponed') this.postponed.noteOutage(run.id, outcome.outage);
     try {
       return await context.conclude(outcome);
     } catch (error) {

@@ -197,20 +197,27 @@ function isLocal(error: unknown): boolean {
 
 /** Rejects requests while the model's circuit is open. Retries are inside: those under way are not cut. */
 export class BreakingModel extends ModelWrapper {
+  /** @param onError called with each error, also of a rejected request */
   constructor(
     inner: ChatModel,
     /** Shared by all instances of the same model. */
     private readonly breaker: CircuitBreaker,
+    private readonly onError: (error: unknown) => void = () => undefined,
   ) {
     super(inner);
   }
 
-  generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
-    return this.breaker.run(() => this.inner.generate(request, options));
+  async generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    try {
+      return await this.breaker.run(() => this.inner.generate(request, options));
+    } catch (error) {
+      this.onError(error);
+      throw error;
+    }
   }
 
   async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
-    const isProbe = this.breaker.enter();
+    const isProbe = this.enter();
     // A reader that leaves early counts neither as success nor as failure.
     let outcome: unknown = null;
     try {
@@ -220,9 +227,19 @@ export class BreakingModel extends ModelWrapper {
       }
     } catch (error) {
       outcome = error;
+      this.onError(error);
       throw error;
     } finally {
       this.breaker.ended(isProbe, outcome);
+    }
+  }
+
+  private enter(): boolean {
+    try {
+      return this.breaker.enter();
+    } catch (error) {
+      this.onError(error);
+      throw error;
     }
   }
 }

@@ -35,13 +35,17 @@ type Layer = (model: ChatModel) => ChatModel;
 type Named = Pick<ChatModel, 'provider' | 'name'>;
 
 interface NamedBreaker {
+  readonly key: string;
   /** `provider:model` */
   readonly name: string;
   readonly breaker: CircuitBreaker;
 }
 
-/** @param requests number of requests that a circuit admits now; `Infinity` after it has closed */
-type AdmissionListener = (requests: number) => void;
+/**
+ * @param requests number of requests that a circuit admits now; `Infinity` after it has closed
+ * @param circuit its key, as of `circuitOf`
+ */
+type AdmissionListener = (requests: number, circuit: string) => void;
 
 /** The states of a circuit, in the order of the requests that they admit. */
 const ADMITTING: Readonly<Record<CircuitState, number>> = { open: 0, half_open: 1, closed: 2 };
@@ -59,6 +63,8 @@ export class ModelStackFactory {
   private readonly budgets = new Map<string, RetryBudget>();
   private readonly bulkheads = new Map<string, Bulkhead>();
   private readonly admissionListeners: AdmissionListener[] = [];
+  /** The circuits of the models whose calls failed with these errors. */
+  private readonly failures = new WeakMap<Error, string>();
 
   constructor(
     private readonly registry: ModelRegistry,
@@ -97,7 +103,7 @@ export class ModelStackFactory {
     const model = this.accountedEmbedding(this.keyedEmbedding(settings));
     const { concurrency, breaker, retry } = this.rules;
     const guards: CallGuard[] = [];
-    const circuit = breaker.failures > 0 ? this.breaker(model, settings, false) : undefined;
+    const circuit = breaker.failures > 0 ? this.breaker(model, settings, false).breaker : undefined;
     const retries = this.retries(retry, model, circuit);
     if (concurrency > 0) guards.push((call, { signal }) => this.bulkhead(model).run(call, signal));
     if (retry.maxAttempts > 1) guards.push((call, options) => retried(call, retries, options));
@@ -108,6 +114,11 @@ export class ModelStackFactory {
   /** Registers a listener for open circuits that admit requests again. */
   onAdmission(listener: AdmissionListener): void {
     this.admissionListeners.push(listener);
+  }
+
+  /** The key of the circuit of the model whose call failed with the error, if it has one. */
+  circuitOf(error: Error): string | undefined {
+    return this.failures.get(error);
   }
 
   /** Names of the registered providers. */
@@ -167,12 +178,13 @@ export class ModelStackFactory {
     settings: ModelSettings,
     { hasFallback, maxAttempts = this.rules.retry.maxAttempts }: OwnRules & { readonly hasFallback: boolean },
   ): readonly Layer[] {
-    const circuit = this.rules.breaker.failures > 0 ? this.breaker(model, settings, hasFallback) : undefined;
-    const retries = this.retries({ ...this.rules.retry, maxAttempts }, model, circuit);
+    const named = this.rules.breaker.failures > 0 ? this.breaker(model, settings, hasFallback) : undefined;
+    const retries = this.retries({ ...this.rules.retry, maxAttempts }, model, named?.breaker);
+    const note = (error: unknown) => void (named && error instanceof Error && this.failures.set(error, named.key));
     return [
       ...(this.rules.concurrency > 0 ? [(inner: ChatModel) => new BoundedModel(inner, this.bulkhead(inner))] : []),
       ...(maxAttempts > 1 ? [(inner: ChatModel) => new RetryingModel(inner, retries)] : []),
-      ...(circuit ? [(inner: ChatModel) => new BreakingModel(inner, circuit)] : []),
+      ...(named ? [(inner: ChatModel) => new BreakingModel(inner, named.breaker, note)] : []),
     ];
   }
 
@@ -197,16 +209,20 @@ export class ModelStackFactory {
   }
 
   /** One circuit per provider, address and model, and apart from it one for the users that have a fallback. */
-  private breaker({ provider, name: model }: Named, { baseUrl }: ModelSettings, hasFallback: boolean): CircuitBreaker {
+  private breaker({ provider, name: model }: Named, { baseUrl }: ModelSettings, hasFallback: boolean): NamedBreaker {
     // The number of models is unbounded, since requests name them.
     if (this.breakers.size >= MAX_CIRCUITS) dropClosed(this.breakers);
     const name = `${provider}:${model}`;
     const key = JSON.stringify([name, baseUrl, hasFallback]);
     const what = `the model ${model} of ${provider}`;
     const { failures, maxPauseMs } = this.rules.breaker;
-    const announce = (requests: number) => this.admissionListeners.forEach((listener) => listener(requests));
-    const create = () => ({ name, breaker: new CircuitBreaker({ failures, maxPauseMs }, what, hasFallback, announce) });
-    return obtain(this.breakers, key, create).breaker;
+    const announce = (requests: number) => this.admissionListeners.forEach((listener) => listener(requests, key));
+    const create = () => ({
+      key,
+      name,
+      breaker: new CircuitBreaker({ failures, maxPauseMs }, what, hasFallback, announce),
+    });
+    return obtain(this.breakers, key, create);
   }
 
   private bulkhead({ provider }: Named): Bulkhead {
