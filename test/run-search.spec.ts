@@ -121,7 +121,7 @@ describeWorlds('the list of runs', await testServers(), (current) => {
     expect(await ids('?text=heron')).toEqual([runs.waiting, runs.failed, runs.long]);
   });
 
-  it('shows what it knows of runs from before these fields', async () => {
+  it('shows the known fields of runs from before the upgrade', async () => {
     const sql = 'UPDATE run SET error_code = NULL, preview = NULL, pending = NULL';
     await current().database.commit([{ sql, params: [] }]);
     expect(await one(runs.failed)).toMatchObject({ error_code: 'MODEL_AUTHENTICATION', query_preview: null });

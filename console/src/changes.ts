@@ -18,11 +18,12 @@ export function publishChange(): void {
   void countDecisions();
 }
 
+function onVisible(): void {
+  if (!document.hidden) publishChange();
+}
+
 /** A hidden page causes no request. @returns the end of it */
 export function watchChanges(): () => void {
-  const onVisible = () => {
-    if (!document.hidden) publishChange();
-  };
   document.addEventListener('visibilitychange', onVisible);
   void countDecisions();
   return () => document.removeEventListener('visibilitychange', onVisible);

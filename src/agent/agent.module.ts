@@ -32,6 +32,7 @@ import { ResolvedModelFactory } from './resolved-model.factory.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
 import { OfferedTools, SubAgentTools } from './offered-tools.service.js';
 import { RunHistoryService } from './run-history.service.js';
+import { RunSearchService } from './run-search.service.js';
 import { toOffered } from './skills/offered-skill.mapper.js';
 import { SkillRegistry } from './skills/skill.registry.js';
 import { UserErasureService } from './user-erasure.service.js';
@@ -54,6 +55,9 @@ const DIRECT_CALLS = [DirectCallCheckService, DirectCallHandler, DirectCallServi
 const DEFINITIONS = [SkillRegistry, AgentSources, AgentNeedService, AgentCheckService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
+/** Reads of recorded runs. */
+const HISTORY = [RunHistoryService, RunSearchService];
+
 @Module({})
 export class AgentModule {
   static forRoot(
@@ -75,7 +79,7 @@ export class AgentModule {
         ChildRunFactory,
         OfferedTools,
         AgentHandler,
-        RunHistoryService,
+        ...HISTORY,
         AgentService,
         AgentDecisionService,
         DecisionPermits,
@@ -92,7 +96,7 @@ export class AgentModule {
         SkillRegistry,
         AgentSources,
         AgentCheckService,
-        RunHistoryService,
+        ...HISTORY,
         AgentService,
         AgentDecisionService,
         AgentForkService,

@@ -45,7 +45,8 @@ export type {
 export { Extension } from './extension.js';
 export type { ExtensionHost, OwnEventListener } from './extension.types.js';
 export { RunHistoryService } from './run-history.service.js';
-export type { ShownWait } from './run-history.service.js';
+export { RunSearchService } from './run-search.service.js';
+export type { ShownWait } from './run-search.service.js';
 export type { FollowedRun, PageRequest, RunPosition, UsageReport } from './run-history.service.js';
 export type { JournalEvent, JournalStep, RunJournalPage } from './run-history.mapper.js';
 export { UserErasureService } from './user-erasure.service.js';

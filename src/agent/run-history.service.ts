@@ -2,19 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import {
-  countDecisions,
-  type ListedWait,
   parseRunPlace,
   RunAuditStore,
-  type RunCountFilter,
-  type RunCounts,
-  RunCountStore,
   type RunFilter,
   RunFollowService,
   type RunItem,
   RunListStore,
   type RunPage,
-  type RunSearchPage,
   type RunPlace,
   RunService,
   type RunStatus,
@@ -24,11 +18,8 @@ import {
   type UsageKind,
   type UsagePage,
   type UsageSum,
-  type WaitingRequest,
-  WaitingRunStore,
 } from '../run/index.js';
-import { AccessLogService, hasScope, isViewer } from '../security/index.js';
-import { ruleRefusal } from './decision-permits.service.js';
+import { AccessLogService, isViewer } from '../security/index.js';
 import { type RunJournalPage, toRunJournal } from './run-history.mapper.js';
 
 /** A page of a list. */
@@ -60,23 +51,12 @@ export interface FollowedRun {
   readonly items: AsyncGenerator<RunItem, void>;
 }
 
-/** A run that waits for people. */
-export interface ShownWait extends Omit<ListedWait, 'requests'> {
-  readonly requests: readonly {
-    readonly request: WaitingRequest;
-    /** Whether the scopes of the principal and the approval rule permit a decision; policies are checked with it. */
-    readonly mayDecide: boolean;
-  }[];
-}
-
 /** Reads the runs, journals and usage that a principal may see. Each read is in the access log. */
 @Injectable()
 export class RunHistoryService {
   constructor(
     private readonly runs: RunService,
     private readonly lists: RunListStore,
-    private readonly counters: RunCountStore,
-    private readonly waiting: WaitingRunStore,
     private readonly audit: RunAuditStore,
     private readonly usages: RunUsageStore,
     private readonly follower: RunFollowService,
@@ -86,46 +66,9 @@ export class RunHistoryService {
   /** The runs, newest first. @throws AppError `VALIDATION_FAILED` for a cursor that no page returned */
   async list(principal: Principal, filter: RunFilter & PageRequest = {}): Promise<RunPage> {
     const { limit = 50, after, ...rest } = filter;
-    return this.listed(principal, await this.lists.list(principal, rest, limit, after));
-  }
-
-  /**
-   * The runs whose question contains a text in its first 200 characters, newest first. One call searches up to 10,000 runs that
-   * match the filter; the next page continues. @throws AppError as `list`
-   */
-  async search(
-    principal: Principal,
-    filter: RunFilter & PageRequest & { readonly text: string },
-  ): Promise<RunSearchPage> {
-    const { limit = 50, after, ...rest } = filter;
-    return this.listed(principal, await this.lists.search(principal, rest, limit, after));
-  }
-
-  /**
-   * The runs that wait for people, in the order of their starts, with the requests that the principal sees: all but those that
-   * are decided in a child run.
-   */
-  async waits(
-    principal: Principal,
-    filter: { readonly agent?: string | undefined; readonly after?: string | undefined },
-    limit: number,
-  ): Promise<readonly ShownWait[]> {
-    const waits = await this.waiting.list(principal, filter, limit);
+    const page = await this.lists.list(principal, rest, limit, after);
     this.access.record(principal, 'read', 'runs', '');
-    const mayWrite = hasScope(principal, 'runs:write');
-    return waits.map(({ requests, ...wait }) => ({
-      ...wait,
-      requests: requests
-        .filter(({ kind }) => kind !== 'child')
-        .map((request) => ({ request, mayDecide: mayWrite && !ruleRefusal(principal, wait.owner, request) })),
-    }));
-  }
-
-  /** The number of runs in each status, and of failed runs by error code. */
-  async counts(principal: Principal, filter: RunCountFilter): Promise<RunCounts> {
-    const counts = await this.counters.count(principal, filter);
-    this.access.record(principal, 'read', 'runs', '');
-    return counts;
+    return page;
   }
 
   /**
@@ -173,16 +116,6 @@ export class RunHistoryService {
     const { status } = await this.runs.get(principal, runId);
     this.access.record(principal, 'read', 'run.events', runId);
     return { status, isFromStart: from === START, items: this.follower.open(runId).items(from, signal) };
-  }
-
-  /** Also counts the decisions of runs that waited before their number was stored. */
-  private async listed<P extends RunPage>(principal: Principal, page: P): Promise<P> {
-    this.access.record(principal, 'read', 'runs', '');
-    if (page.runs.every(({ pending }) => pending !== null)) return page;
-    const runs = page.runs.map(async (run) => {
-      return { ...run, pending: run.pending ?? countDecisions(await this.waiting.requests(run.id)) };
-    });
-    return { ...page, runs: await Promise.all(runs) };
   }
 
   private async sums(filter: UsageFilter, by: UsageKind, limit: number, after?: string): Promise<UsageReport> {

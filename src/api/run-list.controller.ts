@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { RunHistoryService } from '../agent/index.js';
+import { RunSearchService } from '../agent/index.js';
 import { DAY_MS, type Principal } from '../kernel/index.js';
 import { queuedState, type ListedRun, type RunFilter, type RunPage, type RunStatus } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
@@ -35,10 +35,7 @@ function toListedRun(run: ListedRun): ListedRunDto {
     forked_from: run.forkedFrom,
     parent_run_id: run.parentRunId,
     pruned_at: run.prunedAt,
-    finish_reason: run.summary?.finish_reason ?? null,
-    usage: run.summary?.usage ?? null,
-    error_code: run.error?.code ?? null,
-    ...(run.error?.message !== undefined && { error_message: run.error.message }),
+    ...endOf(run),
     query_preview: run.preview,
     pending: run.pending ?? 0,
     ...queuedState(run),
@@ -46,10 +43,19 @@ function toListedRun(run: ListedRun): ListedRunDto {
   };
 }
 
+function endOf({ summary, error }: ListedRun) {
+  return {
+    finish_reason: summary?.finish_reason ?? null,
+    usage: summary?.usage ?? null,
+    error_code: error?.code ?? null,
+    ...(error?.message !== undefined && { error_message: error.message }),
+  };
+}
+
 @Requires('runs:read')
 @Controller('runs')
 export class RunListController {
-  constructor(private readonly history: RunHistoryService) {}
+  constructor(private readonly runs: RunSearchService) {}
 
   /**
    * Numbers of the runs that the caller may see, by status, and of failed runs by error code. Runs that have not ended are
@@ -60,7 +66,7 @@ export class RunListController {
     const { from = Date.now() - DAY_MS, to } = toTimeRange(query);
     const { agent, kind } = query;
     const filter = { ...(agent !== undefined && { agent }), ...(kind !== undefined && { kind }) };
-    const counts = await this.history.counts(principal, { ...filter, from, ...(to !== undefined && { to }) });
+    const counts = await this.runs.counts(principal, { ...filter, from, ...(to !== undefined && { to }) });
     return {
       from,
       by_status: counts.byStatus,
@@ -78,8 +84,8 @@ export class RunListController {
     const { limit = 50, cursor } = query;
     const after = placeIn(cursor);
     const filter = { ...toRunFilter(query), limit, ...(after !== undefined && { after }) };
-    if (query.text === undefined) return toRunPage(await this.history.list(principal, filter));
-    const page = await this.history.search(principal, { ...filter, text: query.text });
-    return { ...toRunPage(page), searched_to: page.searchedTo, is_search_complete: page.next === null };
+    if (query.text === undefined) return toRunPage(await this.runs.list(principal, filter));
+    const page = await this.runs.search(principal, { ...filter, text: query.text });
+    return Object.assign(toRunPage(page), { searched_to: page.searchedTo, is_search_complete: page.next === null });
   }
 }

@@ -4,8 +4,10 @@ import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import { RunItem } from './run-item.factory.js';
 import type { Postponement } from './postponement.policy.js';
 import type { StoredEnd } from './run-summary.mapper.js';
-import { toPreview } from './run-preview.mapper.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
+
+/** Length of a preview, in UTF-16 units. */
+const PREVIEW_LENGTH = 200;
 
 /** A run, and the events of its start. */
 export interface NewRun {
@@ -105,10 +107,7 @@ export function insertRun(run: RunRecord, cipher: Cipher, question: string | nul
     loop_version: run.loopVersion,
     definition_hash: run.definitionHash,
     input: cipher.seal(run.input, runPlace(run.tenant, run.id, 'input')),
-    preview:
-      question === null
-        ? null
-        : cipher.seal(JSON.stringify(toPreview(question)), runPlace(run.tenant, run.id, 'preview')),
+    preview: question === null ? null : sealPreview(run, question, cipher),
     timeout_ms: run.timeoutMs,
     cancel_requested_at: null,
     created_at: run.createdAt,
@@ -119,11 +118,21 @@ export function insertRun(run: RunRecord, cipher: Cipher, question: string | nul
     expires_at: run.deadlineAt,
     is_patient: Number(run.isPatient),
     forked_from: run.forkedFrom,
-    parent_run_id: run.lineage?.parentRunId ?? null,
-    parent_step: run.lineage?.parentStep ?? null,
-    root_run_id: run.lineage?.rootRunId ?? null,
-    depth: run.lineage?.depth ?? 0,
+    ...lineageOf(run),
   });
+}
+
+function sealPreview({ tenant, id }: RunRecord, question: string, cipher: Cipher): string {
+  return cipher.seal(JSON.stringify(toPreview(question)), runPlace(tenant, id, 'preview'));
+}
+
+function lineageOf({ lineage }: RunRecord) {
+  return {
+    parent_run_id: lineage?.parentRunId ?? null,
+    parent_step: lineage?.parentStep ?? null,
+    root_run_id: lineage?.rootRunId ?? null,
+    depth: lineage?.depth ?? 0,
+  };
 }
 
 export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: Cipher): Statement {
@@ -250,4 +259,18 @@ export function endRun(
     params: [to, at, summary, errorCode, run.id, run.epoch, from],
     rows: 1,
   };
+}
+
+/**
+ * The start of a run's question, up to 200 UTF-16 units, without half a surrogate pair; text that every database stores
+ * unchanged.
+ */
+export function toPreview(question: string): string {
+  const isPair = isHigh(question.charCodeAt(PREVIEW_LENGTH - 1)) && question.length > PREVIEW_LENGTH;
+  const start = question.slice(0, isPair ? PREVIEW_LENGTH - 1 : PREVIEW_LENGTH);
+  return start.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { toPreview } from './run-preview.mapper.js';
+import { toPreview } from './run-statement.factory.js';
 
 describe('the preview of a question', () => {
   it('is its start, without half a surrogate pair', () => {
