@@ -6,18 +6,35 @@ import { describeBrowser } from './support/browser.js';
 import { ConsolePage } from './support/console-page.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { WaitingTools } from './support/waiting.tool.js';
 import { buildIfStale } from './support/process.js';
 
 const ANSWER = '# Result\n\nIt is **42**. <img src=x onerror=alert(1)> [site](https://example.com) \u202egnp.exe';
 const ADMIN = keyHolder('ann', 'a', 'admin');
 const VIEWER = keyHolder('vic', 'a', 'viewer');
 
+const PAGES = [
+  'home',
+  'chat',
+  'runs',
+  'approvals',
+  'sessions',
+  'agents',
+  'tools',
+  'mcp',
+  'workflows',
+  'usage',
+  'keys',
+  'access-log',
+  'about',
+];
+
 let llm: FakeLlm;
 let jackdaw: Jackdaw;
 beforeAll(async () => {
   buildIfStale();
   llm = await FakeLlm.start();
-  jackdaw = await startJackdaw({ llm });
+  jackdaw = await startJackdaw({ llm, tools: [new WaitingTools()] });
   llm.always({ text: ANSWER });
 });
 afterAll(async () => {
@@ -59,14 +76,51 @@ describeBrowser('the console', (browser) => {
     { language: 'zh', theme: 'dark', width: 390 },
   ] as const)('has no violation of WCAG 2.2 AA in $language, $theme', async (options) => {
     const { body } = await jackdaw.chat({ query: 'hello' });
+    const session = String(body['session_id']);
     const view = await ConsolePage.open(browser(), jackdaw.url, options);
     const found: Record<string, string[]> = {};
-    for (const place of ['home', 'chat', 'runs', `runs/${String(body['run_id'])}`, 'approvals']) {
+    const places = [`runs/${String(body['run_id'])}`, `chat/${session}`, `sessions/${session}`, 'tools/pay', ...PAGES];
+    for (const place of places) {
       await view.go(place);
       await view.page.waitForLoadState('networkidle');
       found[place] = await view.violations();
     }
     expect(Object.values(found).flat()).toEqual([]);
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('lists open requests, and approves by the keyboard alone', async () => {
+    llm.reply({ calls: [{ name: 'pay', arguments: { to: 'bob', amount: 5 } }] }, { text: 'paid' });
+    const { body } = await jackdaw.chat({ query: 'pay bob' });
+    const runId = String(body['run_id']);
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('approvals');
+    const button = view.page.getByRole('button', { name: 'Approve', exact: true });
+    await button.waitFor();
+    await view.page.locator('main').focus();
+    while (!(await button.evaluate((element) => element === document.activeElement))) {
+      await view.page.keyboard.press('Tab');
+    }
+    await view.page.keyboard.press('Enter');
+    await view.page.getByText('Nothing waits for a decision.').waitFor();
+    await jackdaw.events(runId);
+    expect((await jackdaw.get(`/api/runs/${runId}`)).body).toMatchObject({ status: 'completed', result: 'paid' });
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('forks a run with another message, and shows both side by side', async () => {
+    const { body } = await jackdaw.chat({ query: 'first question' });
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go(`runs/${String(body['run_id'])}`);
+    await view.page.getByRole('list', { name: 'Steps' }).getByRole('button').first().click();
+    await view.page.getByRole('button', { name: 'Fork from this step' }).click();
+    await view.page.getByLabel('Message').fill('second question');
+    await view.page.getByRole('button', { name: 'Start fork' }).click();
+    await view.page.locator('.question', { hasText: 'second question' }).waitFor();
+    await view.page.locator('.question', { hasText: 'first question' }).waitFor();
+    expect(view.page.url()).toContain(`/with/${String(body['run_id'])}`);
     expect(view.faults).toEqual([]);
     await view.close();
   });

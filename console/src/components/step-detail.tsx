@@ -3,16 +3,9 @@ import { t } from '../i18n';
 import { href } from '../router';
 import type { Bar } from '../run-timing';
 import type { JournalEvent, RunJournal, Usage } from '../types';
-import { Show, useLoad } from './load';
 import { Code, Facts } from './parts';
 
-interface StepRequest {
-  readonly request: unknown;
-  /** Whether the rebuilt request is the one that was sent; `null` if its hash was not recorded. */
-  readonly matches: boolean | null;
-}
-
-/** One step: times, usage, decisions, the request that was sent, the result. */
+/** One step: times, usage, decisions, arguments, the result. */
 export function StepDetail({ bar, journal }: { readonly bar: Bar; readonly journal: RunJournal }) {
   const { step, start, end, firstToken } = bar;
   const related = eventsOf(step.name, journal.events);
@@ -42,30 +35,9 @@ export function StepDetail({ bar, journal }: { readonly bar: Bar; readonly journ
         .map(({ n, type, data }) => (
           <Code key={n} value={data} label={type} />
         ))}
-      {step.kind === 'model' && <RequestView runId={journal.run_id} name={step.name} />}
       {step.kind === 'tool' && <Code value={argumentsOf(related)} label={t('arguments')} />}
       <Code value={step.result} label={t('result')} />
     </section>
-  );
-}
-
-function RequestView({ runId, name }: { readonly runId: string; readonly name: string }) {
-  const loaded = useLoad<StepRequest>(`runs/${runId}/steps/${encodeURIComponent(name)}/request`);
-  return (
-    <details>
-      <summary>{t('step.request')}</summary>
-      <div class="stack">
-        <Show of={loaded}>
-          {({ request, matches }) => (
-            <>
-              {matches === false && <p class="notice warn">{t('step.requestDiffers')}</p>}
-              {matches === null && <p class="small muted">{t('step.requestUnknown')}</p>}
-              <Code value={request} label={t('step.request')} />
-            </>
-          )}
-        </Show>
-      </div>
-    </details>
   );
 }
 

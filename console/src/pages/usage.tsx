@@ -1,12 +1,12 @@
 import { Show, useLoad } from '../components/load';
 import { Facts } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
-import { compact, count, duration, money } from '../format';
+import { compact, count, money } from '../format';
 import { t } from '../i18n';
 import { route, setQuery } from '../router';
 import type { Usage } from '../types';
 
-const GROUPS = ['day', 'agent', 'model', 'session'] as const;
+const GROUPS = ['day', 'model', 'session'] as const;
 const DAYS = [1, 7, 30, 90] as const;
 const DAY_MS = 86_400_000;
 
@@ -16,15 +16,7 @@ interface Entry {
   readonly usage: Usage;
 }
 
-interface Latency {
-  readonly key: string;
-  readonly calls: number;
-  readonly p50_ms: number;
-  readonly p90_ms: number;
-  readonly p99_ms: number;
-}
-
-/** Tokens, cost and latency of model calls. */
+/** Tokens and cost of model calls. */
 export function Page() {
   const { by = 'day', days = '30' } = route.value.query;
   const from = new Date(Date.now() - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
@@ -102,7 +94,6 @@ export function Page() {
           </>
         )}
       </PageList>
-      {by !== 'session' && <LatencyTable by={by} from={from} />}
     </div>
   );
 }
@@ -125,36 +116,5 @@ function Bars({ entries }: { readonly entries: readonly Entry[] }) {
         );
       })}
     </svg>
-  );
-}
-
-function LatencyTable({ by, from }: { readonly by: string; readonly from: string }) {
-  const loaded = useLoad<{ entries: readonly Latency[] }>('usage/latency', { by, from });
-  return (
-    <section class="stack">
-      <h2>{t('usage.latency')}</h2>
-      <Show of={loaded}>
-        {({ entries }) =>
-          entries.length === 0 ? (
-            <p class="empty">{t('usage.none')}</p>
-          ) : (
-            <Table
-              label={t('usage.latency')}
-              items={entries}
-              keyOf={({ key }) => key}
-              columns={[
-                { title: t(`usage.by.${by as 'day'}`), cell: ({ key }) => key },
-                { title: t('home.calls'), cell: ({ calls }) => count(calls), isNumber: true },
-                ...(['p50_ms', 'p90_ms', 'p99_ms'] as const).map((name) => ({
-                  title: name.slice(0, 3),
-                  cell: (entry: Latency) => duration(entry[name]),
-                  isNumber: true,
-                })),
-              ]}
-            />
-          )
-        }
-      </Show>
-    </section>
   );
 }
