@@ -25,7 +25,8 @@ describe('the package', () => {
   afterAll(() => consumer.remove());
 
   it('contains the compiled code, one declaration file per entry and the documents', () => {
-    const kind = (path: string) => path.replace(/^lib\/.*\.(c?js)$/, 'lib/*.$1').replace(/^docs\/.*/, 'docs/*');
+    const kind = (path: string) =>
+      path.replace(/^(lib\/console\/app|docs)\/.*/, '$1/*').replace(/^lib\/[^/]*\.(c?js)$/, 'lib/*.$1');
     expect([...new Set(consumer.files.map(kind))].toSorted()).toEqual([
       'LICENSE',
       'README.md',
@@ -33,6 +34,7 @@ describe('the package', () => {
       'docs/*',
       'lib/*.cjs',
       'lib/*.js',
+      'lib/console/app/*',
       'lib/index.d.cts',
       'lib/index.d.ts',
       'lib/testing.d.cts',
