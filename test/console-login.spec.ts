@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rmSync } from 'node:fs';
 import { keyHolder, makeKey } from './support/api-keys.js';
-import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const ADMIN = keyHolder('ann', 'a', 'admin');
 
@@ -52,6 +53,31 @@ describe('POST /api/login', () => {
     expect((await jackdaw.get('/api/me', cookie)).status).toBe(200);
     await jackdaw.send(`/api/keys/${key.id}`, { method: 'DELETE', headers: ADMIN.headers });
     expect((await jackdaw.get('/api/me', cookie)).status).toBe(401);
+  });
+
+  it('ends after 12 hours', async () => {
+    const cookie = await logIn(ADMIN.headers);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 12 * 3_600_000 - 60_000 });
+    try {
+      expect((await jackdaw.get('/api/me', cookie)).status).toBe(200);
+      vi.setSystemTime(Date.now() + 120_000);
+      expect((await jackdaw.get('/api/me', cookie)).status).toBe(401);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is valid at each server with the same database', async () => {
+    const dataDir = newFolder();
+    const env = { API_KEYS: ADMIN.entry };
+    const first = await startJackdaw({ env, dataDir });
+    const cookie = await logIn(ADMIN.headers, first);
+    await first.stop();
+    const second = await startJackdaw({ env, dataDir });
+    expect((await second.get('/api/me', cookie)).status).toBe(200);
+    expect((await jackdaw.get('/api/me', cookie)).status).toBe(401);
+    await second.stop();
+    rmSync(dataDir, { recursive: true });
   });
 
   it('refuses changes by pages of other sites, and lets another credential take precedence', async () => {

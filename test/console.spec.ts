@@ -99,7 +99,7 @@ describeBrowser('the console', (browser) => {
     const button = view.page.getByRole('button', { name: 'Approve', exact: true });
     await button.waitFor();
     await view.page.locator('main').focus();
-    while (!(await button.evaluate((element) => element === document.activeElement))) {
+    while (!(await button.evaluate((element: { matches(selector: string): boolean }) => element.matches(':focus')))) {
       await view.page.keyboard.press('Tab');
     }
     await view.page.keyboard.press('Enter');
@@ -107,6 +107,34 @@ describeBrowser('the console', (browser) => {
     await jackdaw.events(runId);
     expect((await jackdaw.get(`/api/runs/${runId}`)).body).toMatchObject({ status: 'completed', result: 'paid' });
     expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('approves inside the chat, and continues the answer', async () => {
+    llm.reply(
+      { text: 'I try.', calls: [{ name: 'pay', arguments: { to: 'bob', amount: 5 } }] },
+      { text: 'It is paid.' },
+    );
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('chat');
+    await view.page.getByLabel('Message').fill('pay bob');
+    await view.page.getByRole('button', { name: 'Send' }).click();
+    await view.page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await view.page.locator('.prose', { hasText: 'It is paid.' }).waitFor();
+    expect(await view.page.locator('.prose').allInnerTexts()).toEqual(['I try.', 'It is paid.']);
+    expect(await view.page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('returns the text of a question that no server received', async () => {
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('chat');
+    await view.page.getByLabel('Message').fill('Is it there?');
+    await view.page.context().setOffline(true);
+    await view.page.getByRole('button', { name: 'Send' }).click();
+    await view.page.getByRole('alert').waitFor();
+    expect(await view.page.getByLabel('Message').inputValue()).toBe('Is it there?');
     await view.close();
   });
 
@@ -123,6 +151,19 @@ describeBrowser('the console', (browser) => {
     expect(view.page.url()).toContain(`/with/${String(body['run_id'])}`);
     expect(view.faults).toEqual([]);
     await view.close();
+  });
+
+  it('works below a path prefix', async () => {
+    const prefixed = await startJackdaw({ llm, env: { HTTP_PREFIX: '/team/agents' } });
+    const view = await ConsolePage.open(browser(), `${prefixed.url}/team/agents`);
+    await view.page.goto(`${prefixed.url}/team/agents/console`);
+    await view.page.getByRole('heading', { name: 'Home' }).waitFor();
+    await view.page.getByRole('cell', { name: 'database' }).waitFor();
+    expect(view.page.url()).toBe(`${prefixed.url}/team/agents/console/`);
+    expect(await view.page.getByRole('alert').count()).toBe(0);
+    expect(view.faults).toEqual([]);
+    await view.close();
+    await prefixed.stop();
   });
 
   it('asks for a key, and shows a viewer no actions', async () => {

@@ -74,6 +74,13 @@ describeWorlds('the list of waiting requests', await testServers(), (current) =>
     expect(await runsOf()).toEqual(ids.slice(1, 2));
   });
 
+  it('shows the other runs beside one whose requests are damaged', async () => {
+    const [open] = (await list()).requests;
+    const sql = `UPDATE run_event SET data = 'damaged' WHERE run_id = ? AND type = 'run.waiting'`;
+    await current().database.commit([{ sql, params: [open!.run_id] }]);
+    expect(await runsOf('', ADA)).toEqual(ids.slice(2));
+  });
+
   it.each(['kind=child', 'limit=0', 'cursor=x'])('refuses %s', async (query) => {
     expect((await current().jackdaw.get(`/api/waiting?${query}`, ANN.headers)).status).toBe(400);
   });

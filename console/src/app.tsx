@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentType } from 'preact';
 import { Fault } from './components/load';
+import { ActionButton } from './components/parts';
 import { t, type TextKey } from './i18n';
 import { languagePreference, themePreference, type Theme } from './preferences';
 import { href, route } from './router';
@@ -123,11 +124,7 @@ function Shell() {
           <div class="wrap">
             {caller.value?.id} · {caller.value?.roles.join(', ')}
           </div>
-          {hasLogin.value && (
-            <button type="button" onClick={() => void logOut()}>
-              {t('logout')}
-            </button>
-          )}
+          {hasLogin.value && <ActionButton action={logOut}>{t('logout')}</ActionButton>}
         </div>
       </header>
       <Content name={name} rest={rest} />

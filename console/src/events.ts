@@ -9,7 +9,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Events after which a run's stream has no more. */
+/** Events at the end of a stream. An earlier `run.waiting` of the run may come before others. */
 const LAST: ReadonlySet<string> = new Set(['run.completed', 'run.failed', 'run.cancelled', 'run.waiting']);
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 10_000;
@@ -78,11 +78,10 @@ export async function followRun(
   let response = first;
   let position = after;
   let delay = FIRST_DELAY_MS;
-  const receive = (event: StreamEvent): boolean => {
+  const receive = (event: StreamEvent): void => {
     position = event.id ?? position;
     delay = FIRST_DELAY_MS;
     onEvent(JSON.parse(event.data) as RunEvent);
-    return LAST.has(event.type);
   };
   while (!signal.aborted) {
     try {
@@ -104,13 +103,15 @@ function mayContinue(error: unknown): boolean {
   return !(error instanceof ApiError) || isPassing(error);
 }
 
-/** @returns whether the run has no more events */
-async function receiveAll(response: Response, receive: (event: StreamEvent) => boolean): Promise<boolean> {
+/** @returns whether the stream ended with a last event: not by a lost connection, or a stop of the server */
+async function receiveAll(response: Response, receive: (event: StreamEvent) => void): Promise<boolean> {
   if (response.status === 204) return true;
+  let last = '';
   for await (const event of readEvents(response)) {
-    if (receive(event)) return true;
+    receive(event);
+    last = event.type;
   }
-  return false;
+  return LAST.has(last);
 }
 
 function openRun(runId: string, position: string | null, signal: AbortSignal): Promise<Response> {

@@ -42,7 +42,7 @@ export class Talk {
 
   /** @returns the id of the run; `undefined` if it was not started */
   async ask(query: string, images: readonly string[], choice: Choice): Promise<string | undefined> {
-    const key = crypto.randomUUID();
+    const key = `question ${this.exchanges.value.length}`;
     this.error.value = null;
     this.exchanges.value = [...this.exchanges.value, { key, query, images, answer: EMPTY_ANSWER }];
     this.running.value = '';

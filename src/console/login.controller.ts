@@ -22,7 +22,10 @@ export class LoginController {
   ): Promise<void> {
     const key = keyFrom(headers);
     if (key === undefined || !isCookieCredential(key)) {
-      throw new AppError('VALIDATION_FAILED', 'A login needs an API key of at most 2,000 ASCII characters.');
+      throw new AppError(
+        'VALIDATION_FAILED',
+        'A login needs an API key of at most 2,000 ASCII characters: send it as `Authorization: Bearer <key>`.',
+      );
     }
     reply.header('set-cookie', await this.sessions.start(key, protocol === 'https'));
   }

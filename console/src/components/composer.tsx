@@ -4,6 +4,7 @@ import { t } from '../i18n';
 import type { Choice, Talk } from '../talk';
 import type { Agent } from '../types';
 import { useLoad } from './load';
+import { ActionButton } from './parts';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const MAX_IMAGE_BYTES = 4_000_000;
@@ -18,22 +19,25 @@ export function Composer({
   readonly talk: Talk;
   readonly choice: Choice;
   readonly onChoice: (choice: Choice) => void;
-  readonly onAsk: (query: string, images: readonly string[]) => void;
+  /** Resolves with false if the server has not accepted the question. */
+  readonly onAsk: (query: string, images: readonly string[]) => Promise<boolean>;
 }) {
   const [query, setQuery] = useState('');
   const [images, setImages] = useState<readonly string[]>([]);
-  const submit = () => {
+  const submit = async () => {
     if (query.trim() === '' || talk.running.value !== null) return;
     setQuery('');
     setImages([]);
-    onAsk(query, images);
+    if (await onAsk(query, images)) return;
+    setQuery(query);
+    setImages(images);
   };
   return (
     <form
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        void submit();
       }}
     >
       {images.length > 0 && (
@@ -56,7 +60,7 @@ export function Composer({
           // An input method that composes a character also uses Enter.
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
           event.preventDefault();
-          submit();
+          void submit();
         }}
         onPaste={(event) => void addImages(event.clipboardData?.files, setImages)}
       />
@@ -73,9 +77,9 @@ export function Composer({
           />
         </label>
         {talk.running.value !== null ? (
-          <button type="button" class="danger" onClick={() => void talk.stop()}>
+          <ActionButton class="danger" action={() => talk.stop()}>
             {t('chat.stop')}
-          </button>
+          </ActionButton>
         ) : (
           <button type="submit" class="primary" disabled={query.trim() === ''}>
             {t('chat.send')}

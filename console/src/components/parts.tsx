@@ -63,6 +63,8 @@ export function visible(text: string): string {
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
   const [isCopied, setCopied] = useState(false);
+  // Browsers offer it on HTTPS and on this machine only.
+  if (!(navigator.clipboard as Clipboard | undefined)) return null;
   const copy = async () => {
     await navigator.clipboard.writeText(text);
     setCopied(true);

@@ -4,7 +4,7 @@ import { may } from '../caller';
 import { AnswerView } from '../components/answer';
 import { Composer } from '../components/composer';
 import { Fault, useLoad } from '../components/load';
-import { CopyButton, When } from '../components/parts';
+import { ActionButton, CopyButton, When } from '../components/parts';
 import type { Exchange } from '../conversation';
 import { t } from '../i18n';
 import { go, href, route } from '../router';
@@ -55,7 +55,7 @@ export function Page({ path: [sessionId] }: { readonly path: readonly string[] }
           talk={talk}
           choice={choice}
           onChoice={setChoice}
-          onAsk={(query, images) => void ask(talk, query, images, choice)}
+          onAsk={(query, images) => ask(talk, query, images, choice)}
         />
         <div ref={end} />
       </div>
@@ -69,13 +69,17 @@ async function retry(runId: string, query: string): Promise<void> {
 }
 
 /** Asks a question. The first one starts a session, whose id the URL then has, so that a reload shows the conversation. */
-async function ask(talk: Talk, query: string, images: readonly string[], choice: Choice): Promise<void> {
+async function ask(talk: Talk, query: string, images: readonly string[], choice: Choice): Promise<boolean> {
   const runId = await talk.ask(query, images, choice);
-  if (runId === undefined || talk.sessionId !== undefined) return;
+  if (runId === undefined) return false;
+  if (talk.sessionId === undefined) await showSession(runId);
+  return true;
+}
+
+async function showSession(runId: string): Promise<void> {
   const { session_id } = await request<{ session_id: string | null }>(`runs/${runId}`);
-  if (session_id !== null && route.value.path[0] === 'chat' && route.value.path.length === 1) {
-    go(['chat', session_id]);
-  }
+  const { path } = route.value;
+  if (session_id !== null && path[0] === 'chat' && path.length === 1) go(['chat', session_id]);
 }
 
 function ExchangeView({
@@ -116,13 +120,7 @@ function ExchangeView({
         </div>
       )}
       {edited !== undefined && (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void retry(answer.runId!, edited);
-          }}
-        >
+        <div class="stack">
           <textarea
             rows={3}
             aria-label={t('chat.message')}
@@ -130,14 +128,14 @@ function ExchangeView({
             onInput={({ currentTarget }) => setEdited(currentTarget.value)}
           />
           <div class="row">
-            <button class="primary" type="submit">
+            <ActionButton class="primary" action={() => retry(answer.runId!, edited)}>
               {t('chat.retryNew')}
-            </button>
+            </ActionButton>
             <button type="button" onClick={() => setEdited(undefined)}>
               {t('cancel')}
             </button>
           </div>
-        </form>
+        </div>
       )}
     </article>
   );

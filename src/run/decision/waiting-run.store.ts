@@ -1,4 +1,4 @@
-import { parseExactJson, type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlValue } from '../../persistence/index.js';
 import { Cipher, Ownership } from '../../security/index.js';
@@ -117,14 +117,24 @@ export class WaitingRunStore {
       owner: row.principal_id,
       createdAt: row.created_at,
       since: row.since,
-      requests: this.requestsIn(row.id, row),
+      requests: this.readableRequests(row),
     }));
   }
 
+  /** Damaged requests do not hide those of other runs: the page of the run reports the damage. */
+  private readableRequests(row: WaitRow): readonly WaitingRequest[] {
+    try {
+      return this.requestsIn(row.id, row);
+    } catch (error) {
+      if (!Cipher.isDamage(error)) throw error;
+      return [];
+    }
+  }
+
   private requestsIn(runId: string, { n, tenant, data }: WaitingRow): readonly WaitingRequest[] {
-    const json = this.cipher.open(data, eventPlace(tenant, runId, n));
+    const event = this.cipher.openJson(data, eventPlace(tenant, runId, n)) as Partial<RunWaiting>;
     // A run that waited before requests existed can only be cancelled.
-    return (parseExactJson(json) as Partial<RunWaiting>).requests ?? [];
+    return event.requests ?? [];
   }
 
   /** The next expiry after a time, in epoch ms. */
