@@ -35,6 +35,7 @@ describeBrowser('a chat in the console', (browser) => {
     await world.llm.waitForRequest(2);
     open.open();
     await view.page.locator('.prose', { hasText: 'uno dos tres' }).waitFor();
+    await view.page.waitForURL(/chat\/./);
     expect(await view.page.locator('.prose').allInnerTexts()).toEqual(['uno dos tres']);
     expect(await view.page.getByText('The connection is lost.').count()).toBe(0);
     expect(view.faults).toEqual([]);

@@ -13,6 +13,8 @@ interface Page {
   readonly title: TextKey;
   /** Without one of these scopes the page is not listed. */
   readonly scopes: readonly string[];
+  /** The page follows its path itself. Another page is made anew for each path. */
+  readonly isKept?: boolean;
   /** Loaded when the page is opened; it gets the segments of the path after its name. */
   readonly load: () => Promise<{ readonly Page: ComponentType<{ readonly path: readonly string[] }> }>;
 }
@@ -20,7 +22,7 @@ interface Page {
 /** The pages by the first segment of their path, in the order of the navigation. */
 const PAGES: Readonly<Record<string, Page>> = {
   home: { title: 'nav.home', scopes: ['runs:read'], load: () => import('./pages/home') },
-  chat: { title: 'nav.chat', scopes: ['chat'], load: () => import('./pages/chat') },
+  chat: { title: 'nav.chat', scopes: ['chat'], isKept: true, load: () => import('./pages/chat') },
   runs: { title: 'nav.runs', scopes: ['runs:read'], load: () => import('./pages/runs') },
   approvals: { title: 'nav.approvals', scopes: ['runs:read'], load: () => import('./pages/approvals') },
   sessions: { title: 'nav.sessions', scopes: ['sessions:read'], load: () => import('./pages/sessions') },
@@ -161,7 +163,7 @@ function Content({ name, rest }: { readonly name: string; readonly rest: readonl
     <main ref={main} tabIndex={-1}>
       {!page && <p class="empty">{t('noPage')}</p>}
       {error && <Fault error={error} retry={() => location.reload()} />}
-      {loaded?.name === name && <loaded.Page path={rest} key={rest.join('/')} />}
+      {loaded?.name === name && <loaded.Page path={rest} key={page?.isKept ? name : rest.join('/')} />}
     </main>
   );
 }

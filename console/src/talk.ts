@@ -20,8 +20,12 @@ export class Talk {
   readonly error = signal<Error | null>(null);
   private readonly ends = new AbortController();
 
-  /** @param sessionId `undefined` for a new session, which the first question starts */
-  constructor(readonly sessionId: string | undefined) {}
+  /** @param started the id of the session; `undefined` for a new session, which the first question starts */
+  constructor(private started: string | undefined) {}
+
+  get sessionId(): string | undefined {
+    return this.started;
+  }
 
   close(): void {
     this.ends.abort();
@@ -38,6 +42,11 @@ export class Talk {
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** Takes the id of the session that the first question started. */
+  begin(sessionId: string): void {
+    this.started = sessionId;
   }
 
   /** @returns the id of the run; `undefined` if it was not started */

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { apiUrl, request } from '../api';
 import { may } from '../caller';
 import { AnswerView } from '../components/answer';
@@ -14,7 +14,7 @@ import type { Session } from '../types';
 /** A chat in a session: `#/chat`, `#/chat/<session>`. */
 export function Page({ path: [sessionId] }: { readonly path: readonly string[] }) {
   const [choice, setChoice] = useState<Choice>({ agent: route.value.query['agent'] ?? '', model: '', effort: '' });
-  const talk = useMemo(() => new Talk(sessionId), [sessionId]);
+  const talk = useTalk(sessionId);
   useEffect(() => {
     void talk.load();
     return () => talk.close();
@@ -63,6 +63,14 @@ export function Page({ path: [sessionId] }: { readonly path: readonly string[] }
   );
 }
 
+/** The conversation of the session in the URL: the same one when the first question has given it its session. */
+function useTalk(sessionId: string | undefined): Talk {
+  const kept = useRef<Talk>(null);
+  if (kept.current?.sessionId !== sessionId) kept.current = null;
+  kept.current ??= new Talk(sessionId);
+  return kept.current;
+}
+
 async function retry(runId: string, query: string): Promise<void> {
   const { run_id, session_id } = await askAgain(runId, query);
   go(session_id === null ? ['runs', run_id] : ['chat', session_id]);
@@ -72,14 +80,16 @@ async function retry(runId: string, query: string): Promise<void> {
 async function ask(talk: Talk, query: string, images: readonly string[], choice: Choice): Promise<boolean> {
   const runId = await talk.ask(query, images, choice);
   if (runId === undefined) return false;
-  if (talk.sessionId === undefined) await showSession(runId);
+  if (talk.sessionId === undefined) await showSession(talk, runId);
   return true;
 }
 
-async function showSession(runId: string): Promise<void> {
+async function showSession(talk: Talk, runId: string): Promise<void> {
   const { session_id } = await request<{ session_id: string | null }>(`runs/${runId}`);
   const { path } = route.value;
-  if (session_id !== null && path[0] === 'chat' && path.length === 1) go(['chat', session_id]);
+  if (session_id === null || path[0] !== 'chat' || path.length !== 1) return;
+  talk.begin(session_id);
+  go(['chat', session_id]);
 }
 
 function ExchangeView({
