@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { BudgetRebuildService } from '../src/agent/index.js';
+import { BudgetService } from '../src/agent/index.js';
 import { Database } from '../src/persistence/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -81,7 +81,7 @@ describe('budgets of an agent', () => {
     await jackdaw.app
       .get(Database)
       .commit([{ sql: 'UPDATE budget_total SET tokens = 1 WHERE scope NOT LIKE ?', params: ['agent_run:%'] }]);
-    await jackdaw.app.get(BudgetRebuildService).rebuild();
+    await jackdaw.app.get(BudgetService).rebuild();
     expect((await sums()).filter(({ tokens }) => tokens > 0)).toEqual(counted);
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ChangeFeed } from './support/change-feed.js';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
@@ -25,6 +26,18 @@ describeClusters('a cluster', await clusterStores(), (store) => {
     await stream.waitFor('run.completed');
     expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].map((step) => `read_step ${step}`));
     expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('reports the status changes of a run on every node, also those of a node that was killed', async () => {
+    world.llm.always(stepByStep('read_step'));
+    const [a, b] = await Promise.all([world.start({ BLOCK_AT: 'read_step 3' }), world.start()]);
+    const feed = await ChangeFeed.open(b.url, {});
+    const { runId } = await a.stream(QUESTION);
+    await feed.waitFor(runId, 'running');
+    await a.waitForLine('performing read_step 3');
+    await a.kill();
+    expect(await feed.waitFor(runId, 'completed')).toMatchObject({ error_code: null });
+    feed.leave();
   });
 
   it('prevents a frozen process from writing and calling tools after the takeover of its run', async () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { gzipSync } from 'node:zlib';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Database } from '../src/persistence/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { describeBrowser } from './support/browser.js';
 import { ConsolePage } from './support/console-page.js';
 import { FakeLlm } from './support/fake-llm.js';
-import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { WaitingTools } from './support/waiting.tool.js';
 import { buildIfStale } from './support/process.js';
 
@@ -82,7 +83,7 @@ describeBrowser('the console', (browser) => {
     const places = [`runs/${String(body['run_id'])}`, `chat/${session}`, `sessions/${session}`, 'tools/pay', ...PAGES];
     for (const place of places) {
       await view.go(place);
-      await view.page.waitForLoadState('networkidle');
+      await view.settled();
       found[place] = await view.violations();
     }
     expect(Object.values(found).flat()).toEqual([]);
@@ -149,6 +150,55 @@ describeBrowser('the console', (browser) => {
     await view.page.locator('.question', { hasText: 'second question' }).waitFor();
     await view.page.locator('.question', { hasText: 'first question' }).waitFor();
     expect(view.page.url()).toContain(`/with/${String(body['run_id'])}`);
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('shows new runs, other states and open decisions without a reload', async () => {
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('runs');
+    await view.settled();
+    const held = gate();
+    llm.reply({ gate: held.opened, text: 'live answer' });
+    const { body } = await jackdaw.post('/api/agent/runs', { query: 'a live question' });
+    const row = view.page.locator('.run-item', { hasText: 'a live question' });
+    await row.getByText('Running').waitFor();
+    held.open();
+    await row.getByText('Completed').waitFor();
+    await view.go(`runs/${String(body['run_id'])}`);
+    await view.page.getByText('live answer').waitFor();
+    const links = view.page.getByRole('link', { name: /^Approvals/ });
+    const before = await links.innerText();
+    llm.reply({ calls: [{ name: 'pay', arguments: { to: 'eve', amount: 5 } }] }, { text: 'paid' });
+    const { body: waiting } = await jackdaw.chat({ query: 'pay eve' });
+    await links.filter({ hasNotText: new RegExp(`^${before}$`) }).waitFor();
+    await jackdaw.post(`/api/runs/${String(waiting['run_id'])}/deny`, {});
+    await links.filter({ hasText: new RegExp(`^${before}$`) }).waitFor();
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it('has fewer than 60 rows of a run with 5,000 steps', async () => {
+    const { body } = await jackdaw.chat({ query: 'many steps' });
+    const runId = String(body['run_id']);
+    const copy = `INSERT INTO run_step (run_id, name, tenant, kind, subject, result, epoch, created_at, started_at)
+      SELECT run_id, ?, tenant, 'tool', 'echo', '{"success":true}', epoch, created_at + ?, created_at FROM run_step
+      WHERE run_id = ? AND name = 'model:1'`;
+    const rows = Array.from({ length: 5_000 }, (_, n) => ({ sql: copy, params: [`tool:1:${n + 1}`, n, runId] }));
+    await jackdaw.app.get(Database).commit(rows);
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go(`runs/${runId}`);
+    const list = view.page.getByRole('list', { name: 'Steps' });
+    const rowsIn = () => list.locator('[data-row]').count();
+    await list.getByText('tool:1:1', { exact: true }).waitFor();
+    expect(await rowsIn()).toBeLessThan(60);
+    for (const share of [0.5, 1]) {
+      await list.evaluate((element: { scrollTop: number; scrollHeight: number }, part) => {
+        element.scrollTop = element.scrollHeight * part;
+      }, share);
+      await list.getByText(share === 1 ? 'tool:1:5000' : 'tool:1:2500', { exact: true }).waitFor();
+      expect(await rowsIn()).toBeLessThan(60);
+    }
     expect(view.faults).toEqual([]);
     await view.close();
   });

@@ -192,7 +192,9 @@ describe('the ids of another tenant', () => {
 
 describe('the permissions of a key', () => {
   /** Without ids and body, an admitted request has no effect. */
-  const bare = ({ route }: { route: string }): RouteCall => ({ route });
+  const bare = ({ route }: { route: string }): RouteCall =>
+    // This stream has no end by default.
+    route === 'GET /api/events' ? { route, query: '?follow=false' } : { route };
 
   it.each([
     [

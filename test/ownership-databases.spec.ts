@@ -40,7 +40,7 @@ describeDatabases('owned rows', await testServers(), (created) => {
   const addUsage = (id: string, principal: Principal) =>
     opened.database.commit([
       insertUsage(
-        { id, tenant: principal.tenant, principal, sessionId: id, lineage: null },
+        { id, tenant: principal.tenant, principal, sessionId: id, lineage: null, agent: 'a' },
         { type: 'usage', iteration: 1, model: 'm', prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
         1,
         NOON,
@@ -120,7 +120,7 @@ describeDatabases('runs of a version without owners', await testServers(), (crea
       await host.journal.create(aRun(id, null, { principal }), 'queued', NOON);
       await opened.database.commit([
         insertUsage(
-          { id, tenant: 'a', principal, sessionId: null, lineage: null },
+          { id, tenant: 'a', principal, sessionId: null, lineage: null, agent: 'a' },
           { type: 'usage', iteration: 1, model: 'm', prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
           1,
           NOON,

@@ -26,13 +26,13 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
   // refusal of a request that exceeds it.
-  'src/llm/index.ts': 83,
+  'src/llm/index.ts': 84,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
   // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
   // console.
-  'src/run/index.ts': 130,
+  'src/run/index.ts': 138,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AgentRegistry, BudgetRebuildService } from '../src/agent/index.js';
+import { AgentRegistry, BudgetService } from '../src/agent/index.js';
 import { Database } from '../src/persistence/index.js';
 import { Tool, ToolRegistry } from '../src/tool/index.js';
 import { ask, callsThen, AgentTree, resultsShown } from './support/run-tree.js';
@@ -127,7 +127,7 @@ describe('the rules of an agent', () => {
     ]);
     const counted = await totals();
     expect(counted).toEqual([{ scope: 'session:default:rich', tokens: 4030 }]);
-    await tree.jackdaw.app.get(BudgetRebuildService).rebuild();
+    await tree.jackdaw.app.get(BudgetService).rebuild();
     expect(await totals()).toEqual(counted);
     const { body: usage } = await tree.jackdaw.get('/api/usage?sessionId=rich');
     expect(usage).toMatchObject({ total: { usage: { total_tokens: 4030 } } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Principal } from '../src/kernel/index.js';
 import { RunEraseStore } from '../src/run/erase/run-erase.store.js';
-import type { RunUsage } from '../src/run/run-event.types.js';
+import type { RunUsage, UsageReported } from '../src/run/run-event.types.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { insertUsage } from '../src/run/run-outbox.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
@@ -34,7 +34,11 @@ describeDatabases('usage of models', servers, (created) => {
   beforeEach(() => void (tenant = `t${++tenants}`));
   afterAll(() => opened.close());
 
-  const report = (n: number, usage: RunUsage, { session = 's', model = 'm', at = NOON, of = tenant } = {}) =>
+  const report = (
+    n: number,
+    usage: RunUsage & Partial<UsageReported>,
+    { session = 's', model = 'm', agent = 'a', at = NOON, of = tenant } = {},
+  ) =>
     opened.database.commit([
       insertUsage(
         {
@@ -43,6 +47,7 @@ describeDatabases('usage of models', servers, (created) => {
           principal: seer(of),
           sessionId: session === '' ? null : session,
           lineage: null,
+          agent,
         },
         { type: 'usage', iteration: n, model, ...usage },
         n,
@@ -88,6 +93,44 @@ describeDatabases('usage of models', servers, (created) => {
     ]);
     expect(await by('day', { to: '2027-01-16', sessionId: 'b' })).toEqual([['2027-01-16', 2]]);
     expect(await by('tenant')).toEqual([[tenant, 7]]);
+  });
+
+  it('is grouped by agent, and filtered by agent and model; the agent of deleted runs is unknown', async () => {
+    await report(2, took(1), { agent: 'poet', model: 'x' });
+    await report(3, took(2), { agent: 'poet', model: 'y' });
+    await report(4, took(4), { agent: 'clerk' });
+    await opened.database.commit([
+      { sql: `UPDATE run_usage SET agent = NULL WHERE tenant = ? AND agent = 'clerk'`, params: [tenant] },
+    ]);
+    const { entries } = await usages.page({ principal: seer(tenant) }, 'agent', 10);
+    expect(entries.map(({ key, usage }) => [key, usage.prompt_tokens])).toEqual([
+      ['', 4],
+      ['poet', 3],
+    ]);
+    const filter = { principal: seer(tenant), agent: 'poet', model: 'y' };
+    expect((await usages.total(filter)).usage.prompt_tokens).toBe(2);
+  });
+
+  it('has percentiles of the durations, estimated within buckets', async () => {
+    const durations = [60, 70, 80, 90, 150, 150, 150, 150, 300, 200_000];
+    for (const [n, execution_time_ms] of durations.entries()) {
+      const first = n < 5 && { first_token_ms: 10 };
+      await report(n + 2, { ...took(1), execution_time_ms, ...first }, { model: n === 9 ? 'slow' : 'm' });
+    }
+    await report(20, took(1));
+    const { duration, firstToken } = await usages.latency({ principal: seer(tenant) });
+    expect(duration).toEqual({
+      calls: 10,
+      counts: [0, 4, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1],
+      percentiles: { p50: 125, p90: 500, p95: 120_000, p99: 120_000 },
+    });
+    expect(firstToken).toMatchObject({ calls: 5, percentiles: { p50: 25, p99: 50 } });
+    const { entries } = await usages.latencyPage({ principal: seer(tenant) }, 'model', 10);
+    expect(entries.map(({ key, duration: of }) => [key, of.calls])).toEqual([
+      ['m', 9],
+      ['slow', 1],
+    ]);
+    expect(await usages.latency({ principal: seer('unknown') })).toMatchObject({ duration: { percentiles: null } });
   });
 
   it('is listed page by page', async () => {

@@ -39,6 +39,11 @@ export interface ListedRun {
   readonly is_damaged?: true;
 }
 
+export interface RunCounts {
+  readonly by_status: Readonly<Record<RunStatus, number>>;
+  readonly failed: readonly { readonly error_code: string | null; readonly count: number }[];
+}
+
 export interface RunPage {
   readonly runs: readonly ListedRun[];
   readonly next: string | null;

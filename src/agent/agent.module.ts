@@ -19,7 +19,7 @@ import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentSources } from './agent-sources.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
-import { BudgetRebuildService } from './budget-rebuild.service.js';
+import { BudgetService } from './budget.service.js';
 import { AgentService } from './agent.service.js';
 import { DirectCallCheckService } from './direct-call/direct-call-check.service.js';
 import { DirectCallHandler } from './direct-call/direct-call.handler.js';
@@ -88,7 +88,7 @@ export class AgentModule {
         ForkedRuns,
         ...DIRECT_CALLS,
         ...ERASURE,
-        BudgetRebuildService,
+        BudgetService,
       ],
       exports: [
         thinking,
@@ -105,7 +105,7 @@ export class AgentModule {
         AgentModelFactory,
         ResolvedModelFactory,
         UserErasureService,
-        BudgetRebuildService,
+        BudgetService,
       ],
     };
   }

@@ -19,7 +19,7 @@ export type { DeclaredAgent } from './agent.registry.js';
 export { SkillRegistry } from './skills/skill.registry.js';
 export type { Skill } from './skills/skill.registry.js';
 export { AgentSources } from './agent-sources.registry.js';
-export { BudgetRebuildService } from './budget-rebuild.service.js';
+export { BudgetService } from './budget.service.js';
 export { ENVIRONMENT } from './default-agent.factory.js';
 export { AgentService } from './agent.service.js';
 export type { RunMessage } from './agent.service.js';

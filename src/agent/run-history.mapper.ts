@@ -14,6 +14,12 @@ export interface JournalStep {
   /** The execution of the run that recorded the step, from 1; 0 for a step copied from another run. */
   readonly epoch: number;
   readonly created_at: number;
+  /** `null` for a step without an action, and for steps of earlier versions. */
+  readonly started_at: number | null;
+  /** Time to the first text of a streamed reply, in ms. */
+  readonly first_token_ms: number | null;
+  /** Requests to providers for a reply, with retries and fallbacks. */
+  readonly attempts: number | null;
 }
 
 /** A recorded event. */
@@ -79,8 +85,10 @@ function withoutInstructions(key: string, value: unknown): unknown {
   return key === 'instructions' && typeof value === 'string' ? undefined : value;
 }
 
-function toStep({ position, name, kind, subject, result, epoch, createdAt }: AuditedStep): JournalStep {
-  return { position, name, kind, subject, result: publicResult(kind, result), epoch, created_at: createdAt };
+function toStep({ createdAt, startedAt, firstTokenMs, attempts, ...step }: AuditedStep): JournalStep {
+  const { position, name, kind, subject, epoch } = step;
+  const times = { created_at: createdAt, started_at: startedAt, first_token_ms: firstTokenMs, attempts };
+  return { position, name, kind, subject, result: publicResult(kind, step.result), epoch, ...times };
 }
 
 /** Removes the memo that a tool stores with its question; it is private to the tool. */

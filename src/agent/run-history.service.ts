@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import {
+  type CallLatency,
+  type LatencyPage,
   parseRunPlace,
   RunAuditStore,
   type RunFilter,
@@ -34,6 +36,12 @@ export interface PageRequest {
 export interface UsageReport extends UsagePage {
   /** Of all pages. */
   readonly total: UsageSum;
+}
+
+/** Durations of the calls that the principal may see. */
+export interface LatencyReport extends LatencyPage {
+  /** Of all pages. */
+  readonly total: CallLatency;
 }
 
 /** A position in the events of a run. */
@@ -90,13 +98,27 @@ export class RunHistoryService {
     return toRunJournal(run, steps, events, { after, limit, hasInstructions: !isViewer(principal) });
   }
 
-  /** Tokens and costs of model calls, summed by day, session or model. */
+  /** Tokens and costs of model calls, summed by day, session, agent or model. */
   usage(
     principal: Principal,
     query: Omit<UsageFilter, 'principal'> & PageRequest & { readonly by?: Exclude<UsageKind, 'tenant'> } = {},
   ): Promise<UsageReport> {
     const { by = 'day', limit = 50, after, ...filter } = query;
     return this.sums({ ...filter, principal }, by, limit, after);
+  }
+
+  /** Durations of model calls and their times to the first text, by day, session, agent or model. */
+  async latency(
+    principal: Principal,
+    query: Omit<UsageFilter, 'principal'> & PageRequest & { readonly by?: Exclude<UsageKind, 'tenant'> } = {},
+  ): Promise<LatencyReport> {
+    const { by = 'day', limit = 50, after, ...rest } = query;
+    const filter = { ...rest, principal };
+    const [total, page] = await Promise.all([
+      this.usages.latency(filter),
+      this.usages.latencyPage(filter, by, limit, after),
+    ]);
+    return { ...page, total };
   }
 
   /** As `usage`, of all tenants, summed by tenant; for operators. */

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
 import {
   countDecisions,
+  type FeedPosition,
   type ListedWait,
+  type RunChange,
+  RunChangeService,
   type RunCountFilter,
   type RunCounts,
   RunCountStore,
@@ -33,6 +36,7 @@ export class RunSearchService {
     private readonly lists: RunListStore,
     private readonly counters: RunCountStore,
     private readonly waiting: WaitingRunStore,
+    private readonly feed: RunChangeService,
     private readonly access: AccessLogService,
   ) {}
 
@@ -79,6 +83,17 @@ export class RunSearchService {
     const counts = await this.counters.count(principal, filter);
     this.access.record(principal, 'read', 'runs', '');
     return counts;
+  }
+
+  /**
+   * The runs whose status changes, each as it is then, at least once. The first entry has the position only.
+   * @param signal ends the feed
+   * @throws AppError `VALIDATION_FAILED` for an unknown position
+   */
+  changes(principal: Principal, position: FeedPosition, signal: AbortSignal): AsyncGenerator<RunChange, void> {
+    const changes = this.feed.follow(principal, position, signal);
+    this.access.record(principal, 'read', 'runs', '');
+    return changes;
   }
 
   /** Also counts the decisions of runs that waited before their number was stored. */

@@ -22,6 +22,7 @@ import { RunFileController } from './run-file.controller.js';
 import { RunForkRequestService } from './run-fork-request.service.js';
 import { RunForkController } from './run-fork.controller.js';
 import { RunJournalController } from './run-journal.controller.js';
+import { RunChangeController } from './run-change.controller.js';
 import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
 import { SessionController } from './session.controller.js';
@@ -42,6 +43,7 @@ export const REST_ROUTES = {
     AgentController,
     CallerController,
     RunListController,
+    RunChangeController,
     RunController,
     RunJournalController,
     RunFileController,

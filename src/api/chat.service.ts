@@ -108,7 +108,7 @@ export class ChatService {
     this.watch(principal, body, reply, run.id);
     markReplay(reply, run);
     reply.header('x-run-id', run.id);
-    await this.streams.send(reply, run.id, run.items, signal);
+    await this.streams.send(reply, { run_id: run.id }, run.items, signal);
   }
 
   /** Returns the run's present status; its URL is in the header `Location`. */

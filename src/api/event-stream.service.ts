@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Log } from '../errors/index.js';
-import { RunItem } from '../run/index.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 
 /**
@@ -17,7 +16,16 @@ const HEAD = {
   'x-accel-buffering': 'no',
 };
 
-/** Writes a run's events as server-sent events on the raw reply, no faster than the client reads. */
+/** A server-sent event. */
+export interface StreamItem {
+  /** The position to resume from; `null` if the event has none. */
+  readonly id: string | null;
+  readonly event: { readonly type: string };
+  /** JSON text. */
+  readonly data: string;
+}
+
+/** Writes server-sent events on the raw reply, no faster than the client reads. */
 @Injectable()
 export class EventStreamService {
   private readonly logger = new Log(EventStreamService.name);
@@ -27,11 +35,12 @@ export class EventStreamService {
   /**
    * Takes over the reply and writes until the items end or the client disconnects. It never throws: after the first
    * byte an error can only end the stream, and the client resumes from its last event id.
+   * @param about names the run of the stream, for the log and for the last event of a slow client
    */
   async send(
     reply: FastifyReply,
-    run_id: string,
-    items: AsyncGenerator<RunItem, void>,
+    about: { readonly run_id?: string },
+    items: AsyncGenerator<StreamItem, void>,
     signal: AbortSignal,
   ): Promise<void> {
     reply.hijack();
@@ -47,9 +56,9 @@ export class EventStreamService {
         if (!raw.write(toEvent(item))) await drained(raw, ends);
         if (ends.aborted) break;
       }
-      if (stalled.aborted) raw.write(toEvent(slowReader(run_id)));
+      if (stalled.aborted) raw.write(toEvent(slowReader(about)));
     } catch (error) {
-      this.logger.error({ err: error, run_id }, 'Event stream failed');
+      this.logger.error({ err: error, ...about }, 'Event stream failed');
     } finally {
       stopHeartbeats();
       raw.end();
@@ -69,12 +78,13 @@ function whenStalled(raw: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-function slowReader(run_id: string): RunItem {
-  return new RunItem(null, Date.now(), { type: 'stream.closed', run_id, code: 'SLOW_READER' });
+function slowReader(about: { readonly run_id?: string }): StreamItem {
+  const event = { type: 'stream.closed', ...about, code: 'SLOW_READER' };
+  return { id: null, event, data: JSON.stringify(event) };
 }
 
-/** An event in its wire format. Its id is the position to resume from. */
-function toEvent({ id, event, data }: RunItem): string {
+/** An event in its wire format. */
+function toEvent({ id, event, data }: StreamItem): string {
   return `${id === null ? '' : `id: ${id}\n`}event: ${event.type}\ndata: ${data}\n\n`;
 }
 

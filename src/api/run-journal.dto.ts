@@ -22,7 +22,14 @@ export class JournalStepDto {
   result!: unknown;
   /** The execution of the run that recorded the step, from 1; 0 for a step copied from another run. */
   epoch!: number;
+  /** When the step was recorded, at the end of its action. */
   created_at!: number;
+  /** Start of the action; `null` for a step without one, and for steps from before the upgrade to this version. */
+  started_at!: number | null;
+  /** Time from the start to the first text of a streamed reply, in ms. */
+  first_token_ms!: number | null;
+  /** Of a model call: the requests to providers, with retries and fallbacks. */
+  attempts!: number | null;
 }
 
 /** A recorded event. Times are epoch ms. */

@@ -1,10 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { RunSearchService } from '../agent/index.js';
 import { DAY_MS, type Principal } from '../kernel/index.js';
-import { queuedState, type ListedRun, type RunFilter, type RunPage, type RunStatus } from '../run/index.js';
+import type { RunFilter, RunPage, RunStatus } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';
-import { type ListedRunDto, RunCountsDto, RunCountsQueryDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
+import { toListedRun } from './listed-run.mapper.js';
+import { RunCountsDto, RunCountsQueryDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
 import { toTimeRange } from './time-range-query.dto.js';
 
 /** @param query validated */
@@ -21,35 +22,6 @@ function toRunFilter({ status, agent, kind, sessionId, errorCode, ...range }: Ru
 
 function toRunPage({ runs, next }: RunPage): RunPageDto {
   return { runs: runs.map(toListedRun), next: toCursor('runs', next) };
-}
-
-function toListedRun(run: ListedRun): ListedRunDto {
-  return {
-    run_id: run.id,
-    kind: run.kind,
-    status: run.status,
-    agent: run.agent,
-    session_id: run.sessionId,
-    created_at: run.createdAt,
-    finished_at: run.finishedAt,
-    forked_from: run.forkedFrom,
-    parent_run_id: run.parentRunId,
-    pruned_at: run.prunedAt,
-    ...endOf(run),
-    query_preview: run.preview,
-    pending: run.pending ?? 0,
-    ...queuedState(run),
-    ...(run.isDamaged && { is_damaged: run.isDamaged }),
-  };
-}
-
-function endOf({ summary, error }: ListedRun) {
-  return {
-    finish_reason: summary?.finish_reason ?? null,
-    usage: summary?.usage ?? null,
-    error_code: error?.code ?? null,
-    ...(error?.message !== undefined && { error_message: error.message }),
-  };
 }
 
 @Requires('runs:read')

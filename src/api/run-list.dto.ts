@@ -1,4 +1,4 @@
-import { IsString, Length, Matches } from 'class-validator';
+import { IsIn, IsString, Length, Matches } from 'class-validator';
 import { IsCursor, TIME_PLACE } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { TimesQueryDto, TimeRangeQueryDto } from './time-range-query.dto.js';
@@ -61,6 +61,14 @@ export class RunListQueryDto extends TimeRangeQueryDto {
 
   /** Maximum number of runs in the page. */
   declare limit?: number;
+}
+
+/** Options of the feed of changes. */
+export class RunChangeQueryDto {
+  /** `false`: the stream ends after the changes since `Last-Event-ID`. */
+  @Omittable()
+  @IsIn(['true', 'false'])
+  follow?: 'true' | 'false' = 'true';
 }
 
 /** A run in a list. Times are epoch ms. */

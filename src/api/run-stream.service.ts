@@ -28,7 +28,7 @@ export class RunStreamService {
     const { status, isFromStart, items } = await this.history.follow(principal, { runId, lastEventId }, signal);
     const first = isFromStart || isOpen(status) ? undefined : await items.next();
     if (first?.done) await reply.status(204).send();
-    else await this.streams.send(reply, runId, startingWith(first?.value, items), signal);
+    else await this.streams.send(reply, { run_id: runId }, startingWith(first?.value, items), signal);
   }
 }
 

@@ -1,18 +1,38 @@
 import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
-import { BudgetRebuildService, type PageRequest, RunHistoryService } from '../agent/index.js';
+import { BudgetService, type PageRequest, RunHistoryService } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
-import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from '../run/index.js';
+import { type BudgetStatus, roundCost } from '../llm/index.js';
+import {
+  type CallLatency,
+  LATENCY_BUCKETS_MS,
+  type UsageEntry,
+  type UsageFilter,
+  type UsageKind,
+  type UsagePage,
+  type UsageSum,
+} from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';
-import { RebuiltBudgetsDto, UsageDaysQueryDto, UsagePageDto, UsageQueryDto } from './usage.dto.js';
+import {
+  type BudgetDto,
+  BudgetListDto,
+  type CallLatencyDto,
+  LatencyPageDto,
+  RebuiltBudgetsDto,
+  UsageDaysQueryDto,
+  UsagePageDto,
+  UsageQueryDto,
+} from './usage.dto.js';
 
 /** @param query validated */
-function toUsageFilter({ from, to, sessionId }: UsageDaysQueryDto & Pick<UsageQueryDto, 'sessionId'>): UsageFilter {
+function toUsageFilter({ from, to, sessionId, agent, model }: Partial<UsageQueryDto>): UsageFilter {
   return {
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(sessionId !== undefined && { sessionId }),
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
   };
 }
 
@@ -34,14 +54,35 @@ function toEntry({ key, calls, usage }: UsageEntry): UsagePageDto['entries'][num
   return { key: key === '' ? null : key, calls, usage };
 }
 
+function toCallLatency({ duration, firstToken }: CallLatency): CallLatencyDto {
+  return {
+    duration: { ...duration, counts: [...duration.counts] },
+    first_token: { ...firstToken, counts: [...firstToken.counts] },
+  };
+}
+
+function toBudget({ name, agent, limit, used, resetsAt }: BudgetStatus): BudgetDto {
+  return {
+    name: name as BudgetDto['name'],
+    agent: agent ?? null,
+    limit,
+    used,
+    remaining: {
+      ...(limit.tokens !== undefined && { tokens: Math.max(0, limit.tokens - used.tokens) }),
+      ...(limit.cost !== undefined && { cost: roundCost(Math.max(0, limit.cost - used.cost)) }),
+    },
+    resets_at: resetsAt,
+  };
+}
+
 @Controller('usage')
 export class UsageController {
   constructor(
     private readonly history: RunHistoryService,
-    private readonly budgets: BudgetRebuildService,
+    private readonly budgets: BudgetService,
   ) {}
 
-  /** Tokens and costs of the model calls that the caller may see, by day, session or model. */
+  /** Tokens and costs of the model calls that the caller may see, by day, session, agent or model. */
   @Get()
   @Requires('usage:read')
   async own(@CurrentPrincipal() principal: Principal, @Query() query: UsageQueryDto): Promise<UsagePageDto> {
@@ -50,12 +91,35 @@ export class UsageController {
     return toUsagePage(report.total, report, by);
   }
 
+  /** Durations of the model calls that the caller may see, and times to the first text, by day, session, agent or model. */
+  @Get('latency')
+  @Requires('usage:read')
+  async latency(@CurrentPrincipal() principal: Principal, @Query() query: UsageQueryDto): Promise<LatencyPageDto> {
+    const { by = 'day' } = query;
+    const report = await this.history.latency(principal, { ...toUsageFilter(query), ...pageOf(query, by), by });
+    const entries = report.entries.map(({ key, ...latency }) =>
+      Object.assign(toCallLatency(latency), { key: key === '' ? null : key }),
+    );
+    const next = toCursor('usage', report.next === null ? null : `${by}:${report.next}`);
+    return { bounds_ms: [...LATENCY_BUCKETS_MS], total: toCallLatency(report.total), entries, next };
+  }
+
   /** Tokens and costs of all tenants, by tenant; for operators. */
   @Get('tenants')
   @Requires('operate')
   async tenants(@Query() query: UsageDaysQueryDto): Promise<UsagePageDto> {
     const report = await this.history.usageOfTenants({ ...toUsageFilter(query), ...pageOf(query, 'tenant') });
     return toUsagePage(report.total, report, 'tenant');
+  }
+
+  /**
+   * The budgets of the present day (UTC) for the caller's tenant, of the server and of agents, with the used and the
+   * remaining amounts. Budgets that all tenants share are for operators.
+   */
+  @Get('budgets')
+  @Requires('usage:read')
+  async today(@CurrentPrincipal() principal: Principal): Promise<BudgetListDto> {
+    return { budgets: (await this.budgets.today(principal)).map(toBudget) };
   }
 
   /** Recalculates all budget totals from the recorded usage. 409 while runs execute; 400 if there is no budget. */

@@ -134,6 +134,8 @@ export interface CallOptions {
    * default, a complete reply with a text or a call is usable.
    */
   readonly accepts?: ((reply: ChatResult) => boolean | Promise<boolean>) | undefined;
+  /** Called before each further request to a provider, after a failure. */
+  readonly onRetry?: () => void;
   /** Without an account, no budget limits the call. */
   readonly account?: CallAccount;
   /** Set by the budget of a streamed call. The stream then yields empty parts while call arguments arrive. */

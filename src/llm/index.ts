@@ -3,7 +3,7 @@ import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-cre
 
 export { budgetInUse } from './budget/budget.error.js';
 export { ModelBudget } from './budget/model-budget.js';
-export type { JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
+export type { BudgetStatus, JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { toArgumentsText } from './call-arguments.mapper.js';
 export { ChatModel } from './chat-model.js';
 export { ChatApiModel } from './wrappers/chat-api.wrapper.js';

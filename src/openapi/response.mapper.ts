@@ -38,6 +38,24 @@ const EVENT_STREAM = {
   content: { 'text/event-stream': { schema: { type: 'string' }, 'x-event-schema': reference('RunEvent') } },
 };
 
+const CHANGE_STREAM = {
+  description:
+    'The changes: `event` is `feed.opened` (first, with a position only) or `run.changed`, `id` the position to resume from, `data` JSON.',
+  content: {
+    'text/event-stream': {
+      schema: { type: 'string' },
+      'x-event-schema': {
+        type: 'object',
+        required: ['type'],
+        properties: {
+          type: { type: 'string', enum: ['feed.opened', 'run.changed'] },
+          run: { ...reference('ListedRunDto'), description: 'The run as it is now; absent in `feed.opened`.' },
+        },
+      },
+    },
+  },
+};
+
 const FILE = {
   description: 'The content, with its media type. Always with `nosniff` and `Content-Security-Policy: sandbox`.',
   content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
@@ -85,6 +103,7 @@ const RPC_ERROR = {
 /** Responses of routes whose handlers write the reply themselves. */
 const RESPONSES: Readonly<Record<string, Readonly<Record<number, object>>>> = {
   streamChat: { 200: EVENT_STREAM },
+  streamRunChanges: { 200: CHANGE_STREAM },
   streamRunEvents: {
     200: EVENT_STREAM,
     204: { description: 'The run has ended, and `Last-Event-ID` is its last event.' },

@@ -12,6 +12,9 @@ import { currentPatience, outlast } from './storage-patience.js';
 import { StorageStatus } from './storage-status.js';
 import { Table } from './table.js';
 
+/** @param runIds runs whose status a commit of this process has changed */
+export type StatusListener = (runIds: readonly string[]) => void;
+
 /**
  * The port to the database. An operation of several statements is a batch: either all of it is durable when `commit`
  * resolves, or nothing was applied. Code cannot await inside a batch.
@@ -21,6 +24,7 @@ export abstract class Database {
   private isClosed = false;
   private failure: AppError | null = null;
   private readonly failureListeners: (() => void)[] = [];
+  private readonly statusListeners = new Set<StatusListener>();
   private dataSource: DataSource | undefined;
   private readonly status = new StorageStatus(() => this.apply([this.probe()]));
   private cameFrom = DatabaseOrigin.NEW;
@@ -45,7 +49,20 @@ export abstract class Database {
    * that is unknown. Any other error is the driver's
    */
   commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
-    return this.guarded('write', () => this.apply(batch, options));
+    const committed = this.guarded('write', () => this.apply(batch, options));
+    if (this.statusListeners.size > 0) committed.then(() => this.publishChanges(batch)).catch(() => undefined);
+    return committed;
+  }
+
+  /** Calls the listener after each commit of this process that changes the status of runs. @returns the end of it */
+  onStatusChange(listener: StatusListener): () => void {
+    this.statusListeners.add(listener);
+    return () => void this.statusListeners.delete(listener);
+  }
+
+  private publishChanges(batch: readonly Statement[]): void {
+    const runIds = batch.flatMap(({ changedRun }) => changedRun ?? []);
+    if (runIds.length > 0) for (const listener of this.statusListeners) listener(runIds);
   }
 
   /** Reads rows by one prepared statement; `bigint` columns are numbers. @throws AppError `STORAGE_UNAVAILABLE` */

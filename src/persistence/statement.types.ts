@@ -17,6 +17,8 @@ export interface Statement {
    * count.
    */
   readonly rows?: number;
+  /** The run whose status the statement changes: the listeners of `Database.onStatusChange` receive it after the commit. */
+  readonly changedRun?: string;
 }
 
 /** Options of a commit; they have an effect on SQLite only, whose commits belong to this process. */

@@ -145,6 +145,8 @@ export interface ReplyListener {
   readonly onText: (text: string) => Promise<void> | null;
   /** The earlier text is void: the message restarts. */
   readonly onRestart: () => void;
+  /** Called before each further request to a provider. */
+  readonly onRetry: () => void;
 }
 
 /** Conditions for reading and storing replies in a cache. */

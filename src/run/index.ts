@@ -8,6 +8,7 @@ import { PostponeRuns1764000000031 } from './migrations/1764000000031-postpone-r
 import { SuspectRuns1764000000032 } from './migrations/1764000000032-suspect-runs.migration.js';
 import { CountCacheWrites1764000000040 } from './migrations/1764000000040-count-cache-writes.migration.js';
 import { DescribeRuns1764000000041 } from './migrations/1764000000041-describe-runs.migration.js';
+import { TimeSteps1764000000042 } from './migrations/1764000000042-time-steps.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -67,12 +68,16 @@ export type { PublishedImage } from './published-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
 export { RunListStore } from './run-list.store.js';
+export { RunChangeService } from './run-change.service.js';
+export type { FeedPosition, RunChange } from './run-change.service.js';
 export { RunCountStore } from './run-count.store.js';
 export type { RunCountFilter, RunCounts } from './run-count.store.js';
 export type { ListedRun } from './listed-run.mapper.js';
 export type { RunFilter, RunPage, RunSearchPage } from './run-list.store.js';
 export { RunUsageStore } from './usage/run-usage.store.js';
-export type { AgentUsage } from './usage/run-usage.store.js';
+export type { AgentUsage, LatencyPage } from './usage/run-usage.store.js';
+export { LATENCY_BUCKETS_MS } from './usage/call-latency.mapper.js';
+export type { CallLatency, Latency, LatencyEntry } from './usage/call-latency.mapper.js';
 export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
 export type { RunSummary } from './run-summary.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
@@ -114,4 +119,5 @@ export const RUN_MIGRATIONS = [
   SuspectRuns1764000000032,
   CountCacheWrites1764000000040,
   DescribeRuns1764000000041,
+  TimeSteps1764000000042,
 ];

@@ -102,7 +102,7 @@ export class JournaledRunContext extends RunContext {
   async step<T>(
     { kind, place, subject: about }: StepName,
     action: () => Promise<T>,
-    { isLast, companion, files }: StepOptions<T> = {},
+    { isLast, companion, files, times }: StepOptions<T> = {},
   ): Promise<T> {
     const name = `${kind}:${place}`;
     const subject = toSubject(about);
@@ -111,8 +111,9 @@ export class JournaledRunContext extends RunContext {
     if (!this.journal.isSurelyOwner()) await this.confirm();
     abortLate(this.run, this.controller, kind);
     this.emit({ type: 'step.started', step: name });
+    const startedAt = Date.now();
     const result = await action();
-    const step = { name, kind, subject, result: toJson(result) };
+    const step = { name, kind, subject, result: toJson(result), startedAt, ...times?.() };
     if (isLast?.(result)) this.pendingSteps.push(step);
     else await this.write([step, ...toFileSteps(place, files?.() ?? [])], companion?.());
     return result;

@@ -17,6 +17,12 @@ export interface AuditedStep {
   /** The execution (epoch) that recorded the step; 0 for a copy from another run. */
   readonly epoch: number;
   readonly createdAt: number;
+  /** `null` for a step without an action, and for steps of earlier versions; as the next two. */
+  readonly startedAt: number | null;
+  /** Time to the first text of a streamed reply, in ms. */
+  readonly firstTokenMs: number | null;
+  /** Requests to providers for a reply, with retries and fallbacks. */
+  readonly attempts: number | null;
 }
 
 /** An event with its number. Times are epoch ms. */
@@ -28,9 +34,13 @@ export interface AuditedEvent {
   readonly createdAt: number;
 }
 
-interface StepRow extends Omit<AuditedStep, 'position' | 'createdAt'> {
+type TimeName = 'createdAt' | 'startedAt' | 'firstTokenMs';
+
+interface StepRow extends Omit<AuditedStep, 'position' | TimeName> {
   readonly tenant: string;
   readonly created_at: number;
+  readonly started_at: number | null;
+  readonly first_token_ms: number | null;
 }
 
 interface EventRow extends Omit<AuditedEvent, 'createdAt'> {
@@ -57,12 +67,13 @@ export class RunAuditStore {
     return names.flatMap((name, i) => {
       const row = rows.get(name);
       if (!row) return [];
-      const { created_at, tenant, ...step } = row;
+      const { created_at, started_at, first_token_ms, tenant, ...step } = row;
       const result =
         step.kind === FILE_STEP
           ? JSON.stringify(toFileMark(step.subject))
           : this.cipher.open(step.result, stepPlace(tenant, runId, name));
-      return [{ position: after + i + 1, ...step, result, createdAt: created_at }];
+      const times = { createdAt: created_at, startedAt: started_at, firstTokenMs: first_token_ms };
+      return [{ position: after + i + 1, ...step, result, ...times }];
     });
   }
 
@@ -89,7 +100,8 @@ export class RunAuditStore {
   private async stepRows(runId: string, names: readonly string[]): Promise<ReadonlyMap<string, StepRow>> {
     const pages = inLists(names).map(({ marks, params }) =>
       this.database.query<StepRow>(
-        `SELECT name, tenant, kind, subject, CASE WHEN kind = ? THEN '' ELSE result END AS result, epoch, created_at
+        `SELECT name, tenant, kind, subject, CASE WHEN kind = ? THEN '' ELSE result END AS result, epoch,
+            created_at, started_at, first_token_ms, attempts
           FROM run_step WHERE run_id = ? AND name IN (${marks})`,
         [FILE_STEP, runId, ...params],
       ),

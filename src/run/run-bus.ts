@@ -102,6 +102,14 @@ export abstract class RunBus {
   /** Notes that this process no longer executes the run. Its followers here may receive it from another process. */
   abstract left(runId: string): void;
 
+  /**
+   * Calls the listener with the runs whose status other processes have changed, and with `null` if messages may be lost.
+   * @returns the end of it
+   */
+  onRemoteChange(_listener: (runIds: readonly string[] | null) => void): () => void {
+    return () => undefined;
+  }
+
   /** Makes every process read the journal again: a cancel was requested, or the run may start. */
   abstract wake(runId: string): void;
   abstract onWake(listener: WakeListener): void;

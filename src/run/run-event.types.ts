@@ -216,6 +216,10 @@ export interface UsageReported extends RunUsage {
   readonly model: string;
   /** Only of a model call that the tool of this call made. */
   readonly call_id?: string;
+  /** Duration of the call, with retries, in ms. Absent for a call outside the loop. */
+  readonly execution_time_ms?: number;
+  /** Time to the first text of a streamed reply, in ms. */
+  readonly first_token_ms?: number;
 }
 
 /**

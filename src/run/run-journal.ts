@@ -147,8 +147,9 @@ export class RunJournal {
   async putBack(run: Pick<RunRecord, 'id' | 'epoch'>): Promise<void> {
     await this.database.commit([
       {
-        sql: `UPDATE run SET status = 'queued' WHERE id = ? AND epoch = ? AND status = 'running'`,
-        params: [run.id, run.epoch],
+        sql: `UPDATE run SET status = 'queued', changed_at = ? WHERE id = ? AND epoch = ? AND status = 'running'`,
+        params: [Date.now(), run.id, run.epoch],
+        changedRun: run.id,
       },
     ]);
   }
@@ -267,10 +268,11 @@ export class RunJournal {
     const answer = { name: `answer:${run.epoch}`, kind: 'answer', subject: 'cancel', result: '{"answer":"cancel"}' };
     await this.database.commit([
       {
-        sql: `UPDATE run SET status = 'queued', expires_at = NULL, cancel_requested_at = ?
+        sql: `UPDATE run SET status = 'queued', expires_at = NULL, cancel_requested_at = ?, changed_at = ?
           WHERE id = ? AND epoch = ? AND status = 'waiting'`,
-        params: [now, run.id, run.epoch],
+        params: [now, Date.now(), run.id, run.epoch],
         rows: 1,
+        changedRun: run.id,
       },
       insertStep(run, answer, now, this.cipher),
     ]);

@@ -33,7 +33,8 @@ export function insertUsage(
     principal,
     sessionId,
     lineage,
-  }: Pick<RunRecord, 'id' | 'tenant' | 'principal' | 'sessionId' | 'lineage'>,
+    agent,
+  }: Pick<RunRecord, 'id' | 'tenant' | 'principal' | 'sessionId' | 'lineage' | 'agent'>,
   usage: UsageReported,
   n: number,
   at: number,
@@ -54,6 +55,9 @@ export function insertUsage(
     reasoning_tokens: usage.reasoning_tokens === undefined ? null : tokens(usage.reasoning_tokens),
     cost: usage.cost === undefined ? null : Math.min(toUnits(usage.cost), MOST_COST),
     created_at: at,
+    agent,
+    duration_ms: usage.execution_time_ms ?? null,
+    first_token_ms: usage.first_token_ms ?? null,
   });
 }
 

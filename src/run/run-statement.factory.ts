@@ -91,7 +91,7 @@ export function sessionIsFree(tenant: string, sessionId: string): { readonly sql
 
 /** @param question whose start lists show; `null` if it is unknown */
 export function insertRun(run: RunRecord, cipher: Cipher, question: string | null = null): Statement {
-  return insert('run', {
+  const statement = insert('run', {
     id: run.id,
     tenant: run.tenant,
     principal: cipher.seal(JSON.stringify(run.principal), runPlace(run.tenant, run.id, 'principal')),
@@ -118,8 +118,10 @@ export function insertRun(run: RunRecord, cipher: Cipher, question: string | nul
     expires_at: run.deadlineAt,
     is_patient: Number(run.isPatient),
     forked_from: run.forkedFrom,
+    changed_at: run.createdAt,
     ...lineageOf(run),
   });
+  return { ...statement, changedRun: run.id };
 }
 
 function sealPreview({ tenant, id }: RunRecord, question: string, cipher: Cipher): string {
@@ -145,6 +147,9 @@ export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: 
     result: cipher.seal(step.result, stepPlace(run.tenant, run.id, step.name)),
     epoch: run.epoch,
     created_at: at,
+    started_at: step.startedAt ?? null,
+    first_token_ms: step.firstTokenMs ?? null,
+    attempts: step.attempts ?? null,
   });
 }
 
@@ -182,10 +187,11 @@ export function fence(run: RunKey, isProgress = false): Statement {
 export function claimRun(run: RunRecord, crashedAt: number | null, node: string | null): Statement {
   return {
     sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?, owner = ?,
-        not_before = NULL, recovered_at = COALESCE(?, recovered_at)
+        not_before = NULL, recovered_at = COALESCE(?, recovered_at), changed_at = ?
       WHERE id = ? AND epoch = ? AND status IN ('queued', 'running')`,
-    params: [crashedAt === null ? 0 : 1, sessionSlot(run), node, crashedAt, run.id, run.epoch],
+    params: [crashedAt === null ? 0 : 1, sessionSlot(run), node, crashedAt, Date.now(), run.id, run.epoch],
     rows: 1,
+    changedRun: run.id,
   };
 }
 
@@ -201,20 +207,23 @@ export function releaseRun(
   pending: number | null = null,
 ): Statement {
   return {
-    sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ?, pending = ?
+    sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ?, pending = ?, changed_at = ?
       WHERE id = ? AND epoch = ? AND status = 'running'`,
-    params: [status, expiresAt, pending, run.id, run.epoch],
+    params: [status, expiresAt, pending, Date.now(), run.id, run.epoch],
     rows: 1,
+    changedRun: run.id,
   };
 }
 
 /** Returns a running run to the queue until its provider may be available; this is not a crash. */
 export function postponeRun(run: RunKey, { notBefore, since, code }: Postponement): Statement {
   return {
-    sql: `UPDATE run SET status = 'queued', expires_at = NULL, not_before = ?, outage_since = ?, outage_code = ?
+    sql: `UPDATE run SET status = 'queued', expires_at = NULL, not_before = ?, outage_since = ?, outage_code = ?,
+        changed_at = ?
       WHERE id = ? AND epoch = ? AND status = 'running'`,
-    params: [notBefore, since, code, run.id, run.epoch],
+    params: [notBefore, since, code, Date.now(), run.id, run.epoch],
     rows: 1,
+    changedRun: run.id,
   };
 }
 
@@ -233,10 +242,11 @@ export interface AnswerTime {
 export function answerRun(run: RunKey, time?: AnswerTime): Statement {
   const isInTime = time ? ' AND expires_at + ? > ?' : '';
   return {
-    sql: `UPDATE run SET status = 'queued', expires_at = NULL, pending = NULL
+    sql: `UPDATE run SET status = 'queued', expires_at = NULL, pending = NULL, changed_at = ?
       WHERE id = ? AND epoch = ? AND status = 'waiting'${isInTime}`,
-    params: [run.id, run.epoch, ...(time ? [time.afterFirstMs, time.at] : [])],
+    params: [Date.now(), run.id, run.epoch, ...(time ? [time.afterFirstMs, time.at] : [])],
     rows: 1,
+    changedRun: run.id,
   };
 }
 
@@ -254,10 +264,11 @@ export function endRun(
   { summary, errorCode }: StoredEnd = NO_END,
 ): Statement {
   return {
-    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ?, summary = ?, error_code = ?
+    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ?, summary = ?, error_code = ?, changed_at = ?
       WHERE id = ? AND epoch = ? AND status = ?`,
-    params: [to, at, summary, errorCode, run.id, run.epoch, from],
+    params: [to, at, summary, errorCode, Date.now(), run.id, run.epoch, from],
     rows: 1,
+    changedRun: run.id,
   };
 }
 

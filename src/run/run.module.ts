@@ -44,6 +44,7 @@ import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
 import { RunLease } from './run-lease.js';
 import { RunCountStore } from './run-count.store.js';
+import { RunChangeService } from './run-change.service.js';
 import { RunListStore } from './run-list.store.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
@@ -79,6 +80,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunPauseService,
     RunListStore,
     RunCountStore,
+    RunChangeService,
     RunEraseStore,
     RunAuditStore,
     RunFileStore,
@@ -123,6 +125,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunFollowService,
     RunListStore,
     RunCountStore,
+    RunChangeService,
     RunEraseStore,
     RunAuditStore,
     RunFileStore,

@@ -1,5 +1,6 @@
 import type { Statement } from '../persistence/index.js';
 import type { RunFile } from './files/run-file.types.js';
+import type { StepTimes } from './run.types.js';
 
 /** A change elsewhere that is committed exactly when the step is recorded. */
 export interface StepCompanion {
@@ -16,6 +17,8 @@ export interface StepCompanion {
 }
 
 export interface StepOptions<T> {
+  /** Called after the action. */
+  readonly times?: () => Omit<StepTimes, 'startedAt'>;
   /**
    * Returns true if the run ends with this result and no other step follows. The step is then recorded in the batch of
    * the end, which saves a commit.

@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 
 export interface ConsoleOptions {
   readonly language?: 'en' | 'zh';
@@ -13,6 +13,8 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** A page of the console in a browser, with everything that must not happen there. */
 export class ConsolePage {
+  /** Requests without an answer, but for the feed of changes, which has no end. */
+  private readonly open = new Set<Request>();
   /** Errors of scripts, requests to other hosts, and violations of the policy. */
   readonly faults: string[] = [];
 
@@ -38,6 +40,11 @@ export class ConsolePage {
       const url = new URL(request.url());
       if (url.protocol !== 'data:' && url.host !== host) opened.faults.push(`request to ${url.host}`);
     });
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/api/events')) opened.open.add(request);
+    });
+    page.on('requestfinished', (request) => void opened.open.delete(request));
+    page.on('requestfailed', (request) => void opened.open.delete(request));
     page.on('console', (message) => {
       if (/Content Security Policy|Trusted/i.test(message.text())) opened.faults.push(message.text());
     });
@@ -50,6 +57,14 @@ export class ConsolePage {
     if (this.page.url() === target) await this.page.reload();
     else await this.page.goto(target);
     await this.page.locator('main h1, main form').first().waitFor();
+  }
+
+  /** Resolves when every request has its answer, also those that the page sends after the first answers. */
+  async settled(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet = this.open.size === 0 ? quiet + 1 : 0) {
+      // Two frames: the page has shown the data that it has received.
+      await this.page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    }
   }
 
   /** The violations of WCAG 2.2 AA, each with its first element. */

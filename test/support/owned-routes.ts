@@ -11,6 +11,7 @@ export const LISTS: Readonly<Record<string, string>> = {
   'GET /api/approvals': 'approvals',
   'GET /api/waiting': 'requests',
   'GET /api/usage': 'entries',
+  'GET /api/usage/latency': 'entries',
 };
 
 /** Requests that name a session of another owner, and their answers. Nothing but the existence of an id is known. */
@@ -38,6 +39,8 @@ export const WITHOUT_OWNER = [
   'GET /api/agents',
   'GET /api/agents/{name}',
   'GET /api/skills',
+  // test/run-changes.spec.ts follows runs of several owners.
+  'GET /api/events',
   // test/run-counts.spec.ts counts runs of several owners.
   'GET /api/runs/counts',
   'GET /api/health/live',
@@ -52,6 +55,8 @@ export const WITHOUT_OWNER = [
   'GET /api/mcp/servers/{name}/resources',
   'GET /api/tools',
   'GET /api/tools/{name}',
+  // The budgets of the tenant.
+  'GET /api/usage/budgets',
   'GET /api/usage/tenants',
   'GET /api/workflows',
   'GET /api/workflows/{name}',

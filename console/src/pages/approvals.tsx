@@ -120,7 +120,7 @@ function useWaiting() {
     items: page?.requests,
     next: page?.next ?? null,
     error,
-    reload: publishChange,
+    reload: () => publishChange(),
     more: () => setLimit(Math.min(limit * 2, 200)),
   };
 }

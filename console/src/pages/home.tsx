@@ -1,17 +1,13 @@
 import { useEffect } from 'preact/hooks';
 import { onChanges } from '../changes';
+import { FailedRuns } from '../components/failed-runs';
 import { Show, useLoad } from '../components/load';
 import { Status } from '../components/parts';
 import { compact, count, money } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
 import { may } from '../caller';
-import type { RunStatus, Usage } from '../types';
-
-interface Counts {
-  readonly by_status: Readonly<Record<RunStatus, number>>;
-  readonly failed: readonly { readonly error_code: string | null; readonly count: number }[];
-}
+import type { RunCounts, RunStatus, Usage } from '../types';
 
 interface Health {
   readonly status: string;
@@ -19,6 +15,7 @@ interface Health {
 }
 
 const HOUR_MS = 3_600_000;
+const COUNT_EVERY_MS = 3_000;
 /** Windows of the overview, in hours. */
 const WINDOWS = [1, 24] as const;
 const STATUSES: readonly RunStatus[] = ['running', 'queued', 'waiting', 'completed', 'failed', 'cancelled'];
@@ -37,8 +34,10 @@ export function Page() {
 }
 
 function Window({ hours }: { readonly hours: number }) {
-  const loaded = useLoad<Counts>('runs/counts', { from: Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000 });
-  useEffect(() => onChanges(loaded.reload), []);
+  const loaded = useLoad<RunCounts>('runs/counts', {
+    from: Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000,
+  });
+  useEffect(() => onChanges(loaded.reload, COUNT_EVERY_MS), []);
   return (
     <section class="stack">
       <h2>{t('runs.lastHours', { hours })}</h2>
@@ -55,24 +54,7 @@ function Window({ hours }: { readonly hours: number }) {
                 </a>
               ))}
             </div>
-            {failed.length > 0 && (
-              <div class="row">
-                <span class="label">{t('home.failedBy')}</span>
-                {failed.map(({ error_code, count: runs }) => (
-                  <a
-                    key={error_code}
-                    class="badge failed"
-                    href={href(['runs'], {
-                      status: 'failed',
-                      hours: String(hours),
-                      ...(error_code !== null && { code: error_code }),
-                    })}
-                  >
-                    {error_code ?? t('unknown')} · {count(runs)}
-                  </a>
-                ))}
-              </div>
-            )}
+            <FailedRuns failed={failed} query={{ hours: String(hours) }} />
           </>
         )}
       </Show>

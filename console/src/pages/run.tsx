@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { post, request } from '../api';
+import { post } from '../api';
 import { onChanges } from '../changes';
 import { Decisions } from '../components/decisions';
 import { ForkForm } from '../components/fork-form';
@@ -15,7 +15,8 @@ import { t } from '../i18n';
 import { go, href, route } from '../router';
 import { toBars, toMarkers, toPhases } from '../run-timing';
 import { may } from '../caller';
-import type { JournalEvent, RunAnswer, RunJournal } from '../types';
+import { useJournal } from '../run-journal';
+import type { JournalEvent, ListedRun, RunAnswer, RunJournal } from '../types';
 
 const TABS = ['steps', 'events', 'json'] as const;
 const OPEN: ReadonlySet<string> = new Set(['queued', 'running', 'waiting']);
@@ -30,7 +31,10 @@ export function RunView({ id, isNarrow = false }: { readonly id: string; readonl
     journal.reload();
   };
   const status = answer.value?.status;
-  useEffect(() => onChanges(reload), [id]);
+  const onChange = (runs: readonly ListedRun[]) => {
+    if (runs.length === 0 || runs.some(({ run_id, parent_run_id }) => run_id === id || parent_run_id === id)) reload();
+  };
+  useEffect(() => onChanges(onChange), [id]);
   useEffect(() => {
     if (status !== 'running' || isNarrow) return undefined;
     const controller = new AbortController();
@@ -46,44 +50,6 @@ export function RunView({ id, isNarrow = false }: { readonly id: string; readonl
       {journal.value && <Journal journal={journal.value} isNarrow={isNarrow} />}
     </div>
   );
-}
-
-/** All pages of a journal. */
-function useJournal(id: string) {
-  const [value, setValue] = useState<RunJournal>();
-  const [error, setError] = useState<Error>();
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const controller = new AbortController();
-    void readJournal(id, controller.signal, setValue, setError);
-    return () => controller.abort();
-  }, [id, turn]);
-  return { value, error, reload: () => setTurn((old) => old + 1) };
-}
-
-async function readJournal(
-  id: string,
-  signal: AbortSignal,
-  onValue: (journal: RunJournal) => void,
-  onError: (error: Error | undefined) => void,
-): Promise<void> {
-  try {
-    let whole: RunJournal | undefined;
-    let after: number | null = 0;
-    while (after !== null) {
-      const page: RunJournal = await request(`runs/${id}/journal`, { after, limit: 200 }, { signal });
-      whole = whole ? appended(whole, page) : page;
-      after = page.next;
-    }
-    onValue(whole!);
-    onError(undefined);
-  } catch (error) {
-    if (!signal.aborted) onError(error as Error);
-  }
-}
-
-function appended({ steps, events }: RunJournal, page: RunJournal): RunJournal {
-  return { ...page, steps: [...steps, ...page.steps], events: [...events, ...page.events] };
 }
 
 interface SummaryProps {

@@ -1,19 +1,22 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../api';
 import { onChanges } from '../changes';
-import { Fault } from '../components/load';
+import { FailedRuns } from '../components/failed-runs';
+import { Fault, useLoad } from '../components/load';
 import { shortId, Status, When } from '../components/parts';
 import { VirtualList } from '../components/virtual-list';
 import { compact, duration } from '../format';
 import { t, tValue } from '../i18n';
 import { href, route, setQuery } from '../router';
-import type { ListedRun, RunPage } from '../types';
+import type { ListedRun, RunCounts, RunPage } from '../types';
 import { RunView } from './run';
 
 const STATUSES = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 const KINDS = ['agent', 'workflow', 'tool'] as const;
 const ROW_PX = 44;
 const PAGE_SIZE = 100;
+const READ_EVERY_MS = 2_000;
+const COUNT_EVERY_MS = 3_000;
 /** Values of the filter for the time, in hours. */
 const HOURS = [1, 24, 168] as const;
 const HOUR_MS = 3_600_000;
@@ -56,6 +59,7 @@ function RunList() {
         {query['text'] && page?.is_search_complete === false && <span class="small muted">{t('runs.searched')}</span>}
       </div>
       <Filters query={query} />
+      <Failures query={query} />
       {error && <Fault error={error} retry={reload} />}
       {page && runs.length === 0 && (
         <p class="empty">{t(Object.keys(query).length > 0 ? 'runs.noMatch' : 'runs.none')}</p>
@@ -68,6 +72,16 @@ function RunList() {
       )}
     </div>
   );
+}
+
+/** Failed runs of the selected time, else of the last day, grouped by error code. */
+function Failures({ query }: { readonly query: Filter }) {
+  const { hours = '24', agent, kind } = query;
+  const from = Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000) * 60_000;
+  const { value, reload } = useLoad<RunCounts>('runs/counts', { from, agent, kind });
+  useEffect(() => onChanges(reload, COUNT_EVERY_MS), []);
+  const shown = { ...(agent && { agent }), ...(kind && { kind }), hours };
+  return value ? <FailedRuns failed={value.failed} query={shown} /> : null;
 }
 
 /** The pages of a list so far. A change of a run reads the first page again. */
@@ -97,7 +111,12 @@ function useRuns(filter: Filter) {
   useEffect(() => {
     setState({ runs: [] });
     void read();
-    return onChanges(() => void read());
+    const stops = [
+      // A new run is read with the first page.
+      onChanges(() => void read(), READ_EVERY_MS),
+      onChanges((changed) => setState((old) => ({ ...old, runs: updated(old.runs, changed) })), 250),
+    ];
+    return () => stops.forEach((stop) => stop());
   }, [source]);
   const { page } = state;
   return {
@@ -108,6 +127,13 @@ function useRuns(filter: Filter) {
       if (page?.next) void read(page.next);
     },
   };
+}
+
+/** The list with the new states of its runs. A run that no longer matches the filter goes with the next reading. */
+function updated(runs: readonly ListedRun[], changed: readonly ListedRun[]): readonly ListedRun[] {
+  if (changed.length === 0) return runs;
+  const newest = new Map(changed.map((run) => [run.run_id, run]));
+  return runs.map((run) => newest.get(run.run_id) ?? run);
 }
 
 /** The new first page replaces its part of a longer list, so that the list does not jump. */

@@ -1,12 +1,12 @@
 import { Show, useLoad } from '../components/load';
-import { Facts } from '../components/parts';
+import { Facts, When } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
-import { compact, count, money } from '../format';
+import { compact, count, duration, money } from '../format';
 import { t } from '../i18n';
 import { route, setQuery } from '../router';
 import type { Usage } from '../types';
 
-const GROUPS = ['day', 'model', 'session'] as const;
+const GROUPS = ['day', 'agent', 'model', 'session'] as const;
 const DAYS = [1, 7, 30, 90] as const;
 const DAY_MS = 86_400_000;
 
@@ -94,7 +94,116 @@ export function Page() {
           </>
         )}
       </PageList>
+      <LatencyTable query={query} />
+      <Budgets />
     </div>
+  );
+}
+
+interface Latency {
+  readonly calls: number;
+  readonly percentiles: {
+    readonly p50: number;
+    readonly p90: number;
+    readonly p95: number;
+    readonly p99: number;
+  } | null;
+}
+
+interface LatencyEntry {
+  readonly key: string | null;
+  readonly duration: Latency;
+  readonly first_token: Latency;
+}
+
+interface Amount {
+  readonly tokens?: number;
+  readonly cost?: number;
+}
+
+interface Budget {
+  readonly name: 'tenant_day' | 'day';
+  readonly agent: string | null;
+  readonly limit: Amount;
+  readonly used: Amount;
+  readonly remaining: Amount;
+  readonly resets_at: number;
+}
+
+/** The budgets of the day; nothing without budgets. */
+function Budgets() {
+  const { value } = useLoad<{ budgets: readonly Budget[] }>('usage/budgets');
+  if (!value || value.budgets.length === 0) return null;
+  return (
+    <section class="stack">
+      <h2>{t('budgets')}</h2>
+      <Table
+        label={t('budgets')}
+        items={value.budgets}
+        keyOf={({ name, agent }) => `${name} ${agent}`}
+        columns={[
+          { title: t('budgets.of'), cell: ({ name }) => t(`budgets.${name}`) },
+          { title: t('agent'), cell: ({ agent }) => agent ?? t('all') },
+          { title: t('budgets.limit'), cell: ({ limit }) => <AmountView amount={limit} />, isNumber: true },
+          {
+            title: t('budgets.used'),
+            cell: ({ used, limit }) => <AmountView amount={used} of={limit} />,
+            isNumber: true,
+          },
+          { title: t('budgets.remaining'), cell: ({ remaining }) => <AmountView amount={remaining} />, isNumber: true },
+          { title: t('budgets.reset'), cell: ({ resets_at }) => <When at={resets_at} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+/** @param of shows only the units that this amount has */
+function AmountView({ amount: { tokens, cost }, of }: { readonly amount: Amount; readonly of?: Amount }) {
+  const shown = [
+    tokens === undefined || (of && of.tokens === undefined) ? '' : t('budgets.tokens', { tokens: count(tokens) }),
+    cost === undefined || (of && of.cost === undefined) ? '' : money(cost),
+  ];
+  return <>{shown.filter((text) => text !== '').join(' · ')}</>;
+}
+
+function percentile({ percentiles }: Latency, name: 'p50' | 'p95' | 'p99'): string {
+  return percentiles === null ? '' : duration(percentiles[name]);
+}
+
+/** Durations of the model calls, and their times to the first token. */
+function LatencyTable({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const pages = usePages<LatencyEntry>('usage/latency', 'entries', query);
+  return (
+    <section class="stack">
+      <h2>{t('usage.latency')}</h2>
+      <PageList pages={pages} empty={t('usage.none')}>
+        {(items) => (
+          <Table
+            label={t('usage.latency')}
+            items={items}
+            keyOf={({ key }) => key ?? ''}
+            columns={[
+              { title: t(`usage.by.${query['by'] as 'day'}`), cell: ({ key }) => key ?? t('form.none') },
+              { title: t('home.calls'), cell: ({ duration: all }) => count(all.calls), isNumber: true },
+              { title: t('usage.p50'), cell: ({ duration: all }) => percentile(all, 'p50'), isNumber: true },
+              { title: t('usage.p95'), cell: ({ duration: all }) => percentile(all, 'p95'), isNumber: true },
+              { title: t('usage.p99'), cell: ({ duration: all }) => percentile(all, 'p99'), isNumber: true },
+              {
+                title: t('usage.firstP50'),
+                cell: ({ first_token: first }) => percentile(first, 'p50'),
+                isNumber: true,
+              },
+              {
+                title: t('usage.firstP95'),
+                cell: ({ first_token: first }) => percentile(first, 'p95'),
+                isNumber: true,
+              },
+            ]}
+          />
+        )}
+      </PageList>
+    </section>
   );
 }
 

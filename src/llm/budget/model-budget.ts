@@ -197,6 +197,18 @@ export interface JournaledUsage extends ReportedUsage {
   readonly isOver: boolean;
 }
 
+/** A budget and its total. Costs are in the unit of `LLM_PRICES`. */
+export interface BudgetStatus {
+  readonly name: BudgetName;
+  /** The agent that owns the budget; absent for a budget of the server. */
+  readonly agent?: string;
+  /** Limits that are set. */
+  readonly limit: BudgetLimit;
+  readonly used: { readonly tokens: number; readonly cost: number };
+  /** Epoch ms. */
+  readonly resetsAt: number;
+}
+
 /** The port to the budgets, which no call exceeds. */
 export abstract class ModelBudget {
   /** Whether the server has budgets; these limit every call with an account. */
@@ -225,6 +237,14 @@ export abstract class ModelBudget {
    */
   journaled(_runId: string, _took: readonly ReportedUsage[], _isOver: boolean): JournaledSpending | null {
     return null;
+  }
+
+  /**
+   * The budgets of the present day, with the amounts that calls of all processes have used or reserved.
+   * @param account of a tenant, with the budgets of its agents
+   */
+  async today(_account: Pick<CallAccount, 'tenant' | 'own'>): Promise<readonly BudgetStatus[]> {
+    return [];
   }
 
   /**

@@ -5,9 +5,10 @@ import type { CallAccount } from '../chat.types.js';
 import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
-import { toUnits } from '../wrappers/model-table.js';
+import { fromUnits, toUnits } from '../wrappers/model-table.js';
 import {
   type BudgetLimits,
+  type BudgetStatus,
   fits,
   type JournaledSpending,
   type JournaledUsage,
@@ -87,6 +88,14 @@ export class StoredModelBudget extends ModelBudget {
     return this.store.journaled(runId, amounts, isOver);
   }
 
+  override async today({ tenant, own }: Pick<CallAccount, 'tenant' | 'own'>): Promise<readonly BudgetStatus[]> {
+    const account = { tenant, runId: '', sessionId: null, ...(own && { own }) };
+    const { tenantDay, day } = this.serverLimits;
+    const limits = { ...(tenantDay && { tenantDay }), ...(day && { day }) };
+    const daily = scopesOf(account, limits, Date.now()).filter(({ resetsAt }) => resetsAt !== null);
+    return Promise.all(daily.map(async (scope) => toStatus(scope, (await this.store.sum(scope)) ?? NOTHING)));
+  }
+
   async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<number> {
     const startedAt = Date.now();
     const sums = new Map<string, { scope: BudgetScope; sum: Amount }>();
@@ -164,4 +173,17 @@ export class StoredModelBudget extends ModelBudget {
     for (const entry of await this.store.expired(now)) if (await this.store.settle(entry, NOTHING, now)) gone++;
     return gone;
   }
+}
+
+function toStatus({ name, agent, limit: { tokens, cost }, resetsAt }: BudgetScope, sum: Amount): BudgetStatus {
+  return {
+    name,
+    ...(agent !== undefined && { agent }),
+    limit: {
+      ...(tokens !== Number.MAX_SAFE_INTEGER && { tokens }),
+      ...(cost !== Number.MAX_SAFE_INTEGER && { cost: fromUnits(cost) }),
+    },
+    used: { tokens: sum.tokens, cost: fromUnits(sum.cost) },
+    resetsAt: resetsAt!,
+  };
 }

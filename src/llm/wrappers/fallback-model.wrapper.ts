@@ -10,8 +10,10 @@ import type {
   ModelSwitch,
   ParameterName,
 } from '../chat.types.js';
+
 import { fitParameters } from '../parameter.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
+import { noteRetry } from './retrying-model.wrapper.js';
 
 /** Errors after which another model may succeed: retries are used up, the circuit is open, no key is left. */
 const SWITCHES: readonly ErrorCode[] = [
@@ -71,16 +73,13 @@ export class FallbackModel extends ModelWrapper {
   }
 
   /** @throws the error itself if there is no fallback */
-  private switchFrom(
-    at: number,
-    request: ChatRequest,
-    error: unknown,
-    { signal, deadlineAt }: CallOptions,
-  ): ModelSwitch {
+  private switchFrom(at: number, request: ChatRequest, error: unknown, options: CallOptions): ModelSwitch {
+    const { signal, deadlineAt } = options;
     const [model, next] = [this.models[at]!, this.models[at + 1]];
     const isLate = deadlineAt !== undefined && steadyNow() >= deadlineAt;
     if (!next || signal?.aborted || isLate || !(error instanceof AppError) || !SWITCHES.includes(error.code))
       throw error;
+    noteRetry(options, error);
     const dropped = droppedBy(next, request);
     const change = { from: nameOf(model), to: nameOf(next), code: error.code };
     return dropped.length === 0 ? change : { ...change, dropped };

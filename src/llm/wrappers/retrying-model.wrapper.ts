@@ -1,3 +1,4 @@
+import { AppError } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
@@ -72,23 +73,25 @@ export async function retried<T>(call: () => Promise<T>, retries: Retries, optio
   }
 }
 
+/** Reports a further request after a failed one. An open circuit has sent no request. */
+export function noteRetry({ onRetry }: CallOptions, error: unknown): void {
+  if (!(error instanceof AppError && error.code === 'MODEL_CIRCUIT_OPEN')) onRetry?.();
+}
+
 /**
  * Waits until the next attempt.
  * @param attempt number of the failed attempt, counted from 1
  * @throws the error itself if there is no further attempt
  */
-async function beforeNext(
-  error: unknown,
-  attempt: number,
-  retries: Retries,
-  { signal, deadlineAt }: CallOptions,
-): Promise<void> {
+async function beforeNext(error: unknown, attempt: number, retries: Retries, options: CallOptions): Promise<void> {
+  const { signal, deadlineAt } = options;
   if (attempt >= retries.maxAttempts || !mayRetry(error) || signal?.aborted) throw error;
   const delay = retryDelay(error, attempt, retries, Math.random());
   if (delay === null || (deadlineAt !== undefined && steadyNow() + delay >= deadlineAt)) throw error;
   if (!retries.budget.take()) throw error;
   retries.onRetry?.(error);
   await pause(delay, signal);
+  noteRetry(options, error);
 }
 
 /** Retries failed calls; a stream with emitted parts restarts. */

@@ -77,7 +77,8 @@ export class AskModelProcessor extends Processor {
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
       const account = toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-      const options = { signal, deadlineAt, tenant, account, ...cache };
+      const { onRetry } = listener;
+      const options = { signal, deadlineAt, tenant, account, onRetry, ...cache };
       try {
         return await askRepaired(requestMessages(loop), signal, (messages) =>
           ask(model, toRequest(loop, messages), options, listener),

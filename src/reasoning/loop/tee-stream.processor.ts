@@ -132,37 +132,64 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   loop.decoded = null;
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
   loop.modelCalls++;
+  const clock = new CallClock();
   const action = async () => {
     const shown = new ShownText(loop, filter);
-    const from = performance.now();
-    const given = await untilAborted(loop.ask!(toListener(loop, shown), place, { isFresh, accepts }), run.signal);
-    const asked = performance.now();
+    clock.start();
+    const listener = toListener(loop, shown, clock);
+    const given = await untilAborted(loop.ask!(listener, place, { isFresh, accepts }), run.signal);
+    const execution_time_ms = clock.elapsedMs;
     const screened = screen
       ? await untilAborted(screenReply(screen, given, protocol.decode(given, context)), run.signal)
       : asItCame(given);
     const { kind } = screened;
-    const execution_time_ms = Math.round(asked - from);
     const reply = await untilAborted(decode(screened.reply), run.signal);
     if (kind !== 'clean') emitContentDecision(loop, { on: 'output' }, screened);
     if (kind === 'blocked') shown.replaceBy(reply.message.content);
     else shown.end(loop.decoded!.text, reply);
     if (!fault) shown.release();
-    publishUsage(loop, reply, fault ? null : { execution_time_ms });
+    publishUsage(loop, reply, { execution_time_ms, firstTokenMs: clock.firstTokenMs, isUsable: !fault });
     return reply;
   };
-  const reply = await run.step(step, action, { isLast: () => loop.decoded!.calls.length === 0 && !fault });
+  const reply = await run.step(step, action, {
+    isLast: () => loop.decoded!.calls.length === 0 && !fault,
+    times: () => ({ firstTokenMs: clock.firstTokenMs, attempts: clock.attempts }),
+  });
   if (!loop.decoded) await decode(reply);
   return { reply, fault };
 }
 
+/** The times of one model call. */
+class CallClock {
+  /** Time to the first text, in ms. */
+  firstTokenMs: number | undefined;
+  /** Requests to providers. */
+  attempts = 1;
+  private startedAt = 0;
+
+  start(): void {
+    this.startedAt = performance.now();
+  }
+
+  get elapsedMs(): number {
+    return Math.round(performance.now() - this.startedAt);
+  }
+
+  noteText(): void {
+    this.firstTokenMs ??= this.elapsedMs;
+  }
+}
+
 /** Delays reading until the run's start is published: events of the reply could not be published earlier. */
-function toListener({ run }: Loop, shown: ShownText): ReplyListener {
+function toListener({ run }: Loop, shown: ShownText, clock: CallClock): ReplyListener {
   return {
     onText: (text) => {
+      clock.noteText();
       shown.push(text);
       return run.started;
     },
     onRestart: () => shown.restart(),
+    onRetry: () => void clock.attempts++,
   };
 }
 
@@ -170,8 +197,15 @@ function asItCame(reply: ChatResult): ScreenedReply {
   return { kind: 'clean', reply };
 }
 
-/** Publishes the events of the reply, in the batch that records it. @param usable `null` for a reply that is asked again */
-function publishUsage(loop: Loop, reply: ChatResult, usable: { readonly execution_time_ms: number } | null): void {
+interface CallReport {
+  readonly execution_time_ms: number;
+  readonly firstTokenMs: number | undefined;
+  /** False for a reply that is asked again. */
+  readonly isUsable: boolean;
+}
+
+/** Publishes the events of the reply, in the batch that records it. */
+function publishUsage(loop: Loop, reply: ChatResult, { execution_time_ms, firstTokenMs, isUsable }: CallReport): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;
   if (reply.refusedImages) {
@@ -181,15 +215,17 @@ function publishUsage(loop: Loop, reply: ChatResult, usable: { readonly executio
   if (reply.isCached) run.emit({ type: 'model.cached', iteration, model: reply.model });
   for (const switched of reply.switches ?? []) run.emit({ type: 'model.switched', iteration, ...switched });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
-  if (usable) {
+  if (isUsable) {
     run.emit({
       type: 'message.completed',
       iteration,
       text,
       finish_reason: reply.finishReason,
       tool_calls: calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
-      ...usable,
+      execution_time_ms,
     });
   }
-  if (reply.usage) run.emit({ type: 'usage', iteration, model: reply.model, ...toRunUsage(reply.usage) });
+  if (!reply.usage) return;
+  const first = firstTokenMs !== undefined && { first_token_ms: firstTokenMs };
+  run.emit({ type: 'usage', iteration, model: reply.model, ...toRunUsage(reply.usage), execution_time_ms, ...first });
 }

@@ -121,11 +121,11 @@ export class RunPauseService implements OnApplicationBootstrap {
     const now = Date.now();
     const items = await this.items(row, now);
     const sql = `UPDATE run SET status = 'waiting', epoch = epoch + 1, attempts = 0, expires_at = NULL, pending = 1,
-        session_slot = COALESCE(session_slot, ?)
+        session_slot = COALESCE(session_slot, ?), changed_at = ?
       WHERE id = ? AND epoch = ? AND status = ?`;
     await this.journal.commit([
       ...fence,
-      { sql, params: [slot, id, epoch, status], rows: 1 },
+      { sql, params: [slot, now, id, epoch, status], rows: 1, changedRun: id },
       ...insertEvents({ id, tenant, epoch: epoch + 1 }, items, this.journal.cipher),
     ]);
   }

@@ -32,6 +32,9 @@ export type BusMessage =
       /** Whether the new follower needs the text so far of the streamed message. */
       readonly wantsText: boolean;
     }
+  /** The sender reports status changes of all runs, for some seconds. */
+  | { readonly type: 'watch'; readonly from: string }
+  | { readonly type: 'changed'; readonly from: string; readonly runs: readonly string[] }
   | ItemMessage;
 
 export function toItemMessage(from: string, run: string, item: RunItem): string {

@@ -36,7 +36,13 @@ export async function createClusterRunBus(parts: ClusterBusParts): Promise<Clust
   const { config, database, journal, lease } = parts;
   const { redisUrl } = config;
   const channel = redisUrl === undefined ? parts.channel! : await openRedisChannel(config, database.place, redisUrl);
-  const bus = new ClusterRunBus(channel, lease, new RemoteFollowRegistry(), new RemoteRunClient(journal, database));
+  const bus = new ClusterRunBus(
+    channel,
+    lease,
+    new RemoteFollowRegistry(),
+    new RemoteRunClient(journal, database),
+    database,
+  );
   await bus.start();
   return bus;
 }

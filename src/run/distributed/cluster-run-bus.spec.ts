@@ -31,7 +31,13 @@ afterAll(async () => {
 
 async function startBus(node: string): Promise<ClusterRunBus> {
   const remote = new RemoteRunClient(host.journal, opened.database);
-  const bus = new ClusterRunBus(channel, { node, isSure: () => true }, new RemoteFollowRegistry(), remote);
+  const bus = new ClusterRunBus(
+    channel,
+    { node, isSure: () => true },
+    new RemoteFollowRegistry(),
+    remote,
+    opened.database,
+  );
   await bus.start();
   return bus;
 }

@@ -1,12 +1,13 @@
 import { type OnApplicationShutdown } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
-import { NotificationChannel } from '../../persistence/index.js';
+import { type Database, NotificationChannel } from '../../persistence/index.js';
 import { LocalRunBus } from '../local/local-run-bus.js';
 import { inPieces } from '../follow/text-pieces.mapper.js';
 import { RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import { endsStream, type RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import { RunLease } from '../run-lease.js';
+import { RemoteChangeRegistry } from './remote-change.registry.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';
 import { RemoteRunClient } from './remote-run.client.js';
 import { LONGEST_EVENT, parseMessage, toItem, toItemMessage, type BusMessage } from './bus-message.mapper.js';
@@ -31,6 +32,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private subscribed = new Set<string>();
   private lookUpTimer: NodeJS.Timeout | undefined;
   private remindTimer: NodeJS.Timeout | undefined;
+  private readonly changes: RemoteChangeRegistry;
   private isClosed = false;
 
   constructor(
@@ -38,8 +40,12 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     private readonly lease: RunLease,
     private readonly followers: RemoteFollowRegistry,
     private readonly remote: RemoteRunClient,
+    database: Pick<Database, 'onStatusChange'>,
   ) {
     super();
+    this.changes = new RemoteChangeRegistry(database, (node, runs) =>
+      this.channel.notify(inboxOf(node), JSON.stringify({ type: 'changed', from: this.lease.node, runs })),
+    );
   }
 
   /** Subscribes to the messages of the other processes. */
@@ -54,6 +60,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     this.isClosed = true;
     clearTimeout(this.lookUpTimer);
     clearInterval(this.remindTimer);
+    this.changes.close();
     await this.channel.close();
   }
 
@@ -92,6 +99,16 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     this.wakeListeners.push(listener);
   }
 
+  override onRemoteChange(listener: (runIds: readonly string[] | null) => void): () => void {
+    const stop = this.changes.listen(listener);
+    this.watch();
+    return stop;
+  }
+
+  private watch(): void {
+    if (this.changes.isListening) this.send({ type: 'watch', from: this.lease.node });
+  }
+
   /** Records that the run executes here, until it ends or waits. */
   private locate(runId: string, event: RunEvent): void {
     this.remote.forget(runId);
@@ -111,9 +128,12 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   }
 
   /** Repeats the subscriptions, and reads lost messages from the journal. */
-  private remind(wantsText = false): void {
+  private remind(isReconnected = false): void {
     this.followers.expire();
-    this.announce(this.remote.followed(), wantsText);
+    this.announce(this.remote.followed(), isReconnected);
+    this.changes.expire();
+    this.watch();
+    if (isReconnected) this.changes.receive(null);
     this.remote.catchUp().catch((err: unknown) => {
       if (this.isClosed) return;
       this.logger.warn({ err }, 'Failed to read events of remote runs from the journal; retrying');
@@ -150,6 +170,12 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
         break;
       case 'follow':
         for (const run of message.runs) this.addFollower(run, message.from, message.wantsText);
+        break;
+      case 'watch':
+        this.changes.addWatcher(message.from);
+        break;
+      case 'changed':
+        this.changes.receive(message.runs);
         break;
       case 'item':
         this.remote.receive(message.run, message.place.n, toItem(message));

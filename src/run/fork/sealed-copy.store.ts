@@ -10,6 +10,9 @@ interface StepRow {
   readonly subject: string;
   readonly result: string;
   readonly created_at: number;
+  readonly started_at: number | null;
+  readonly first_token_ms: number | null;
+  readonly attempts: number | null;
 }
 
 interface EventRow {
@@ -33,9 +36,9 @@ export class SealedCopyStore {
 
   /** As `RunForkStore.copySteps`. */
   async steps(from: string, to: string, names: readonly string[], modelSubject?: string): Promise<Statement[]> {
-    const columns = 'name, tenant, kind, subject, result, created_at';
+    const columns = 'name, tenant, kind, subject, result, created_at, started_at, first_token_ms, attempts';
     const rows = await this.rows<StepRow>(`SELECT ${columns} FROM run_step WHERE run_id = ? AND name IN`, from, names);
-    const copies = rows.map(({ name, tenant, kind, subject, result, created_at }) =>
+    const copies = rows.map(({ name, tenant, kind, subject, result, ...times }) =>
       insert('run_step', {
         run_id: to,
         name,
@@ -44,7 +47,7 @@ export class SealedCopyStore {
         subject: kind === 'model' ? (modelSubject ?? subject) : subject,
         result: this.reseal(result, stepPlace(tenant, from, name), stepPlace(tenant, to, name)),
         epoch: 0,
-        created_at,
+        ...times,
       }),
     );
     return [checkComplete(from, rows.length === names.length), ...copies];

@@ -5,12 +5,21 @@ import { Database, type SqlValue, withLongCalls } from '../../persistence/index.
 import { Ownership } from '../../security/index.js';
 import { isOpen } from '../run-record.mapper.js';
 import type { RunStatus } from '../run.types.js';
+import {
+  type CallLatency,
+  type LatencyEntry,
+  type LatencyRow,
+  SELECT_LATENCY,
+  toCallLatency,
+} from './call-latency.mapper.js';
 import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
 
 const PAGE = 500;
 const COLUMN_OF: Readonly<Record<UsageKind, string>> = {
   day: 'day',
   session: 'session_id',
+  // Unknown for calls of runs that were deleted before the column existed.
+  agent: "COALESCE(agent, '')",
   model: 'model',
   tenant: 'tenant',
 };
@@ -41,6 +50,13 @@ interface UsageRow {
   readonly status: RunStatus | null;
 }
 
+export interface LatencyPage {
+  /** Ordered by key. */
+  readonly entries: readonly LatencyEntry[];
+  /** The key after which the next page starts; `null` on the last page. */
+  readonly next: string | null;
+}
+
 /** The usage of a call, and the run's agent while that is known. */
 export interface AgentUsage extends JournaledUsage {
   readonly agent: string | null;
@@ -49,6 +65,7 @@ export interface AgentUsage extends JournaledUsage {
 /** Sums are numbers or texts, depending on the database. */
 type SumRow = Readonly<Record<(typeof SUMS)[number], number | string | null>> & { readonly calls: number | string };
 type GroupRow = SumRow & { readonly key_name: string };
+type LatencyGroupRow = LatencyRow & { readonly key_name: string };
 
 /** The journaled usage of models, one row per call. Sums it, and lists it to rebuild budgets. */
 @Injectable()
@@ -75,6 +92,24 @@ export class RunUsageStore {
     const sql = `SELECT ${column} AS key_name, ${SELECT_SUMS} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`;
     const rows = await withLongCalls(() => this.database.query<GroupRow>(sql, [...params, limit + 1]));
     const entries = rows.slice(0, limit).map((row): UsageEntry => ({ key: row.key_name, ...toSum(row) }));
+    return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
+  }
+
+  /** The durations of all calls. */
+  async latency(filter: UsageFilter): Promise<CallLatency> {
+    const { where, params } = this.conditionsOf(filter);
+    const sql = `SELECT ${SELECT_LATENCY} FROM run_usage${where}`;
+    const [row] = await withLongCalls(() => this.database.query<LatencyRow>(sql, params));
+    return toCallLatency(row!);
+  }
+
+  /** As `page`, of durations. */
+  async latencyPage(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<LatencyPage> {
+    const column = COLUMN_OF[kind];
+    const { where, params } = this.conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
+    const sql = `SELECT ${column} AS key_name, ${SELECT_LATENCY} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`;
+    const rows = await withLongCalls(() => this.database.query<LatencyGroupRow>(sql, [...params, limit + 1]));
+    const entries = rows.slice(0, limit).map((row) => ({ key: row.key_name, ...toCallLatency(row) }));
     return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
   }
 
@@ -108,12 +143,14 @@ export class RunUsageStore {
   }
 
   private conditionsOf(
-    { principal, sessionId, from, to }: UsageFilter,
+    { principal, sessionId, agent, model, from, to }: UsageFilter,
     more: readonly (readonly [sql: string, value: string])[] = [],
   ): { where: string; params: SqlValue[] } {
     const visible = principal && this.ownership.filter(principal, 'principal_id');
     const all: readonly (readonly [sql: string, value: string | undefined])[] = [
       ['session_id = ?', sessionId],
+      ['agent = ?', agent],
+      ['model = ?', model],
       ['day >= ?', from],
       ['day <= ?', to],
       ...more,

@@ -6,6 +6,8 @@ export interface UsageFilter {
   /** The caller, who may not see every call; if absent, the calls of all tenants count. */
   readonly principal?: Principal;
   readonly sessionId?: string;
+  readonly agent?: string;
+  readonly model?: string;
   /** The first day, UTC: `2027-01-31`. */
   readonly from?: string;
   /** The last day. */
@@ -13,7 +15,7 @@ export interface UsageFilter {
 }
 
 /** The grouping of sums. */
-export type UsageKind = 'day' | 'session' | 'model' | 'tenant';
+export type UsageKind = 'day' | 'session' | 'agent' | 'model' | 'tenant';
 
 /** Total usage of several calls. */
 export interface UsageSum {
@@ -21,9 +23,9 @@ export interface UsageSum {
   readonly usage: RunUsage;
 }
 
-/** The sum of a day, a session, a model or a tenant. */
+/** The sum of a day, a session, an agent, a model or a tenant. */
 export interface UsageEntry extends UsageSum {
-  /** Its name; for sessions, empty for calls without a session. */
+  /** Its name; empty for calls without a session, and for calls of deleted runs, whose agent is unknown. */
   readonly key: string;
 }
 

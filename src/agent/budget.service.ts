@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { budgetInUse, ModelBudget, type AgentBudgets, type JournaledUsage } from '../llm/index.js';
+import type { Principal } from '../kernel/index.js';
+import { budgetInUse, ModelBudget, type AgentBudgets, type BudgetStatus, type JournaledUsage } from '../llm/index.js';
 import { RunUsageStore, type AgentUsage } from '../run/index.js';
+import { hasScope } from '../security/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
-/** Recomputes budget totals from the journal, after a restore or a change of the budgets. */
+/** The budgets of the server and of the agents, as people see and correct them. */
 @Injectable()
-export class BudgetRebuildService {
+export class BudgetService {
   constructor(
     private readonly usages: RunUsageStore,
     private readonly agents: AgentRegistry,
@@ -14,6 +16,17 @@ export class BudgetRebuildService {
   ) {}
 
   /**
+   * The budgets of the principal's tenant for the present day: the server's and those of agents. Budgets that all tenants share
+   * are for operators.
+   */
+  async today(principal: Principal): Promise<readonly BudgetStatus[]> {
+    const own = [...this.budgeted()].map(([agent, limits]) => ({ agent, runId: '', limits }));
+    const budgets = await this.budget.today({ tenant: principal.tenant, own });
+    return hasScope(principal, 'operate') ? budgets : budgets.filter(({ name }) => name !== 'day');
+  }
+
+  /**
+   * Recomputes budget totals from the journal, after a restore or a change of the budgets.
    * @returns the number of totals after the rebuild
    * @throws AppError `REQUEST_REFUSED` when no budget is set, `BUDGET_IN_USE` while runs execute; both change nothing
    */
