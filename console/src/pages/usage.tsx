@@ -162,7 +162,7 @@ function Budgets() {
 function AmountView({ amount: { tokens, cost }, of }: { readonly amount: Amount; readonly of?: Amount }) {
   const shown = [
     tokens === undefined || (of && of.tokens === undefined) ? '' : t('budgets.tokens', { tokens: count(tokens) }),
-    cost === undefined || (of && of.cost === undefined) ? '' : money(cost),
+    cost === undefined || (of && of.cost === undefined) ? '' : t('budgets.cost', { cost: money(cost) }),
   ];
   return <>{shown.filter((text) => text !== '').join(' · ')}</>;
 }

@@ -269,6 +269,7 @@ export const en = {
   'budgets.remaining': 'Remaining',
   'budgets.reset': 'Reset',
   'budgets.tokens': '{tokens} tokens',
+  'budgets.cost': 'cost {cost}',
   'usage.latency': 'Latency of model calls',
   'usage.p50': 'Duration p50',
   'usage.p95': 'Duration p95',

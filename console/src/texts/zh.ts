@@ -271,6 +271,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'budgets.remaining': '剩余',
   'budgets.reset': '重置时间',
   'budgets.tokens': '{tokens} token',
+  'budgets.cost': '费用 {cost}',
   'usage.latency': '模型调用延迟',
   'usage.p50': '耗时 p50',
   'usage.p95': '耗时 p95',
