@@ -56,6 +56,12 @@ describeBrowser('the console', (browser) => {
     await view.page.getByRole('link', { name: 'Open run' }).click();
     await view.page.getByRole('list', { name: 'Steps' }).getByRole('button').first().click();
     await view.page.getByRole('region', { name: 'Result', exact: true }).waitFor();
+    await view.page.getByText('Request to the provider').click();
+    await view.page
+      .getByRole('region', { name: 'Request to the provider' })
+      .filter({ hasText: 'What is 6 * 7?' })
+      .waitFor();
+    expect(await view.page.getByText('Differs from').count()).toBe(0);
     expect(view.faults).toEqual([]);
     await view.close();
   });

@@ -175,6 +175,9 @@ describe('GET /api/runs/:id/journal', () => {
       result: { tool: 'double', success: true, result: 4, execution_time_ms: expect.any(Number) },
       epoch: 1,
       created_at: expect.any(Number),
+      started_at: expect.any(Number),
+      first_token_ms: null,
+      attempts: null,
     });
     const published = (await (await jackdaw.follow(runId)).all()).filter(({ id }) => id !== null);
     expect(journal.events.map(({ n, type, data }) => ({ id: n, place: String(n), event: type, data }))).toEqual(

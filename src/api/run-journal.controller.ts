@@ -1,13 +1,35 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import { CurrentPrincipal, Requires } from '../security/index.js';
-import { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
+import { RunReplayService } from '../run/index.js';
+import { AccessLogService, CurrentPrincipal, isViewer, Requires } from '../security/index.js';
+import { RunJournalDto, RunJournalQueryDto, StepRequestDto } from './run-journal.dto.js';
+
+/** Roles of messages with instructions. */
+const INSTRUCTING: readonly unknown[] = ['system', 'developer'];
+
+function isInstruction(message: unknown): boolean {
+  return INSTRUCTING.includes((message as { readonly role?: unknown } | null)?.role);
+}
+
+/** The body of a request to OpenAI or Claude without the instructions of the agent. */
+function withoutInstructions(body: object): object {
+  const { instructions: _i, system: _s, ...rest } = body as Readonly<Record<string, unknown>>;
+  const lists = (['messages', 'input'] as const).flatMap((name) => {
+    const list = rest[name];
+    return Array.isArray(list) ? [[name, list.filter((message) => !isInstruction(message))] as const] : [];
+  });
+  return { ...rest, ...Object.fromEntries(lists) };
+}
 
 @Requires('runs:read')
 @Controller('runs')
 export class RunJournalController {
-  constructor(private readonly history: RunHistoryService) {}
+  constructor(
+    private readonly history: RunHistoryService,
+    private readonly replays: RunReplayService,
+    private readonly access: AccessLogService,
+  ) {}
 
   /** The run's journal: its steps in the order of the loop, and its events. */
   @Get(':id/journal')
@@ -17,5 +39,26 @@ export class RunJournalController {
     @Query() query: RunJournalQueryDto,
   ): Promise<RunJournalDto> {
     return this.history.journal(principal, id, query);
+  }
+
+  /**
+   * The request of a model call (`model:1`), rebuilt from the journal with the present configuration: the body for the provider,
+   * and whether it is the body that was sent. A viewer's lacks instructions.
+   */
+  @Get(':id/steps/:name/request')
+  async request(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('name') name: string,
+  ): Promise<StepRequestDto> {
+    const { body, sentHash, hash } = await this.replays.request(principal, id, name);
+    this.access.record(principal, 'read', 'run.journal', id);
+    const isSame = sentHash === null || hash === null ? null : sentHash === hash;
+    return {
+      body: body && isViewer(principal) ? withoutInstructions(body) : body,
+      sent_hash: sentHash,
+      hash,
+      is_same: isSame,
+    };
   }
 }

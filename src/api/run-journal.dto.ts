@@ -32,6 +32,18 @@ export class JournalStepDto {
   attempts!: number | null;
 }
 
+/** The request of a model call, rebuilt from the journal with the present configuration. */
+export class StepRequestDto {
+  /** The body as JSON; `null` for a model without a provider's API. */
+  body!: unknown;
+  /** SHA-256 (base64url) of the body that was sent last; `null` if none was sent, or before the upgrade to this version. */
+  sent_hash!: string | null;
+  /** SHA-256 of `body` as JSON. */
+  hash!: string | null;
+  /** Whether both are equal; `null` if one is unknown. They differ if the configuration has changed, or another model replied. */
+  is_same!: boolean | null;
+}
+
 /** A recorded event. Times are epoch ms. */
 export class JournalEventDto {
   /** Number of the event in the run's stream. */

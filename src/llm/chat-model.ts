@@ -1,4 +1,11 @@
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from './chat.types.js';
+import type {
+  CallAccount,
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  ModelCapabilities,
+} from './chat.types.js';
 
 /**
  * The port to an LLM. Both methods throw an `AppError` with a `MODEL_…` code if the call fails, and the signal's reason
@@ -13,4 +20,13 @@ export abstract class ChatModel {
 
   abstract generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult>;
   abstract stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart>;
+
+  /**
+   * The body that the next call would send to the provider; nothing is sent. A call whose reply is in a cache, or that another
+   * model answers, has no such body.
+   * @returns `null` for a model without a provider's API
+   */
+  bodyOf(_request: ChatRequest, _isStreaming: boolean, _account?: CallAccount): object | null {
+    return null;
+  }
 }

@@ -102,6 +102,7 @@ export class ReasoningEngine {
       model: request.model.name,
       instructions: '',
       ask: null,
+      bodyOf: null,
       corrections: [],
       repairs: 0,
       output: null,

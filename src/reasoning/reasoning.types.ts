@@ -147,6 +147,8 @@ export interface ReplyListener {
   readonly onRestart: () => void;
   /** Called before each further request to a provider. */
   readonly onRetry: () => void;
+  /** Called with the body of each request to a provider. */
+  readonly onRequest: (body: object) => void;
 }
 
 /** Conditions for reading and storing replies in a cache. */
@@ -199,6 +201,8 @@ export interface Loop {
   instructions: string;
   /** The deferred model call of the step at this place, set by ask-model. */
   ask: ((listener: ReplyListener, place: string, cache: CacheOptions) => Promise<ChatResult>) | null;
+  /** The body that `ask` would send; set by ask-model. `null` for a model without a provider's API. */
+  bodyOf: ((place: string) => object | null) | null;
   /** Faulty answers to the current request, each with our correction for the model; set by tee-stream. */
   corrections: readonly Message[];
   /** Corrections of the answer's format so far; each is a model call within `maxIterations`. */

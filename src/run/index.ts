@@ -67,6 +67,8 @@ export type { PublishedFile, RunFile } from './files/run-file.types.js';
 export type { PublishedImage } from './published-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
+export { RunReplayService } from './run-replay.service.js';
+export type { RebuiltRequest } from './run-replay.service.js';
 export { RunListStore } from './run-list.store.js';
 export { RunChangeService } from './run-change.service.js';
 export type { FeedPosition, RunChange } from './run-change.service.js';
@@ -84,6 +86,7 @@ export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isRelinquished, journalUnavailable } from './relinquished.policy.js';
 export { unreachable } from './recorded-step.policy.js';
+export { toRequestHash } from './step-record.mapper.js';
 export type { RunListener } from './run-bus.js';
 export { RunListenerRegistry } from './listen/run-listener.registry.js';
 export { eventTypesOf } from './listen/run-event-pattern.policy.js';
@@ -105,7 +108,16 @@ export { RunAdmissionService } from './admission/run-admission.service.js';
 export type { IdempotentRequest } from './admission/idempotency.store.js';
 export { CreationKeyStore } from './admission/creation-key.store.js';
 export { queuedState } from './postponement.policy.js';
-export type { ClientWait, Postponed, RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
+export type {
+  ClientWait,
+  Postponed,
+  RunEnding,
+  RunOutcome,
+  RunRecord,
+  RunStatus,
+  StartRun,
+  StepFacts,
+} from './run.types.js';
 
 export const RUN_MIGRATIONS = [
   CreateRun1764000000000,

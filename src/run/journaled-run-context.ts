@@ -102,7 +102,7 @@ export class JournaledRunContext extends RunContext {
   async step<T>(
     { kind, place, subject: about }: StepName,
     action: () => Promise<T>,
-    { isLast, companion, files, times }: StepOptions<T> = {},
+    { isLast, companion, files, facts }: StepOptions<T> = {},
   ): Promise<T> {
     const name = `${kind}:${place}`;
     const subject = toSubject(about);
@@ -113,7 +113,7 @@ export class JournaledRunContext extends RunContext {
     this.emit({ type: 'step.started', step: name });
     const startedAt = Date.now();
     const result = await action();
-    const step = { name, kind, subject, result: toJson(result), startedAt, ...times?.() };
+    const step = { name, kind, subject, result: toJson(result), startedAt, ...facts?.() };
     if (isLast?.(result)) this.pendingSteps.push(step);
     else await this.write([step, ...toFileSteps(place, files?.() ?? [])], companion?.());
     return result;

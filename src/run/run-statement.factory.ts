@@ -150,6 +150,7 @@ export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: 
     started_at: step.startedAt ?? null,
     first_token_ms: step.firstTokenMs ?? null,
     attempts: step.attempts ?? null,
+    request_hash: step.requestHash ?? null,
   });
 }
 

@@ -46,6 +46,7 @@ import { RunLease } from './run-lease.js';
 import { RunCountStore } from './run-count.store.js';
 import { RunChangeService } from './run-change.service.js';
 import { RunListStore } from './run-list.store.js';
+import { RunReplayService } from './run-replay.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
 
@@ -81,6 +82,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunListStore,
     RunCountStore,
     RunChangeService,
+    RunReplayService,
     RunEraseStore,
     RunAuditStore,
     RunFileStore,
@@ -126,6 +128,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunListStore,
     RunCountStore,
     RunChangeService,
+    RunReplayService,
     RunEraseStore,
     RunAuditStore,
     RunFileStore,

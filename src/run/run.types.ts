@@ -147,18 +147,20 @@ export interface Postponed {
   readonly outage: AppError;
 }
 
-/** Times of a step; absent for a step that only records a value or a decision. */
-export interface StepTimes {
+/** Facts about the action of a step; absent for a step that only records a value or a decision. */
+export interface StepFacts {
   /** Epoch ms. */
   readonly startedAt?: number;
   /** Time to the first text of a streamed reply, in ms. */
   readonly firstTokenMs?: number | undefined;
   /** Requests to providers for a reply, with retries and fallbacks. */
   readonly attempts?: number | undefined;
+  /** `toRequestHash` of the body that was sent last. */
+  readonly requestHash?: string | undefined;
 }
 
 /** A recorded step. */
-export interface RecordedStep extends StepTimes {
+export interface RecordedStep extends StepFacts {
   readonly name: string;
   readonly kind: string;
   /** The subject of the step (a tool's or model's name); a replay with another subject is an error. */

@@ -1,6 +1,6 @@
 import type { Statement } from '../persistence/index.js';
 import type { RunFile } from './files/run-file.types.js';
-import type { StepTimes } from './run.types.js';
+import type { StepFacts } from './run.types.js';
 
 /** A change elsewhere that is committed exactly when the step is recorded. */
 export interface StepCompanion {
@@ -18,7 +18,9 @@ export interface StepCompanion {
 
 export interface StepOptions<T> {
   /** Called after the action. */
-  readonly times?: () => Omit<StepTimes, 'startedAt'>;
+  readonly facts?: () => Omit<StepFacts, 'startedAt'>;
+  /** The body of its request to a provider, for a reader that rebuilds it; `null` without one. */
+  readonly request?: () => object | null;
   /**
    * Returns true if the run ends with this result and no other step follows. The step is then recorded in the batch of
    * the end, which saves a commit.

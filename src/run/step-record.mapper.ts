@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { AppError } from '../errors/index.js';
 import { Cipher } from '../security/index.js';
 import { stepPlace } from './row-place.factory.js';
@@ -13,6 +14,11 @@ const MAX_SUBJECT_LENGTH = 256;
  */
 export function toSubject(about: string): string {
   return about.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** SHA-256 (base64url) of a request's body as JSON. */
+export function toRequestHash(body: object): string {
+  return hash('sha256', JSON.stringify(body), 'base64url');
 }
 
 /** A step's result as JSON text. */

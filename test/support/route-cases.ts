@@ -60,6 +60,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/runs/{id}/node': { scope: 'runs:read', id: 'flow', query: () => '?name=give' },
   'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/journal': { scope: 'runs:read', id: 'ended' },
+  'GET /api/runs/{id}/steps/{name}/request': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/files/{n}': { scope: 'runs:read', id: 'ended' },
   'POST /api/runs/{id}/fork': { scope: 'runs:write', id: 'ended', body: () => ({ fromStep: 'model:1' }) },
   'POST /api/runs/{id}/cancel': { scope: 'runs:write', id: 'waiting' },
@@ -142,6 +143,9 @@ export const CASES: Readonly<Record<string, Case>> = {
 
 /** The request of a route, with the ids of these items. */
 export function toCall({ route, id, tool, body, query }: Case & { route: string }, its: Things): RouteCall {
-  const ids = { ...(id && { id: its[id], turn: '1', n: '1' }), ...(tool !== undefined && { name: tool }) };
+  const ids = {
+    ...(id && { id: its[id], turn: '1', n: '1', name: 'model:1' }),
+    ...(tool !== undefined && { name: tool }),
+  };
   return { route, ids, body: body?.(its), query: query?.(its) ?? '' };
 }

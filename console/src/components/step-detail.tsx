@@ -1,8 +1,10 @@
+import { useState } from 'preact/hooks';
 import { clock, compact, duration, money } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
 import type { Bar } from '../run-timing';
 import type { JournalEvent, RunJournal, Usage } from '../types';
+import { Show, useLoad } from './load';
 import { Code, Facts } from './parts';
 
 /** One step: times, usage, decisions, arguments, the result. */
@@ -35,9 +37,44 @@ export function StepDetail({ bar, journal }: { readonly bar: Bar; readonly journ
         .map(({ n, type, data }) => (
           <Code key={n} value={data} label={type} />
         ))}
+      {step.kind === 'model' && <RequestView key={step.name} runId={journal.run_id} step={step.name} />}
       {step.kind === 'tool' && <Code value={argumentsOf(related)} label={t('arguments')} />}
       <Code value={step.result} label={t('result')} />
     </section>
+  );
+}
+
+interface StepRequest {
+  readonly body: unknown;
+  readonly is_same: boolean | null;
+}
+
+/** The request to the provider, rebuilt on demand. */
+function RequestView({ runId, step }: { readonly runId: string; readonly step: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const loaded = useLoad<StepRequest>(isOpen ? `runs/${runId}/steps/${step}/request` : null);
+  return (
+    <details class="call" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t('step.request')}</summary>
+      {isOpen && (
+        <Show of={loaded}>
+          {({ body, is_same }) => (
+            <>
+              {is_same !== true && (
+                <p class={`notice ${is_same === false ? 'warn' : ''}`}>
+                  {t(is_same === false ? 'step.requestDiffers' : 'step.requestUnknown')}
+                </p>
+              )}
+              {body === null ? (
+                <p class="muted">{t('step.noRequest')}</p>
+              ) : (
+                <Code value={body} label={t('step.request')} />
+              )}
+            </>
+          )}
+        </Show>
+      )}
+    </details>
   );
 }
 

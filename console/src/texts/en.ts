@@ -116,6 +116,11 @@ export const en = {
   'marker.waiting': 'waiting ({label})',
   'step.start': 'Start',
   'step.firstToken': 'First token after',
+  'step.request': 'Request to the provider',
+  'step.requestDiffers':
+    'Differs from the request that was sent: the configuration has changed, or another model replied.',
+  'step.requestUnknown': 'It is not known whether this is the request that was sent.',
+  'step.noRequest': 'This model has no API of a provider.',
   'step.attempts': 'Attempts',
   'step.epoch': 'Execution',
   'step.copied': 'copied from the original run',

@@ -1,5 +1,12 @@
 import { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelParameters } from '../chat.types.js';
+import type {
+  CallAccount,
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  ModelParameters,
+} from '../chat.types.js';
 import { fitParameters } from '../parameter.policy.js';
 import { toReportedError } from '../wire/reported-error.factory.js';
 import type { AddressRegistry } from '../wire/address.registry.js';
@@ -45,6 +52,10 @@ export class ApiChoiceModel extends ChatModel {
   /** Not a generator: the parts of one API pass through no further one. */
   stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart> {
     return this.isForChat(request) ? this.chat.stream(request, options) : this.streamEither(request, options);
+  }
+
+  override bodyOf(request: ChatRequest, isStreaming: boolean, account?: CallAccount): object | null {
+    return (this.isForChat(request) ? this.chat : this.responses).bodyOf(request, isStreaming, account);
   }
 
   private async *streamEither(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {

@@ -115,6 +115,12 @@ export class WireChatModel extends ChatModel {
     yield { type: 'finish', result: withOwnNames(this.finish(reply), fitted) };
   }
 
+  override bodyOf(request: ChatRequest, isStreaming: boolean, account?: CallAccount): object {
+    const { adaptations } = this.settings;
+    const writer = this.writer(this.fit(request).request, isStreaming || this.codec.isStreamOnly === true, account);
+    return new AdaptedRequest(writer, adaptations.of(this.settings)).body;
+  }
+
   /** @throws AppError `MODEL_TOO_MANY_TOOLS` */
   private fit(request: ChatRequest): FittedRequest {
     const { codec, settings } = this;
@@ -131,8 +137,9 @@ export class WireChatModel extends ChatModel {
     const { settings } = this;
     const { adaptations } = settings;
     const start = steadyNow();
-    const adapted = new AdaptedRequest(this.writer(request, stream, options), adaptations.of(settings));
+    const adapted = new AdaptedRequest(this.writer(request, stream, options.account), adaptations.of(settings));
     for (;;) {
+      options.onRequest?.(adapted.body);
       try {
         const response = await this.client.send(adapted.body, options, steadyNow() - start);
         if (adapted.found.size > 0) adaptations.learn(settings, adapted.found);
@@ -144,7 +151,7 @@ export class WireChatModel extends ChatModel {
     }
   }
 
-  private writer(request: ChatRequest, stream: boolean, { account }: CallOptions): RequestWriter {
+  private writer(request: ChatRequest, stream: boolean, account: CallAccount | undefined): RequestWriter {
     const { capabilities, settings } = this;
     const { parameterLimits } = capabilities;
     const { taken } = fitParameters({ ...this.parameters, ...request.parameters }, parameterLimits);

@@ -1,4 +1,4 @@
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { CallAccount, CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
 
 /** A model whose requests use Chat Completions, also where it has the Responses API. */
@@ -9,5 +9,9 @@ export class ChatApiModel extends ModelWrapper {
 
   stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart> {
     return this.inner.stream({ ...request, api: 'chat' }, options);
+  }
+
+  override bodyOf(request: ChatRequest, isStreaming: boolean, account?: CallAccount): object | null {
+    return this.inner.bodyOf({ ...request, api: 'chat' }, isStreaming, account);
   }
 }

@@ -1,5 +1,12 @@
 import { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
+import type {
+  CallAccount,
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  ModelCapabilities,
+} from '../chat.types.js';
 
 /** A chat model around another one, with its name and capabilities. */
 export abstract class ModelWrapper extends ChatModel {
@@ -18,4 +25,8 @@ export abstract class ModelWrapper extends ChatModel {
 
   abstract override generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult>;
   abstract override stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart>;
+
+  override bodyOf(request: ChatRequest, isStreaming: boolean, account?: CallAccount): object | null {
+    return this.inner.bodyOf(request, isStreaming, account);
+  }
 }

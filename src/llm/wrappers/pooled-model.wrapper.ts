@@ -1,5 +1,12 @@
 import { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
+import type {
+  CallAccount,
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  ModelCapabilities,
+} from '../chat.types.js';
 import type { KeyPool } from './key-pool.policy.js';
 import { KeyTurns } from './key-turn.policy.js';
 
@@ -19,7 +26,7 @@ export class PooledModel extends ChatModel {
   constructor(
     keys: KeyPool,
     private readonly make: (key: string) => ChatModel,
-    like: ChatModel,
+    private readonly like: ChatModel,
   ) {
     super();
     this.provider = like.provider;
@@ -48,6 +55,10 @@ export class PooledModel extends ChatModel {
       }
     }
     throw this.turns.noKey(last);
+  }
+
+  override bodyOf(request: ChatRequest, isStreaming: boolean, account?: CallAccount): object | null {
+    return this.like.bodyOf(request, isStreaming, account);
   }
 
   private model(key: string): ChatModel {

@@ -73,12 +73,14 @@ export class AskModelProcessor extends Processor {
   async process(loop: Loop): Promise<void> {
     const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
+    const accountOf = (place: string) => toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
+    loop.bodyOf = (place) => model.bodyOf(toRequest(loop, requestMessages(loop)), isStreaming, accountOf(place));
     loop.ask = async (listener, place, cache) => {
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
-      const account = toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-      const { onRetry } = listener;
-      const options = { signal, deadlineAt, tenant, account, onRetry, ...cache };
+      const account = accountOf(place);
+      const { onRetry, onRequest } = listener;
+      const options = { signal, deadlineAt, tenant, account, onRetry, onRequest, ...cache };
       try {
         return await askRepaired(requestMessages(loop), signal, (messages) =>
           ask(model, toRequest(loop, messages), options, listener),

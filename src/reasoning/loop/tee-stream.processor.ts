@@ -1,11 +1,11 @@
 import { AppError, Log } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
 import type { ChatResult } from '../../llm/index.js';
-import { addUsage, isTainted, toRunUsage } from '../../run/index.js';
+import { addUsage, isTainted, type StepFacts, toRequestHash, toRunUsage } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';
 import { toDecodedReply } from '../protocols/protocol.js';
-import type { Loop, ReplyListener } from '../reasoning.types.js';
+import type { CacheOptions, Loop, ReplyListener } from '../reasoning.types.js';
 import { emitContentDecision } from './content-note.factory.js';
 import { dropEarlierImages } from './ask-model.processor.js';
 import { fitRefused } from './compact-context.executor.js';
@@ -135,9 +135,7 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   const clock = new CallClock();
   const action = async () => {
     const shown = new ShownText(loop, filter);
-    clock.start();
-    const listener = toListener(loop, shown, clock);
-    const given = await untilAborted(loop.ask!(listener, place, { isFresh, accepts }), run.signal);
+    const given = await askModel(loop, { shown, clock, place }, { isFresh, accepts });
     const execution_time_ms = clock.elapsedMs;
     const screened = screen
       ? await untilAborted(screenReply(screen, given, protocol.decode(given, context)), run.signal)
@@ -153,16 +151,19 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   };
   const reply = await run.step(step, action, {
     isLast: () => loop.decoded!.calls.length === 0 && !fault,
-    times: () => ({ firstTokenMs: clock.firstTokenMs, attempts: clock.attempts }),
+    facts: () => clock.facts(),
+    request: () => loop.bodyOf!(place),
   });
   if (!loop.decoded) await decode(reply);
   return { reply, fault };
 }
 
-/** The times of one model call. */
+/** The times and the last request of one model call. */
 class CallClock {
   /** Time to the first text, in ms. */
   firstTokenMs: number | undefined;
+  /** The body of the last request to a provider. */
+  body: object | undefined;
   /** Requests to providers. */
   attempts = 1;
   private startedAt = 0;
@@ -178,6 +179,22 @@ class CallClock {
   noteText(): void {
     this.firstTokenMs ??= this.elapsedMs;
   }
+
+  facts(): Omit<StepFacts, 'startedAt'> {
+    const { firstTokenMs, attempts, body } = this;
+    return { firstTokenMs, attempts, requestHash: body && toRequestHash(body) };
+  }
+}
+
+interface ModelCall {
+  readonly shown: ShownText;
+  readonly clock: CallClock;
+  readonly place: string;
+}
+
+function askModel(loop: Loop, { shown, clock, place }: ModelCall, cache: CacheOptions): Promise<ChatResult> {
+  clock.start();
+  return untilAborted(loop.ask!(toListener(loop, shown, clock), place, cache), loop.run.signal);
 }
 
 /** Delays reading until the run's start is published: events of the reply could not be published earlier. */
@@ -190,6 +207,7 @@ function toListener({ run }: Loop, shown: ShownText, clock: CallClock): ReplyLis
     },
     onRestart: () => shown.restart(),
     onRetry: () => void clock.attempts++,
+    onRequest: (body) => void (clock.body = body),
   };
 }
 

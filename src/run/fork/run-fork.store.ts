@@ -64,8 +64,8 @@ export class RunForkStore {
     const subject = modelSubject === undefined ? 'subject' : `CASE WHEN kind = 'model' THEN ? ELSE subject END`;
     const subjects = modelSubject === undefined ? [] : [modelSubject];
     return inLists(names).map(({ marks, params, size }) => ({
-      sql: `INSERT INTO run_step (run_id, name, tenant, kind, subject, result, epoch, created_at, started_at, first_token_ms, attempts)
-        SELECT ?, name, tenant, kind, ${subject}, result, 0, created_at, started_at, first_token_ms, attempts FROM run_step
+      sql: `INSERT INTO run_step (run_id, name, tenant, kind, subject, result, epoch, created_at, started_at, first_token_ms, attempts, request_hash)
+        SELECT ?, name, tenant, kind, ${subject}, result, 0, created_at, started_at, first_token_ms, attempts, request_hash FROM run_step
         WHERE run_id = ? AND name IN (${marks})`,
       params: [to, ...subjects, from, ...params],
       rows: size,

@@ -13,6 +13,7 @@ interface StepRow {
   readonly started_at: number | null;
   readonly first_token_ms: number | null;
   readonly attempts: number | null;
+  readonly request_hash: string | null;
 }
 
 interface EventRow {
@@ -36,9 +37,10 @@ export class SealedCopyStore {
 
   /** As `RunForkStore.copySteps`. */
   async steps(from: string, to: string, names: readonly string[], modelSubject?: string): Promise<Statement[]> {
-    const columns = 'name, tenant, kind, subject, result, created_at, started_at, first_token_ms, attempts';
+    const columns =
+      'name, tenant, kind, subject, result, created_at, started_at, first_token_ms, attempts, request_hash';
     const rows = await this.rows<StepRow>(`SELECT ${columns} FROM run_step WHERE run_id = ? AND name IN`, from, names);
-    const copies = rows.map(({ name, tenant, kind, subject, result, ...times }) =>
+    const copies = rows.map(({ name, tenant, kind, subject, result, ...facts }) =>
       insert('run_step', {
         run_id: to,
         name,
@@ -47,7 +49,7 @@ export class SealedCopyStore {
         subject: kind === 'model' ? (modelSubject ?? subject) : subject,
         result: this.reseal(result, stepPlace(tenant, from, name), stepPlace(tenant, to, name)),
         epoch: 0,
-        ...times,
+        ...facts,
       }),
     );
     return [checkComplete(from, rows.length === names.length), ...copies];

@@ -9,6 +9,7 @@ const COLUMNS = {
     bigintColumn('started_at', nullable),
     integerColumn('first_token_ms', nullable),
     integerColumn('attempts', nullable),
+    stringColumn('request_hash', 64, nullable),
   ],
   run_usage: [
     stringColumn('agent', 128, nullable),
@@ -20,7 +21,7 @@ const TABLES = ['run', 'run_step', 'run_usage'] as const;
 const INDEX = { name: 'run_by_change', columns: ['tenant', 'changed_at', 'id'], onlyWith: 'changed_at' };
 
 /**
- * Times of status changes, of steps and of model calls, and the agent of each call. Older code ignores the columns; runs whose
+ * Times of status changes, of steps and of model calls, hashes of requests, and the agent of each call. Older code ignores the columns; runs whose
  * status it changes are not in the feed of changes.
  */
 export class TimeSteps1764000000042 implements MigrationInterface {

@@ -90,6 +90,12 @@ export class ChildJoinService {
     }
   }
 
+  /** The end of a child run; `null` if it has not ended. */
+  async ended(runId: string): Promise<ChildStatus | null> {
+    const child = await this.journal.find(runId);
+    return child && !isOpen(child.status) ? this.endOf(child) : null;
+  }
+
   /** Makes this process read a postponed child again, which publishes no event. */
   postponed(runId: string): void {
     for (const news of this.listening.get(runId) ?? []) news.arrived();
