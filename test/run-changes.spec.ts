@@ -1,4 +1,7 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database } from '../src/persistence/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { ChangeFeed } from './support/change-feed.js';
 import { gate } from './support/jackdaw.js';
@@ -87,6 +90,22 @@ describeWorlds('the feed of changes', await testServers(), (current) => {
     await current().start(KEY, ENV);
   });
 
+  it('has each change once while it is connected, also when the database is read again', async () => {
+    const { llm, jackdaw } = current();
+    const feed = await open();
+    llm.reply({ text: 'one' }, { text: 'two' });
+    await feed.waitFor(await ask('1'), 'completed');
+    const database = jackdaw.app.get(Database, { strict: false });
+    // More ids than a reader holds: it reads the database.
+    const changedRun = 'x'.repeat(10);
+    await database.commit(
+      Array.from({ length: 5_001 }, () => ({ sql: 'DELETE FROM run WHERE id = ?', params: ['none'], changedRun })),
+    );
+    await feed.waitFor(await ask('2'), 'completed');
+    const keys = feed.runs.map(({ run_id, status }) => `${run_id} ${status}`);
+    expect(keys).toEqual([...new Set(keys)]);
+  });
+
   it.each([
     ['', 'x'],
     ['?follow=no', ''],
@@ -94,4 +113,18 @@ describeWorlds('the feed of changes', await testServers(), (current) => {
   ])('refuses %s with the position "%s"', async (query, after) => {
     await expect(open(ANN, { query, after })).rejects.toThrow('400');
   });
+});
+
+it('every statement that changes the status of a run sets the time of the change', () => {
+  const files = readdirSync('src/run', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(?<!\.spec)\.ts$/.test(name),
+  );
+  const statements = files.flatMap((name) => {
+    const text = readFileSync(join('src/run', name), 'utf8');
+    return [...text.matchAll(/UPDATE run SET [^`]*?WHERE/g)]
+      .map(([sql]) => sql)
+      .filter((sql) => /[ ,]status = /.test(sql));
+  });
+  expect(statements.length).toBeGreaterThan(7);
+  expect(statements.filter((sql) => !sql.includes('changed_at = ?'))).toEqual([]);
 });

@@ -91,6 +91,10 @@ describe('the request of a model call', () => {
     const { body: request, sent_hash, is_same } = await rebuilt(String(body['run_id']), 'model:2');
     expect([sent_hash, is_same]).toEqual([null, null]);
     expect(request).toEqual(llm.envelopes[1]!.body);
+    llm.reset();
+    llm.reply({ status: 401 });
+    const { body: first } = await jackdaw.chat({ query: 'fail at once' }, ANN.headers);
+    expect((await rebuilt(String(first['run_id']), 'model:1')).body).toEqual(llm.envelopes[0]!.body);
   });
 
   it('has no instructions for a viewer', async () => {

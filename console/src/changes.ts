@@ -72,10 +72,10 @@ async function follow(ends: AbortSignal): Promise<void> {
   let position: string | null = null;
   let delay = FIRST_DELAY_MS;
   while (!ends.aborted) {
+    const from = Date.now();
     try {
       const onEvent = (event: StreamEvent) => {
         position = event.id ?? position;
-        delay = FIRST_DELAY_MS;
         if (event.type === 'run.changed') publishChange([(JSON.parse(event.data) as { run: ListedRun }).run]);
       };
       const headers: Record<string, string> = position === null ? {} : { 'last-event-id': position };
@@ -84,6 +84,8 @@ async function follow(ends: AbortSignal): Promise<void> {
     } catch (error) {
       if (error instanceof ApiError && !isPassing(error)) return;
     }
+    // A proxy may cut each stream at once.
+    if (Date.now() - from > MAX_DELAY_MS) delay = FIRST_DELAY_MS;
     await pause(delay, ends);
     delay = Math.min(delay * 2, MAX_DELAY_MS);
   }

@@ -27,8 +27,11 @@ type ChangedRow = ListRow & { readonly changed_at: number };
 
 /** Changes of one run within this time are reported once, in ms. */
 const COLLECT_MS = 250;
-/** A commit may become visible this much later than its time says, and clocks of nodes may differ by it, in ms. */
-const OVERLAP_MS = 10_000;
+/**
+ * Time before a position that is read again, in ms: a commit may become visible later than its time, clocks of nodes differ,
+ * and a lost message of another node is noticed within 15 s.
+ */
+const OVERLAP_MS = 30_000;
 /** Changes in memory for a slow reader; beyond it, the reader gets them from the database. */
 const MAX_PENDING = 5_000;
 const PAGE = 200;
@@ -70,6 +73,34 @@ class PendingChanges {
     this.ids = new Set();
     this.isOverflown = false;
     return taken;
+  }
+}
+
+/** The changes of the last `OVERLAP_MS` that a reader has received, so that it receives each once while it is connected. */
+class SentChanges {
+  private readonly sent = new Map<string, Pick<ChangedRow, 'status' | 'changed_at'>>();
+  private prunedAt = 0;
+
+  /** @param last time of the last change, epoch ms */
+  constructor(public last: number) {}
+
+  /** The changes that the reader has not received. */
+  async *without(rows: AsyncIterable<ChangedRow>): AsyncGenerator<ChangedRow, void> {
+    for await (const row of rows) if (this.add(row)) yield row;
+  }
+
+  private add({ id, status, changed_at }: ChangedRow): boolean {
+    this.last = Math.max(this.last, changed_at);
+    const before = this.sent.get(id);
+    if (before?.changed_at === changed_at && before.status === status) return false;
+    this.sent.set(id, { status, changed_at });
+    if (this.last - this.prunedAt > OVERLAP_MS) this.prune();
+    return true;
+  }
+
+  private prune(): void {
+    this.prunedAt = this.last;
+    for (const [id, { changed_at }] of this.sent) if (changed_at < this.last - OVERLAP_MS) this.sent.delete(id);
   }
 }
 
@@ -116,19 +147,18 @@ export class RunChangeService implements BeforeApplicationShutdown {
   ): AsyncGenerator<RunChange, void> {
     const pending = new PendingChanges();
     if (since !== null) pending.add(null);
-    let last = since ?? Date.now();
+    const sent = new SentChanges(since ?? Date.now());
     const stops = [
       this.database.onStatusChange((ids) => pending.add(ids)),
       this.bus.onRemoteChange((ids) => pending.add(ids)),
     ];
     try {
-      yield { position: String(last), run: null };
+      yield { position: String(sent.last), run: null };
       do {
         if (ends) await pending.arrival(ends);
         if (ends?.aborted) return;
-        for await (const row of this.taken(principal, pending, last)) {
-          last = Math.max(last, row.changed_at);
-          yield { position: String(last), run: toListedRun(row, principal.tenant, this.cipher) };
+        for await (const row of sent.without(this.taken(principal, pending, sent.last))) {
+          yield { position: String(sent.last), run: toListedRun(row, principal.tenant, this.cipher) };
         }
       } while (await mayContinue(ends));
     } finally {

@@ -36,8 +36,9 @@ export function separateSuspects(
 /** Returns a crashed run to the queue as a suspect. @param now epoch ms */
 export function suspectRun({ id, epoch }: Pick<RunHead, 'id' | 'epoch'>, crashes: number, now: number): Statement {
   return {
-    sql: `UPDATE run SET status = 'queued', attempts = ?, suspicions = suspicions + 1, recovered_at = ?
+    sql: `UPDATE run SET status = 'queued', attempts = ?, suspicions = suspicions + 1, recovered_at = ?, changed_at = ?
       WHERE id = ? AND epoch = ? AND status = 'running'`,
-    params: [crashes, now, id, epoch],
+    params: [crashes, now, now, id, epoch],
+    changedRun: id,
   };
 }

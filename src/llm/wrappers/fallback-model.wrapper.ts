@@ -10,7 +10,6 @@ import type {
   ModelSwitch,
   ParameterName,
 } from '../chat.types.js';
-
 import { fitParameters } from '../parameter.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 import { noteRetry } from './retrying-model.wrapper.js';

@@ -18,6 +18,9 @@ const START_HERE_MS = 20;
 /** Interval for repeating subscriptions to other nodes and reading missed events from the journal, in ms. */
 const REMIND_MS = 3_000;
 
+/** Reminders after which readers of all changes read the database: a new node does not know them for one interval. */
+const CATCH_UP_AFTER = 5;
+
 /**
  * The bus between processes. A run's events leave its process only for processes that follow it, so that a chat whose
  * client is connected to the executing node costs the others nothing.
@@ -33,6 +36,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private lookUpTimer: NodeJS.Timeout | undefined;
   private remindTimer: NodeJS.Timeout | undefined;
   private readonly changes: RemoteChangeRegistry;
+  private reminders = 0;
   private isClosed = false;
 
   constructor(
@@ -133,7 +137,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     this.announce(this.remote.followed(), isReconnected);
     this.changes.expire();
     this.watch();
-    if (isReconnected) this.changes.receive(null);
+    if (isReconnected || ++this.reminders % CATCH_UP_AFTER === 0) this.changes.receive(null);
     this.remote.catchUp().catch((err: unknown) => {
       if (this.isClosed) return;
       this.logger.warn({ err }, 'Failed to read events of remote runs from the journal; retrying');
