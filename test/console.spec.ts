@@ -80,7 +80,9 @@ describeBrowser('the console', (browser) => {
 
   it.each([
     { language: 'en', theme: 'light', width: 1440 },
-    { language: 'zh', theme: 'dark', width: 390 },
+    { language: 'en', theme: 'dark', width: 390 },
+    { language: 'zh', theme: 'light', width: 390 },
+    { language: 'zh', theme: 'dark', width: 1440 },
   ] as const)('has no violation of WCAG 2.2 AA in $language, $theme', async (options) => {
     const { body } = await jackdaw.chat({ query: 'hello' });
     const session = String(body['session_id']);
@@ -205,6 +207,40 @@ describeBrowser('the console', (browser) => {
       await list.getByText(share === 1 ? 'tool:1:5000' : 'tool:1:2500', { exact: true }).waitFor();
       expect(await rowsIn()).toBeLessThan(60);
     }
+    expect(view.faults).toEqual([]);
+    await view.close();
+  });
+
+  it.each(['runs/none', 'sessions/none', 'tools/none', 'workflows/none', 'mcp/none'])(
+    'names what %s lacks below a heading, once',
+    async (place) => {
+      const view = await ConsolePage.open(browser(), jackdaw.url);
+      await view.go(place);
+      await view.settled();
+      expect(await view.page.getByRole('alert').count()).toBe(1);
+      expect(await view.page.getByRole('heading', { name: 'none' }).count()).toBe(1);
+      await view.close();
+    },
+  );
+
+  it('opens a long conversation at its end, and shows a part of a long answer', async () => {
+    const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`).join('\n\n');
+    llm.reply({ text: lines });
+    const { body } = await jackdaw.chat({ query: 'a long answer' });
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go(`chat/${String(body['session_id'])}`);
+    await view.page.waitForFunction(
+      'scrollY > 0 && document.documentElement.scrollHeight - scrollY - innerHeight < 50',
+    );
+    await view.go(`runs/${String(body['run_id'])}`);
+    const height = () =>
+      view.page
+        .locator('.prose')
+        .evaluate((prose: { parentElement: { clientHeight: number } }) => prose.parentElement.clientHeight);
+    await view.page.getByRole('button', { name: 'Show all' }).click();
+    const all = await height();
+    await view.page.getByRole('button', { name: 'Show less' }).click();
+    expect(await height()).toBeLessThan(all / 5);
     expect(view.faults).toEqual([]);
     await view.close();
   });

@@ -62,7 +62,7 @@ function Login() {
   };
   return (
     <main class="page">
-      <form class="card stack" onSubmit={(event) => void submit(event)}>
+      <form class="card stack login" onSubmit={(event) => void submit(event)}>
         <h1>{t('login.title')}</h1>
         <p class="muted">{t('login.text')}</p>
         <div class="field">
@@ -77,9 +77,11 @@ function Login() {
           />
         </div>
         {error && <Fault error={error} />}
-        <button class="primary" type="submit">
-          {t('login.submit')}
-        </button>
+        <div>
+          <button class="primary" type="submit">
+            {t('login.submit')}
+          </button>
+        </div>
         <Preferences />
       </form>
     </main>

@@ -29,10 +29,12 @@ export interface Phases {
 /** Steps that are shown: claims and answers belong to the call of the same name. */
 const SHOWN: ReadonlySet<string> = new Set(['model', 'tool', 'node', 'child', 'summary', 'compaction', 'memory']);
 
+/** The bars in the order of their start. */
 export function toBars({ steps, created_at, events }: RunJournal): Bar[] {
   const durations = durationsOf(events);
   let previous = created_at;
   return steps
+    .toSorted((a, b) => a.created_at - b.created_at)
     .filter(({ kind, name }) => SHOWN.has(kind) || SHOWN.has(name.split(':', 1)[0]!))
     .map((step) => {
       const end = step.created_at;
@@ -42,7 +44,8 @@ export function toBars({ steps, created_at, events }: RunJournal): Bar[] {
       previous = Math.max(previous, end);
       const first = step.first_token_ms ?? null;
       return { step, start, end, firstToken: first === null ? null : start + first, isExact: known !== null };
-    });
+    })
+    .toSorted((a, b) => a.start - b.start);
 }
 
 /** The durations that events report, by the step. */

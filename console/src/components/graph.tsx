@@ -30,8 +30,8 @@ export function Graph({
   return (
     <div class="scroll card" role="region" aria-label={t('workflows.graph')} tabIndex={0}>
       <svg
-        width={width}
-        height={height}
+        class="graph"
+        style={{ width: `${width}px`, minWidth: `${Math.min(width, Math.max(width * 0.6, 560))}px` }}
         viewBox={`0 0 ${width} ${height}`}
         role="img"
         aria-label={t('workflows.graph')}

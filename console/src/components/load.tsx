@@ -35,13 +35,17 @@ export function useLoad<T>(path: string | null, query: Query = {}): Loaded<T> {
 /** Shows a loaded value, or why there is none. */
 export function Show<T>({
   of: { value, error, reload },
+  title,
   children,
 }: {
   readonly of: Loaded<T>;
+  /** Heading of the page while there is no value, which otherwise brings its own. */
+  readonly title?: string;
   readonly children: (value: T) => ComponentChildren;
 }) {
   return (
     <>
+      {title !== undefined && value === undefined && <h1>{title}</h1>}
       {error && <Fault error={error} retry={reload} />}
       {value !== undefined && children(value)}
       {value === undefined && !error && <p class="empty">{t('loading')}</p>}

@@ -2,7 +2,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ago, dateTime, pretty } from '../format';
 import { t, tValue } from '../i18n';
+import { href } from '../router';
 import { Fault } from './load';
+
+const MANY_TOOLS = 20;
 
 export function Status({ value }: { readonly value: string }) {
   return <span class={`badge ${value}`}>{tValue('status', value)}</span>;
@@ -30,6 +33,53 @@ export function Facts({ items }: { readonly items: readonly (readonly [string, C
           </div>
         ))}
     </dl>
+  );
+}
+
+/** Content of any length. More than a screen of it is shown by a button. */
+export function Clamp({ children }: { readonly children: ComponentChildren }) {
+  const element = useRef<HTMLDivElement>(null);
+  const [isLong, setLong] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const { scrollHeight = 0, clientHeight = 0 } = element.current ?? {};
+    if (!isOpen) setLong(scrollHeight > clientHeight + 1);
+  }, [children]);
+  return (
+    <div class="stack">
+      <div ref={element} class={isOpen ? '' : 'clamp'}>
+        {children}
+      </div>
+      {isLong && (
+        <div>
+          <button type="button" class="plain small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {t(isOpen ? 'showLess' : 'showAll')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Links to tools; the first ones of many. */
+export function ToolLinks({ tools }: { readonly tools: readonly string[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = isOpen ? tools : tools.slice(0, MANY_TOOLS);
+  return (
+    <div class="row">
+      <span class="label">{t('nav.tools')}</span>
+      {shown.map((tool) => (
+        <a key={tool} class="badge" href={href(['tools', tool])}>
+          {tool}
+        </a>
+      ))}
+      {tools.length === 0 && <span class="muted">{t('agents.noTools')}</span>}
+      {shown.length < tools.length && (
+        <button type="button" class="plain small" onClick={() => setOpen(true)}>
+          {t('showMore', { count: tools.length - shown.length })}
+        </button>
+      )}
+    </div>
   );
 }
 

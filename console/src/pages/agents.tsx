@@ -1,6 +1,6 @@
 import { may } from '../caller';
 import { Show, useLoad } from '../components/load';
-import { Code, Facts } from '../components/parts';
+import { Code, Facts, ToolLinks } from '../components/parts';
 import { count, duration } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
@@ -60,15 +60,7 @@ function AgentCard({ agent }: { readonly agent: Agent }) {
           [t('agents.approvals'), agent.approvals.join(', ')],
         ]}
       />
-      <div class="row">
-        <span class="label">{t('nav.tools')}</span>
-        {tools.map((tool) => (
-          <a key={tool} class="badge" href={href(['tools', tool])}>
-            {tool}
-          </a>
-        ))}
-        {tools.length === 0 && <span class="muted">{t('agents.noTools')}</span>}
-      </div>
+      <ToolLinks tools={tools} />
       <details>
         <summary>{t('details')}</summary>
         <Code value={agent} label={name} />

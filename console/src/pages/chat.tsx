@@ -4,7 +4,7 @@ import { may } from '../caller';
 import { AnswerView } from '../components/answer';
 import { Composer } from '../components/composer';
 import { Fault, useLoad } from '../components/load';
-import { ActionButton, CopyButton, When } from '../components/parts';
+import { ActionButton, CopyButton, visible, When } from '../components/parts';
 import type { Exchange } from '../conversation';
 import { t } from '../i18n';
 import { go, href, route } from '../router';
@@ -16,16 +16,19 @@ export function Page({ path: [sessionId] }: { readonly path: readonly string[] }
   const [choice, setChoice] = useState<Choice>({ agent: route.value.query['agent'] ?? '', model: '', effort: '' });
   const talk = useTalk(sessionId);
   useEffect(() => {
+    isShown.current = false;
     void talk.load();
     return () => talk.close();
   }, [talk]);
   const exchanges = talk.exchanges.value;
   const end = useRef<HTMLDivElement>(null);
+  const isShown = useRef(false);
   const length = exchanges.reduce((sum, { answer }) => sum + answer.parts.length + 1, 0);
   useEffect(() => {
-    // Follows the answer while the reader is at its end.
+    // A conversation opens at its end; later the page follows the answer while the reader is there.
     const isAtEnd = document.documentElement.scrollHeight - scrollY - innerHeight < 400;
-    if (isAtEnd) end.current?.scrollIntoView({ block: 'end' });
+    if (isAtEnd || !isShown.current) end.current?.scrollIntoView({ block: 'end' });
+    isShown.current = length > 0;
   }, [length]);
   return (
     <div class="page">
@@ -108,7 +111,7 @@ function ExchangeView({
     <article class="stack">
       <h2 class="hidden">{query.slice(0, 100)}</h2>
       <div class="question">
-        {query}
+        {visible(query)}
         {images.length > 0 && (
           <div class="thumbs">
             {images.map((url, at) =>

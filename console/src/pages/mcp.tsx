@@ -1,7 +1,7 @@
 import { post } from '../api';
 import { may } from '../caller';
 import { Show, useLoad } from '../components/load';
-import { ActionButton, Code, Facts, visible, When } from '../components/parts';
+import { ActionButton, Code, Facts, ToolLinks, visible, When } from '../components/parts';
 import { Table } from '../components/table';
 import { count } from '../format';
 import { t } from '../i18n';
@@ -89,7 +89,7 @@ function ServerView({ name }: { readonly name: string }) {
   const loaded = useLoad<McpServerDetail>(path);
   return (
     <div class="page">
-      <Show of={loaded}>
+      <Show of={loaded} title={name}>
         {(server) => (
           <>
             <div class="head">
@@ -117,14 +117,7 @@ function ServerView({ name }: { readonly name: string }) {
               <Pending key={each.tool} pending={each} path={path} onAccepted={loaded.reload} />
             ))}
             {server.refused.length > 0 && <Code value={server.refused} label={t('mcp.refused')} />}
-            <div class="row">
-              <span class="label">{t('nav.tools')}</span>
-              {server.tools.map((tool) => (
-                <a key={tool} class="badge" href={href(['tools', tool])}>
-                  {tool}
-                </a>
-              ))}
-            </div>
+            <ToolLinks tools={server.tools} />
           </>
         )}
       </Show>

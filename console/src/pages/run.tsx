@@ -5,7 +5,7 @@ import { Decisions } from '../components/decisions';
 import { ForkForm } from '../components/fork-form';
 import { Fault, Show, useLoad } from '../components/load';
 import { Markdown } from '../components/markdown';
-import { ActionButton, Code, Dialog, Facts, shortId, Status, When } from '../components/parts';
+import { ActionButton, Clamp, Code, Dialog, Facts, shortId, Status, visible, When } from '../components/parts';
 import { StepDetail } from '../components/step-detail';
 import { VirtualList } from '../components/virtual-list';
 import { Waterfall } from '../components/waterfall';
@@ -45,8 +45,10 @@ export function RunView({ id, isNarrow = false }: { readonly id: string; readonl
   }, [id, status]);
   return (
     <div class="page">
-      <Show of={answer}>{(value) => <Summary answer={value} journal={journal.value} onChange={reload} />}</Show>
-      {journal.error && <Fault error={journal.error} retry={journal.reload} />}
+      <Show of={answer} title={`${t('run')} ${shortId(id)}`}>
+        {(value) => <Summary answer={value} journal={journal.value} onChange={reload} />}
+      </Show>
+      {journal.error && answer.value && <Fault error={journal.error} retry={journal.reload} />}
       {journal.value && <Journal journal={journal.value} isNarrow={isNarrow} />}
     </div>
   );
@@ -89,7 +91,9 @@ function Summary({ answer, journal, onChange }: SummaryProps) {
       <Question journal={journal} />
       {result !== '' && (
         <div class="card">
-          <Markdown text={result} />
+          <Clamp>
+            <Markdown text={result} />
+          </Clamp>
         </div>
       )}
     </div>
@@ -98,7 +102,11 @@ function Summary({ answer, journal, onChange }: SummaryProps) {
 
 function Question({ journal }: { readonly journal: RunJournal | undefined }) {
   const { query } = (journal?.input ?? {}) as { query?: unknown };
-  return typeof query === 'string' ? <div class="question">{query}</div> : null;
+  return typeof query === 'string' ? (
+    <div class="question">
+      <Clamp>{visible(query)}</Clamp>
+    </div>
+  ) : null;
 }
 
 function runLink(id: string) {

@@ -158,7 +158,7 @@ function RunRow({ run }: { readonly run: ListedRun }) {
       <span class="wide muted">{agent}</span>
       <span class="wide muted number">
         {finished_at === null ? '' : duration(finished_at - created_at)}
-        {usage && usage.total_tokens > 0 ? ` · ${compact(usage.total_tokens)}` : ''}
+        {usage && usage.total_tokens > 0 ? ` · ${t('budgets.tokens', { tokens: compact(usage.total_tokens) })}` : ''}
       </span>
       <span class="muted number">
         <When at={created_at} />

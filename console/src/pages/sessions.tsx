@@ -6,7 +6,7 @@ import { Markdown } from '../components/markdown';
 import { ActionButton, Code, Dialog, Facts, shortId, When } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
 import { count } from '../format';
-import { t } from '../i18n';
+import { t, tValue } from '../i18n';
 import { go, href } from '../router';
 import type { ListedRun, Message, RunAnswer, Session } from '../types';
 
@@ -59,17 +59,19 @@ function SessionView({ id }: { readonly id: string }) {
         <h1>
           {t('session')} <span class="mono">{shortId(id)}</span>
         </h1>
-        <div class="end row">
-          {may('chat') && (
-            <a class="button" href={href(['chat', id])}>
-              {t('sessions.continue')}
+        {session.value && (
+          <div class="end row">
+            {may('chat') && (
+              <a class="button" href={href(['chat', id])}>
+                {t('sessions.continue')}
+              </a>
+            )}
+            <a class="button" href={apiUrl(`${path}/export`)} download={`${id}.json`}>
+              {t('sessions.export')}
             </a>
-          )}
-          <a class="button" href={apiUrl(`${path}/export`)} download={`${id}.json`}>
-            {t('sessions.export')}
-          </a>
-          {may('sessions:write') && <DeleteButton path={path} />}
-        </div>
+            {may('sessions:write') && <DeleteButton path={path} />}
+          </div>
+        )}
       </div>
       <Show of={session}>
         {(value) => (
@@ -91,8 +93,8 @@ function SessionView({ id }: { readonly id: string }) {
           />
         )}
       </Show>
-      <MemoryWindow id={id} />
-      <Conversation path={path} />
+      {session.value && <MemoryWindow id={id} />}
+      {session.value && <Conversation path={path} />}
     </div>
   );
 }
@@ -185,7 +187,7 @@ function MessageView({
       {isFirst && (
         <div class="row small muted">
           <span>{t('sessions.turn', { turn })}</span>
-          <span>{turn_status}</span>
+          <span>{tValue('status', turn_status)}</span>
           <a href={href(['runs', run_id])}>{t('chat.openRun')}</a>
           {may('sessions:write') && (
             <>
@@ -201,7 +203,7 @@ function MessageView({
       )}
       <div class="card stack">
         <span class="label">
-          {role} {name}
+          {tValue('role', role)} {name}
         </span>
         {content && (role === 'tool' ? <Code value={content} label={t('result')} /> : <Markdown text={content} />)}
         {tool_calls.map((call) => (

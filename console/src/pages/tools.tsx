@@ -80,7 +80,7 @@ function ToolView({ name }: { readonly name: string }) {
   const loaded = useLoad<Tool>(path);
   return (
     <div class="page">
-      <Show of={loaded}>
+      <Show of={loaded} title={name}>
         {(tool) => (
           <>
             <div class="head">

@@ -1,7 +1,7 @@
 import { Show, useLoad } from '../components/load';
 import { Facts, When } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
-import { compact, count, duration, money } from '../format';
+import { count, duration, money } from '../format';
 import { t } from '../i18n';
 import { route, setQuery } from '../router';
 import type { Usage } from '../types';
@@ -70,7 +70,7 @@ export function Page() {
       <PageList pages={pages} empty={t('usage.none')}>
         {(items) => (
           <>
-            {by === 'day' && <Bars entries={items} />}
+            {by === 'day' && <Bars entries={items} from={from} />}
             <Table
               label={t('nav.usage')}
               items={items}
@@ -207,23 +207,33 @@ function LatencyTable({ query }: { readonly query: Readonly<Record<string, strin
   );
 }
 
-/** Tokens of each day as bars. The table below has the figures. */
-function Bars({ entries }: { readonly entries: readonly Entry[] }) {
-  const days = entries.toSorted((a, b) => (a.key ?? '').localeCompare(b.key ?? ''));
-  const highest = Math.max(1, ...days.map(({ usage }) => usage.total_tokens));
+/** Tokens of each day of the period as bars. The table below has the figures. */
+function Bars({ entries, from }: { readonly entries: readonly Entry[]; readonly from: string }) {
+  const tokens = new Map(entries.map(({ key, usage }) => [key, usage.total_tokens]));
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.now(); at += DAY_MS) days.push(new Date(at).toISOString().slice(0, 10));
+  const highest = Math.max(1, ...tokens.values());
   const width = 100 / Math.max(days.length, 7);
   return (
-    <svg class="bars" viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={t('usage.chart')}>
-      {days.map(({ key, usage }, at) => {
-        const height = (usage.total_tokens / highest) * 29;
-        return (
-          <rect key={key} class="bar-model" x={at * width} y={30 - height} width={width * 0.8} height={height}>
-            <title>
-              {key}: {compact(usage.total_tokens)}
-            </title>
-          </rect>
-        );
-      })}
-    </svg>
+    <figure class="card stack">
+      <figcaption class="small muted">{t('usage.chart', { highest: count(highest) })}</figcaption>
+      <svg class="bars" viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={t('usage.perDay')}>
+        {days.map((day, at) => {
+          const used = tokens.get(day) ?? 0;
+          const height = Math.max((used / highest) * 30, 0.3);
+          return (
+            <rect key={day} class="bar-model" x={at * width} y={30 - height} width={width * 0.8} height={height}>
+              <title>
+                {day}: {count(used)}
+              </title>
+            </rect>
+          );
+        })}
+      </svg>
+      <div class="row small muted axis">
+        <span>{days[0]}</span>
+        {days.length > 1 && <span>{days.at(-1)}</span>}
+      </div>
+    </figure>
   );
 }

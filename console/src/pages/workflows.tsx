@@ -50,7 +50,7 @@ function WorkflowView({ name }: { readonly name: string }) {
   const states = useNodeStates(runId);
   return (
     <div class="page">
-      <Show of={loaded}>
+      <Show of={loaded} title={name}>
         {(workflow) => (
           <>
             <div class="head">
