@@ -3,6 +3,7 @@
  * each other.
  */
 const LAYERS = [
+  ['client-api'],
   ['api', 'mcp-server', 'health', 'console'],
   ['extension', 'database-extension', 'definition-files'],
   ['workflow'],

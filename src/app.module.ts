@@ -8,6 +8,7 @@ import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { createRedaction, createTextLog, createTurnLog, logOptions } from './logging/index.js';
 import { McpEndpointModule } from './mcp-server/index.js';
+import { ClientApiModule } from './client-api/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
 import { SecurityPolicies } from './tool-policy/index.js';
 
@@ -45,6 +46,7 @@ export class AppModule {
         ApiModule,
         McpEndpointModule,
         HealthModule,
+        ...(loaded.config.compatibleApi.isEnabled ? [ClientApiModule] : []),
         ...(loaded.config.server.hasConsole ? [ConsoleModule] : []),
         ...imports,
       ],

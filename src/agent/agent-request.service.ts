@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { agentConfig, type AgentConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, issueMistakes, type JsonValue, type Principal } from '../kernel/index.js';
-import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
+import type { ChatModel, ResponseFormat } from '../llm/index.js';
 import { admit, type ContentFilter } from '../security/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type AgentDefinition, modelParametersSchema } from './agent-definition.schema.js';
@@ -45,7 +45,7 @@ const WANTED = [
 ] as const satisfies (keyof AgentRequest)[];
 
 /** The texts of a request that a model receives. */
-type RequestTexts = Partial<Pick<AgentRunInput, 'query' | 'responseFormat' | 'parameters'>>;
+type RequestTexts = Partial<Pick<AgentRunInput, 'query' | 'responseFormat' | 'parameters' | 'conversation'>>;
 
 /** Checks the options of an agent request before the run is journaled. */
 @Injectable()
@@ -65,7 +65,7 @@ export class AgentRequestService {
    */
   screen<T extends RequestTexts>(texts: T, definition: GivenRules): T & Pick<AgentRunInput, 'masked'> {
     const screen = new InputScreen([this.policies.filter('input', agentRules(definition))]);
-    const { query, responseFormat, parameters } = texts;
+    const { query, responseFormat, parameters, conversation } = texts;
     const format = responseFormat && screen.admit(responseFormat as JsonValue, 'responseFormat');
     const stop = parameters?.stop && screen.admit([...parameters.stop], 'parameters.stop');
     return {
@@ -73,6 +73,9 @@ export class AgentRequestService {
       ...(query !== undefined && { query: screen.admit(query, 'query') }),
       ...(format !== responseFormat && { responseFormat: checkedFormat(format) }),
       ...(stop && { parameters: { ...parameters, stop } }),
+      ...(conversation && {
+        conversation: screen.admit(conversation as unknown as JsonValue, 'messages') as unknown as typeof conversation,
+      }),
       ...screen.masked,
     };
   }
@@ -108,15 +111,15 @@ export class AgentRequestService {
   }
 
   private wanted(principal: Principal, definition: AgentDefinition, request: AgentRequest): RequestOverrides {
-    const { model, parameters, toolChoice, responseFormat, images = [] } = request;
+    const { model, parameters, toolChoice, responseFormat, images = [], clientTools = [] } = request;
     const shown = readImages(images, this.config.maxImageBytes);
-    if (toolChoice !== undefined) this.assertChoosable(principal, definition, toolChoice);
+    if (toolChoice !== undefined) this.assertChoosable(principal, definition, { toolChoice, clientTools });
     const modelOverrides = model === undefined ? {} : this.modelChanges(definition, model);
     const chosen = this.models.create(withOverrides(definition, modelOverrides));
     assertSeen(shown, chosen);
     return {
       ...modelOverrides,
-      ...(parameters !== undefined && { parameters: this.checked(chosen, parameters) }),
+      ...(parameters !== undefined && { parameters: this.checked(chosen, parameters, request.isLenient) }),
       ...(toolChoice !== undefined && { toolChoice }),
       ...(responseFormat !== undefined && { responseFormat: checkedFormat(responseFormat) }),
       ...(shown.length > 0 && { images: shown.map(({ url }) => ({ url })) }),
@@ -143,7 +146,11 @@ export class AgentRequestService {
     return { model, ...(isLost && { protocol: 'react' }) };
   }
 
-  private checked(model: ChatModel, parameters: unknown): NonNullable<RequestOverrides['parameters']> {
+  private checked(
+    model: ChatModel,
+    parameters: unknown,
+    isLenient = false,
+  ): NonNullable<RequestOverrides['parameters']> {
     const parsed = modelParametersSchema.safeParse(parameters);
     if (!parsed.success) {
       const errors = issueMistakes(parsed.error.issues, parameters, 'parameters.');
@@ -152,17 +159,21 @@ export class AgentRequestService {
     }
     const { taken, faults } = this.parameters.fit(model, parsed.data);
     const [fault] = faults;
-    if (fault) {
+    if (fault && !isLenient) {
       const parameter = (parameters as Record<string, unknown>)[fault.name];
       throw invalid(`parameters.${fault.name}`, fault.message, 'isTaken', parameter);
     }
     return taken;
   }
 
-  private assertChoosable(principal: Principal, definition: AgentDefinition, choice: ToolChoice): void {
+  private assertChoosable(
+    principal: Principal,
+    definition: AgentDefinition,
+    { toolChoice: choice, clientTools }: Required<Pick<AgentRequest, 'toolChoice' | 'clientTools'>>,
+  ): void {
     if (choice === 'auto' || choice === 'none') return;
     const { allowed } = this.tools.listed(definition, principal);
-    const names = allowed.map((tool) => tool.definition.name);
+    const names = [...allowed.map((tool) => tool.definition.name), ...clientTools.map(({ name }) => name)];
     if (names.length === 0) {
       throw invalid('toolChoice', `the agent "${definition.name}" has no tools`, 'isTool', choice);
     }

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, toAppError } from '../errors/index.js';
 import { parseExactJson } from '../kernel/index.js';
 import { ChatApiModel, type ChatModel, type Message } from '../llm/index.js';
-import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
+import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome, type ReasoningRequest } from '../reasoning/index.js';
 import {
   addUsage,
   type DataFact,
@@ -22,12 +22,14 @@ import {
   UNKNOWN_FACTS,
 } from '../run/index.js';
 import { factsOfPlace, type Recollection, type TurnStatus } from '../session/index.js';
+import type { Tool } from '../tool/index.js';
 import { agentRules } from '../tool-policy/index.js';
 import { AgentMemory, budgetsOf, toQuestion } from './agent-memory.service.js';
 import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory, withDefaults, withOverrides } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { OfferedTools } from './offered-tools.service.js';
+import { clientTool } from './client-tool.factory.js';
+import { OfferedTools, type PartedTools } from './offered-tools.service.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { READ_SKILL } from './skills/skill-tool.factory.js';
 import { withSkills } from './skills/offered-skill.mapper.js';
@@ -105,21 +107,20 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     { definition, model, loopVersion }: TurnRequest & { readonly loopVersion: number },
   ): Promise<ReasoningOutcome> {
     const responseFormat = input.responseFormat ?? definition.responseFormat;
-    const { allowed, denied } = await this.tools.of(definition, context);
+    const { allowed, denied } = withClientTools(await this.tools.of(definition, context), input);
     const absent = this.absent(context, definition);
     return this.engine.run(
       {
         agent: definition.name,
         rules: agentRules(definition),
-        instructions: withSkills(definition.instructions, definition.offeredSkills),
-        history: past.messages,
-        input: toQuestion(input),
+        instructions: instructionsOf(definition, input),
+        ...talkOf(input, past),
         model: absent ? new UnavailableModel(definition.model, absent) : model,
         ...withDefaults(definition.model.parameters, model, input.optionalParameters),
         protocol: definition.protocol,
         // The loop answers a call to a removed tool with an error.
         tools: input.toolChoice === 'none' ? [] : allowed,
-        namedTools: namesIn(definition),
+        namedTools: [...namesIn(definition), ...(input.clientTools ?? []).map(({ name }) => name)],
         deniedTools: denied,
         facts: mergeFacts(factsOfPlace(past.place), givenFacts(input)),
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
@@ -127,7 +128,8 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         limits: definition.limits,
         contextTokens: this.models.contextTokens(definition),
         budgets: budgetsOf(context.runId, definition, input),
-        waiting: definition.waiting,
+        // Without its client, a run does not continue after the expiry of a call.
+        waiting: input.clientTools ? { ...definition.waiting, onExpired: 'end' } : definition.waiting,
         isStreaming: input.isStreaming,
         loopVersion,
       },
@@ -202,8 +204,35 @@ function namesIn({ tools }: AgentDefinition): readonly string[] {
   return [...named, READ_SKILL];
 }
 
+function instructionsOf({ instructions, offeredSkills }: AgentDefinition, { conversation }: AgentRunInput): string {
+  const own = withSkills(instructions, offeredSkills);
+  return [own, conversation?.instructions ?? ''].filter((text) => text !== '').join('\n\n');
+}
+
+/** The earlier messages, and the message to answer: the question, or the last result of a client's tool. */
+function talkOf(input: AgentRunInput, past: Recollection): Pick<ReasoningRequest, 'history' | 'input'> {
+  const { history = past.messages, isContinued = false } = input.conversation ?? {};
+  const last = history.at(-1);
+  return isContinued && last ? { history: history.slice(0, -1), input: last } : { history, input: toQuestion(input) };
+}
+
+/** The client's tools take precedence: the client does not know the names of the agent's. */
+function withClientTools({ allowed, denied }: PartedTools, { clientTools }: AgentRunInput): PartedTools {
+  if (!clientTools) return { allowed, denied };
+  const names = new Set(clientTools.map(({ name }) => name));
+  const isOther = (tool: Tool) => !names.has(tool.definition.name);
+  return { allowed: [...allowed.filter(isOther), ...clientTools.map(clientTool)], denied: denied.filter(isOther) };
+}
+
 /** The user's own question is neither untrusted nor private. */
-function givenFacts({ isTainted, facts }: AgentRunInput): readonly DataFact[] {
+function givenFacts({ isTainted, facts, conversation }: AgentRunInput): readonly DataFact[] {
+  if (conversation?.hasForeignResults) {
+    const foreign: readonly DataFact[] = [
+      { fact: 'untrusted', step: 'input' },
+      { fact: 'private', step: 'input' },
+    ];
+    return mergeFacts(facts ?? [], foreign);
+  }
   // Earlier versions stored the mark of a calling run only.
   return facts ?? (isTainted ? [{ fact: 'untrusted', step: 'input' }] : []);
 }

@@ -20,6 +20,7 @@ import { assertSessionId, SessionService } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
 import type { AgentRequest, AgentRunInput, AnsweredNode, BackgroundRequest, RunAnswer } from './agent.types.js';
+import { assertClientTools } from './client-tool.factory.js';
 import { RunHistoryService, type RunPosition } from './run-history.service.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
 import { shownAnswer } from './shown-answer.mapper.js';
@@ -168,6 +169,11 @@ export class AgentService {
     return this.follower.open(runId).items({ ...START, n }, signal);
   }
 
+  /** The journaled events of a run so far. The caller must have checked access to the run. */
+  recorded(runId: string): AsyncGenerator<RunItem, void> {
+    return this.follower.recorded(runId, 0);
+  }
+
   /** Current answer of a run, folded from its journal. @throws AppError `RUN_NOT_FOUND` */
   async answer(principal: Principal, runId: string): Promise<RunAnswer> {
     const run = await this.runs.get(principal, runId);
@@ -206,21 +212,29 @@ export class AgentService {
     return this.answer(principal, runId);
   }
 
+  private joining(principal: Principal, sessionId: string, isNew: boolean): Pick<StartRun, 'statements' | 'check'> {
+    if (!isNew) return this.sessions.joining(principal, sessionId);
+    return { statements: [this.sessions.beginStatement(principal, sessionId)] };
+  }
+
   private async toStart(principal: Principal, request: AgentRequest, id = newId()): Promise<StartRun> {
     const { definition, content, hash } = this.agents.get(request.agent);
     if (request.toolChoice !== undefined) await this.requests.arrived(definition, request);
-    const sessionId = request.sessionId ?? newId();
-    assertSessionId(sessionId, 'sessionId');
+    const sessionId = sessionOf(request);
+    if (sessionId !== null) assertSessionId(sessionId, 'sessionId');
     assertSays(request.query);
+    if (request.clientTools) assertClientTools(request.clientTools);
     const isNewSession = request.sessionId === undefined;
-    const { query, isStreaming = false, isTainted, metadata, references } = request;
+    const { query, isStreaming = false, isTainted, metadata, references, conversation, clientTools } = request;
+    const changes = this.requests.changes(principal, definition, request);
     const input: AgentRunInput = {
-      ...this.requests.screen({ query, ...this.requests.changes(principal, definition, request) }, definition),
+      ...this.requests.screen({ query, ...changes, ...(conversation && { conversation }) }, definition),
       isStreaming,
       isNewSession,
       ...(isTainted && { isTainted }),
       ...(metadata && { metadata }),
       ...(references && { references }),
+      ...(clientTools && clientTools.length > 0 && { clientTools }),
     };
     await this.requests.ready(definition);
     return {
@@ -240,11 +254,14 @@ export class AgentService {
       isEarly: true,
       ...(request.idempotency && { idempotency: request.idempotency }),
       ...limitsOf(request),
-      ...(isNewSession
-        ? { statements: [this.sessions.beginStatement(principal, sessionId)] }
-        : this.sessions.joining(principal, sessionId)),
+      ...(sessionId !== null && this.joining(principal, sessionId, isNewSession)),
     };
   }
+}
+
+/** `null` for a request with its own history. */
+function sessionOf({ sessionId, conversation }: AgentRequest): string | null {
+  return sessionId ?? (conversation?.history ? null : newId());
 }
 
 function limitsOf({ deadlineMs, wait }: AgentRequest): Pick<StartRun, 'deadlineAt' | 'wait'> {

@@ -1,4 +1,4 @@
-import type { ModelParameters, OwnBudget, ParameterName, ResponseFormat, ToolChoice } from '../llm/index.js';
+import type { Message, ModelParameters, OwnBudget, ParameterName, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type {
   AnsweredBy,
   ClientWait,
@@ -15,11 +15,26 @@ import type {
   PublishedImage,
   WaitingRequest,
 } from '../run/index.js';
+import type { ClientTool } from './client-tool.factory.js';
 import type { GivenFormat } from './response-format.mapper.js';
 
 /** An image: an https URL, or a base64 data URI of a PNG, JPEG, GIF or WebP. */
 export interface GivenImage {
   readonly url: string;
+}
+
+/** The part of a conversation that the client of a request keeps, not a session. */
+export interface GivenConversation {
+  /** Follow the instructions of the agent. */
+  readonly instructions?: string;
+  /** Earlier messages, oldest first; absent if the run has a session. */
+  readonly history?: readonly Message[];
+  /** Whether the last message of the history, a tool result, takes the place of the question. */
+  readonly isContinued?: true;
+  /** Whether the history contains tool results that this server cannot attribute: they are untrusted and private. */
+  readonly hasForeignResults?: true;
+  /** Number and hash of the messages of the request, by which a later request with results finds the run. */
+  readonly messages?: { readonly count: number; readonly hash: string };
 }
 
 /** Overrides of a request to the agent's definition. */
@@ -57,6 +72,9 @@ export interface AgentRunInput extends RequestOverrides {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Numbers of earlier turns that the question refers to. */
   readonly references?: readonly number[];
+  readonly conversation?: GivenConversation;
+  /** Tools that the client executes. */
+  readonly clientTools?: readonly ClientTool[];
 }
 
 /** A request to an agent. */
@@ -82,6 +100,12 @@ export interface AgentRequest {
   readonly responseFormat?: GivenFormat;
   /** Images beside the question. */
   readonly images?: readonly GivenImage[];
+  /** What the client keeps of the conversation. With a history, the run has no session. */
+  readonly conversation?: GivenConversation;
+  /** Tools that the client executes; they replace tools of the agent with the same names. */
+  readonly clientTools?: readonly ClientTool[];
+  /** Omits parameters that the model does not support; by default they are errors. */
+  readonly isLenient?: boolean;
   /** Whether the model streams, so that followers receive message deltas. */
   readonly isStreaming?: boolean;
   /** Repeated requests with the same key return the same run. */

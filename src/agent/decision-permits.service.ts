@@ -38,6 +38,8 @@ export class DecisionPermits {
    */
   async assertMayCall(decider: Principal, run: RunRecord, request: WaitingRequest): Promise<void> {
     const { tool: name, arguments: args } = request;
+    // The client executes the call by itself.
+    if (request.by_client) return;
     const definition = run.kind === AGENT_RUN ? parseStoredDefinition(run.definition) : undefined;
     const site: CallSite = {
       principal: decider,

@@ -31,15 +31,18 @@ export { DirectCallService } from './direct-call/direct-call.service.js';
 export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
-export { toRunError } from './run.error.js';
-export { StreamRestartedError, textOf } from './text-stream.mapper.js';
+export { toErrorCode, toRunError } from './run.error.js';
+export { RunText, StreamRestartedError, textOf } from './text-stream.mapper.js';
 export type { TextStreamOptions } from './text-stream.mapper.js';
+export type { ClientTool } from './client-tool.factory.js';
 export type {
   AgentRequest,
+  AgentRunInput,
   AgentStep,
   AnsweredNode,
   AnsweredTool,
   BackgroundRequest,
+  GivenConversation,
   RunAnswer,
 } from './agent.types.js';
 export { Extension } from './extension.js';

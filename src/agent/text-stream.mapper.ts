@@ -65,7 +65,7 @@ export async function* textOf(
 }
 
 /** Compares the text of a run, which may start again, with its delivered text. */
-class RunText {
+export class RunText {
   /** The delivered text of the replies before the current one. */
   private earlier = '';
   /** The text of the last completed reply with tool calls. */

@@ -73,5 +73,9 @@ export const REST_ROUTES = {
   ],
 };
 
-@Module({ ...REST_ROUTES, controllers: [...REST_ROUTES.controllers, KeyController] })
+@Module({
+  ...REST_ROUTES,
+  controllers: [...REST_ROUTES.controllers, KeyController],
+  exports: [EventStreamService],
+})
 export class ApiModule {}

@@ -32,16 +32,29 @@ export class EventStreamService {
 
   constructor(private readonly heartbeats: HeartbeatRegistry) {}
 
-  /**
-   * Takes over the reply and writes until the items end or the client disconnects. It never throws: after the first
-   * byte an error can only end the stream, and the client resumes from its last event id.
-   * @param about names the run of the stream, for the log and for the last event of a slow client
-   */
-  async send(
+  /** Writes the items as events with their positions. */
+  send(
     reply: FastifyReply,
     about: { readonly run_id?: string },
     items: AsyncGenerator<StreamItem, void>,
     signal: AbortSignal,
+  ): Promise<void> {
+    return this.sendFrames(reply, about, toFrames(items), signal, toEvent(slowReader(about)));
+  }
+
+  /**
+   * Takes over the reply and writes until the frames end or the client disconnects. It never throws: after the first
+   * byte an error can only end the stream, and the client resumes from its last event id.
+   * @param about names the run of the stream, for the log
+   * @param frames whole events in wire format
+   * @param closing the last frame for a slow client
+   */
+  async sendFrames(
+    reply: FastifyReply,
+    about: { readonly run_id?: string },
+    frames: AsyncGenerator<string, void>,
+    signal: AbortSignal,
+    closing = '',
   ): Promise<void> {
     reply.hijack();
     const { raw } = reply;
@@ -52,11 +65,11 @@ export class EventStreamService {
     raw.flushHeaders();
     const stopHeartbeats = this.heartbeats.add(raw);
     try {
-      for await (const item of items) {
-        if (!raw.write(toEvent(item))) await drained(raw, ends);
+      for await (const frame of frames) {
+        if (!raw.write(frame)) await drained(raw, ends);
         if (ends.aborted) break;
       }
-      if (stalled.aborted) raw.write(toEvent(slowReader(about)));
+      if (stalled.aborted && closing !== '') raw.write(closing);
     } catch (error) {
       this.logger.error({ err: error, ...about }, 'Event stream failed');
     } finally {
@@ -64,6 +77,10 @@ export class EventStreamService {
       raw.end();
     }
   }
+}
+
+async function* toFrames(items: AsyncGenerator<StreamItem, void>): AsyncGenerator<string, void> {
+  for await (const item of items) yield toEvent(item);
 }
 
 /** A signal that aborts when the client makes no progress. Node restarts the time when the socket has sent some bytes. */

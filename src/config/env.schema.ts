@@ -12,6 +12,7 @@ import { databaseConfig } from './namespaces/database.config.js';
 import { definitionFilesConfig } from './namespaces/definition-files.config.js';
 import { llmConfig } from './namespaces/llm.config.js';
 import { mcpConfig } from './namespaces/mcp.config.js';
+import { compatibleApiConfig } from './namespaces/compatible-api.config.js';
 import { mcpServerConfig } from './namespaces/mcp-server.config.js';
 import { runConfig } from './namespaces/run.config.js';
 import { securityConfig } from './namespaces/security.config.js';
@@ -35,6 +36,7 @@ export const NAMESPACES = {
   toolState: toolStateConfig,
   mcp: mcpConfig,
   mcpServer: mcpServerConfig,
+  compatibleApi: compatibleApiConfig,
 };
 export type NamespaceName = keyof typeof NAMESPACES;
 export const NAMESPACE_NAMES = Object.keys(NAMESPACES) as NamespaceName[];

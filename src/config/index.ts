@@ -16,6 +16,7 @@ export { databaseConfig, type DatabaseConfig } from './namespaces/database.confi
 export { definitionFilesConfig, type DefinitionFilesConfig } from './namespaces/definition-files.config.js';
 export { llmConfig, type LlmConfig } from './namespaces/llm.config.js';
 export { mcpConfig, type McpClientConfig } from './namespaces/mcp.config.js';
+export { compatibleApiConfig, type CompatibleApiConfig } from './namespaces/compatible-api.config.js';
 export { mcpServerConfig, type McpEndpointConfig } from './namespaces/mcp-server.config.js';
 export { runConfig, type RunConfig } from './namespaces/run.config.js';
 export { securityConfig, type SecurityConfig } from './namespaces/security.config.js';

@@ -1,11 +1,13 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { Log } from './log.js';
 import { AppError } from './app.error.js';
+import { isOpenAiPath, openAiStatus, toOpenAiError } from './openai-error.mapper.js';
 import { toProblem } from './problem.mapper.js';
+import type { Problem } from './problem.types.js';
 
 /** The part of the reply of Fastify or Express that we use. */
 interface HttpReply {
-  readonly request?: { readonly id: string };
+  readonly request?: { readonly id: string; readonly url?: string };
   readonly sent?: boolean;
   readonly headersSent?: boolean;
   status(code: number): HttpReply;
@@ -35,9 +37,10 @@ export class HttpExceptionFilter implements ExceptionFilter {
     const retryAfterMs = problem['retry_after_ms'];
     if (typeof retryAfterMs === 'number') reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
     if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
-    const requestId = reply.request?.id;
+    const { id: requestId, url = '' } = reply.request ?? {};
     // Also without the hook of the request log, which an invalid URL does not reach.
     if (requestId !== undefined) reply.header('x-request-id', requestId);
+    if (isOpenAiPath(url)) return answerOpenAi(problem, thrown, reply);
     reply
       .status(problem.status)
       .header('content-type', 'application/problem+json; charset=utf-8')
@@ -48,6 +51,16 @@ export class HttpExceptionFilter implements ExceptionFilter {
 /** The filter of `serve`: converts every error to problem details. */
 @Catch()
 export class ProblemFilter extends HttpExceptionFilter {}
+
+/** Clients of OpenAI's API repeat some statuses, unless a header tells them that it is in vain. */
+function answerOpenAi(problem: Problem, thrown: unknown, reply: HttpReply): void {
+  const isPermanent = problem.status >= 500 && thrown instanceof AppError && !thrown.isRetryable;
+  if (isPermanent) reply.header('x-should-retry', 'false');
+  reply
+    .status(openAiStatus(problem))
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(toOpenAiError(problem)));
+}
 
 /** The failure of a run is logged where it occurs, with its cause; not again here. */
 function isRunFailure(thrown: unknown): boolean {

@@ -34,10 +34,20 @@ const MARGIN_MS = 10_000;
 const MAX_STALL_MS = 15_000;
 
 /** Routes whose bodies can contain images, in base64. */
-const IMAGE_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'];
+const IMAGE_ROUTES: readonly string[] = [
+  '/api/agent/chat',
+  '/api/agent/chat/stream',
+  '/api/agent/runs',
+  '/v1/chat/completions',
+];
 
 /** Routes whose client waits for a run. */
-const WAITING_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/tools/:name/call'];
+const WAITING_ROUTES: readonly string[] = [
+  '/api/agent/chat',
+  '/api/agent/chat/stream',
+  '/api/tools/:name/call',
+  '/v1/chat/completions',
+];
 
 function acceptsImages({ routeOptions }: FastifyRequest): boolean {
   return IMAGE_ROUTES.includes(routeOptions.url ?? '');
@@ -227,14 +237,17 @@ function hasZlibHeader(body: Buffer): boolean {
   return body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
 }
 
+/** Members that contain images: of our own requests, and of a message in OpenAI's format. */
+const IMAGE_PLACES = new Set(['images', 'messages', 'content', 'image_url', 'url']);
+
 /** Total length of a body's image data; the images are validated later. */
-function imageLength(body: unknown): number {
-  const images: unknown = typeof body === 'object' && body !== null && 'images' in body ? body.images : [];
-  if (!Array.isArray(images)) return 0;
-  return images.reduce((sum: number, image: unknown) => {
-    const url = typeof image === 'object' && image !== null && 'url' in image ? image.url : '';
-    return sum + (typeof url === 'string' && url.startsWith('data:') ? url.length : 0);
-  }, 0);
+function imageLength(value: unknown): number {
+  if (typeof value === 'string') return value.startsWith('data:') ? value.length : 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, each: unknown) => sum + imageLength(each), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value)
+    .filter(([name]) => IMAGE_PLACES.has(name))
+    .reduce((sum, [, each]) => sum + imageLength(each), 0);
 }
 
 function tooLarge(limit: number): AppError {

@@ -44,6 +44,7 @@ export type { ConflictResolution, StatefulOptions, StateManagerName } from './st
 export type { CallEnd, ChangedState, RecordedState, StoredState } from './stateful/stored-state.types.js';
 export type { HeldToolState, SideStateType, StateData } from './stateful/tool-state.types.js';
 export { ShownResult } from './shown-result.js';
+export { refusedName } from './tool-name.policy.js';
 export { suspend, Suspension, UnknownOutcome } from './suspension.factory.js';
 export type { ToolHandling } from './tool-handling.types.js';
 export { ToolRegistry } from './tool.registry.js';

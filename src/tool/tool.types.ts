@@ -67,6 +67,8 @@ export interface ToolMetadata {
   readonly untrusted: boolean;
   /** Whether results are private data; the default. */
   readonly private?: boolean;
+  /** Whether the client of the run executes its calls: no policy and no person of ours decides about them. */
+  readonly isClient?: true;
   /** Where its data is, for tools of MCP servers and REST documents. */
   readonly origin?: ToolOrigin;
   /**

@@ -35,7 +35,9 @@ export class CallDecider {
   async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
     const { replyPlan, deferred, tools } = placed.loop;
     // A search or a read of a result calls no tool: policies, approvals, switches and limits apply to the found ones.
-    const isOwn = deferred?.isFinder(placed.call.name) || isReader(placed.loop, placed.call.name);
+    // Nor does a call that the client of the run executes.
+    const { name } = placed.call;
+    const isOwn = deferred?.isFinder(name) || isReader(placed.loop, name) || tools.get(name)?.metadata.isClient;
     if (isOwn && !isAtLimit(placed.loop)) return this.tools.check(placed.call, tools);
     const chosen = await replyPlan.chosenInstead(placed.index);
     if (chosen >= 0) return { kind: 'rejected', result: notChosen(placed.call, chosen) };

@@ -59,8 +59,10 @@ export function settlementRequest(placed: PlacedCall, at: string, reason = CUT_O
 /** @param at the place of the invocation that asked */
 export function inputRequest(placed: PlacedCall, at: string, options: SuspendOptions): WaitingRequest {
   const { question, schema, expiresInMs } = options;
+  const isClient = placed.loop.tools.get(placed.call.name)?.metadata.isClient;
   return {
     ...base(placed, 'input', at),
+    ...(isClient && { by_client: true }),
     question,
     ...(schema && { schema }),
     expires_at: expiry(placed, expiresInMs),

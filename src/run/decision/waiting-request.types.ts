@@ -33,6 +33,8 @@ export interface WaitingRequest {
   readonly by_another?: true;
   /** Only principals with one of these roles may approve; with the kind `approval` only. */
   readonly by_roles?: string[];
+  /** Whether the client of the request executes the call and answers with its result; with the kind `input` only. */
+  readonly by_client?: true;
   /** The tool's question; with the kind `input` only. */
   readonly question?: string;
   /** The JSON Schema of an answer; without it any JSON value is valid. */

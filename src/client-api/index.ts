@@ -1,0 +1,2 @@
+/** Wire formats of standard clients: each maps the events of a run. `/v1` speaks OpenAI's API. */
+export { ClientApiModule } from './client-api.module.js';

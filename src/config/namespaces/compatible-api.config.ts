@@ -1,0 +1,22 @@
+import { choice } from '../env-value.schema.js';
+import { namespace, type NamespaceConfig } from '../namespace.factory.js';
+
+/** The wire formats of standard clients. */
+export const compatibleApiConfig = namespace(
+  'jackdaw.compatible-api',
+  'APIs for standard clients',
+  {
+    COMPATIBLE_API: choice(['on', 'off'])
+      .default('on')
+      .describe(
+        'Whether `/v1` serves agents and workflows to clients of OpenAI’s API: `on` or `off` (docs/openai-clients.md)',
+      ),
+    COMPATIBLE_API_WAITING: choice(['message', 'error'])
+      .default('message')
+      .describe(
+        'Reply of `/v1` when a run waits for a person: `message`, a text that names the run, or `error` with the code RUN_WAITING',
+      ),
+  },
+  (env) => ({ isEnabled: env.COMPATIBLE_API === 'on', onWaiting: env.COMPATIBLE_API_WAITING }),
+);
+export type CompatibleApiConfig = NamespaceConfig<typeof compatibleApiConfig>;
