@@ -29,6 +29,8 @@ export interface OpenedRun {
   readonly id: string;
   readonly kind: 'started' | 'replayed' | 'resumed';
   readonly items: AsyncGenerator<RunItem, void>;
+  /** Whether only the result is the answer, as of a workflow. */
+  readonly isResultOnly: boolean;
 }
 
 /** A run that waits for results of its client, or has received them. */
@@ -72,7 +74,7 @@ export class ClientRunService {
   ): Promise<OpenedRun> {
     const input = toInput(messages, options.sessionId !== undefined);
     const { id, kind, items } = await this.agents.stream(principal, { ...options, ...input, agent: model }, signal);
-    return { id, kind: kind === 'replayed' ? kind : 'started', items };
+    return { id, kind: kind === 'replayed' ? kind : 'started', items, isResultOnly: false };
   }
 
   private async startWorkflow(
@@ -87,7 +89,8 @@ export class ClientRunService {
       ...(idempotency && { idempotency }),
     };
     const { id, kind } = await this.workflows.submit(principal, model.slice(WORKFLOW_PREFIX.length), start);
-    return { id, kind: kind === 'replayed' ? kind : 'started', items: this.agents.follow(id, 0, signal) };
+    const items = this.agents.follow(id, 0, signal);
+    return { id, kind: kind === 'replayed' ? kind : 'started', items, isResultOnly: true };
   }
 
   private async resumed(
@@ -106,7 +109,8 @@ export class ClientRunService {
   }
 
   private follow({ run, waitedAt }: Resumable, signal: AbortSignal): OpenedRun {
-    return { id: run.id, kind: 'resumed', items: this.agents.follow(run.id, waitedAt, signal) };
+    const items = this.agents.follow(run.id, waitedAt, signal);
+    return { id: run.id, kind: 'resumed', items, isResultOnly: false };
   }
 
   /** @returns the error if the run does not wait any more */

@@ -76,7 +76,7 @@ export class ChatCompletionService {
   /** The parts of the reply; a client that leaves before the last one cancels the run. */
   private async *watched(
     principal: Principal,
-    { id, items }: OpenedRun,
+    { id, items, isResultOnly }: OpenedRun,
     { signal, isRepeatable }: { readonly signal: AbortSignal; readonly isRepeatable: boolean },
   ) {
     let isOver = false;
@@ -87,7 +87,7 @@ export class ChatCompletionService {
     if (signal.aborted) cancel();
     const { onWaiting } = this.config;
     try {
-      yield* replyOf(items, { runId: id, onWaiting, isRepeatable: (tool) => this.isRepeatable(tool) });
+      yield* replyOf(items, { runId: id, onWaiting, isResultOnly, isRepeatable: (tool) => this.isRepeatable(tool) });
     } finally {
       isOver = !signal.aborted;
       signal.removeEventListener('abort', cancel);

@@ -32,6 +32,8 @@ export interface ReplyOptions {
   readonly runId: string;
   /** Whether a wait for a person is reported as the text of the answer, or as an error. */
   readonly onWaiting: 'message' | 'error';
+  /** Whether only the result is the answer, as of a workflow, whose messages belong to its nodes. */
+  readonly isResultOnly: boolean;
   /** Whether calls of the tool may repeat. */
   readonly isRepeatable: (tool: string) => boolean;
 }
@@ -70,7 +72,7 @@ class RunReply {
   private hasEffect = false;
 
   constructor(private readonly options: ReplyOptions) {
-    this.text = new RunText({ runId: options.runId, delivery: 'live' });
+    this.text = new RunText({ runId: options.runId, delivery: options.isResultOnly ? 'answer' : 'live' });
   }
 
   /** Of an error. */
