@@ -134,22 +134,6 @@ export class AgentDecisionService {
     return this.decide(principal, waiting, [request], { kind: 'input', value: json });
   }
 
-  /**
-   * Answers calls of client tools. All open ones must be answered at once, so that the model reads them together.
-   * @param results by the step of the call, such as `tool:1:2`
-   */
-  async answerClient(principal: Principal, runId: string, results: ReadonlyMap<string, JsonValue>): Promise<void> {
-    const waiting = await this.decisions.open(principal, runId);
-    const requests = selectClientCalls(waiting);
-    const open = requests.find(({ step }) => !results.has(step));
-    if (open) throw new AppError('RUN_NOT_WAITING', `Run "${runId}" also waits for the result of "${open.tool}".`);
-    const answers = requests.map((request) => {
-      const verdict = { kind: 'input', value: results.get(request.step)! } as const;
-      return { request, ...screenVerdict(this.policies, waiting.run, verdict) };
-    });
-    await this.record(principal, waiting, answers, 'input');
-  }
-
   async settle(principal: Principal, runId: string, { callId, ...settlement }: Settlement): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
     const request = selectRequest(waiting, 'outcome_unknown', callId);
@@ -211,10 +195,6 @@ export class AgentDecisionService {
     if (checked.kind !== 'rejected' || checked.result.success) return;
     throw invalid('arguments', checked.result.error, 'isArguments', {}, checked.mistakes);
   }
-}
-
-function selectClientCalls(waiting: WaitingRun): readonly WaitingRequest[] {
-  return selectRequests(waiting, 'input').filter(({ by_client: isByClient }) => isByClient);
 }
 
 const RELEASE = { kind: 'release' } as const;

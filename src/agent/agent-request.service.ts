@@ -6,6 +6,7 @@ import type { ChatModel, ResponseFormat } from '../llm/index.js';
 import { admit, type ContentFilter } from '../security/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type AgentDefinition, modelParametersSchema } from './agent-definition.schema.js';
+import { assertClientTools } from './client-tool.factory.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRequest, AgentRunInput, RequestOverrides } from './agent.types.js';
 import { assertSeen, readImages } from './given-image.policy.js';
@@ -57,6 +58,26 @@ export class AgentRequestService {
     private readonly tools: OfferedTools,
     private readonly policies: SecurityPolicies,
   ) {}
+
+  /**
+   * The input of the run of a request.
+   * @throws AppError `VALIDATION_FAILED`, `INPUT_BLOCKED`, and the errors of `changes`
+   */
+  input(principal: Principal, definition: AgentDefinition, request: AgentRequest): AgentRunInput {
+    const { query, isStreaming = false, isTainted, metadata, references, conversation, clientTools = [] } = request;
+    assertSays(query);
+    assertClientTools(clientTools);
+    const changes = this.changes(principal, definition, request);
+    return {
+      ...this.screen({ query, ...changes, ...(conversation && { conversation }) }, definition),
+      isStreaming,
+      isNewSession: request.sessionId === undefined,
+      ...(isTainted && { isTainted }),
+      ...(metadata && { metadata }),
+      ...(references && { references }),
+      ...(clientTools.length > 0 && { clientTools }),
+    };
+  }
 
   /**
    * Applies the content filter to the texts of a request that a model receives, before they are stored.
@@ -205,5 +226,14 @@ function invalid(field: string, message: string, rule: string, value: unknown): 
   const fault = message.replace(/\.$/, '');
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${field}: ${fault}.`, {
     details: { errors: [fieldMistake(field, fault, rule, value)] },
+  });
+}
+
+/** Models reject blank messages. */
+function assertSays(query: string): void {
+  // Untyped callers may omit it.
+  if (typeof query === 'string' && query.trim() !== '') return;
+  throw new AppError('VALIDATION_FAILED', 'The query must not be blank.', {
+    details: { errors: [fieldMistake('query', 'must not be blank', 'isNotBlank', query)] },
   });
 }

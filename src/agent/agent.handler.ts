@@ -47,6 +47,12 @@ export async function publishMasked(context: RunContext, found: readonly string[
   await context.value('input', () => context.emit({ type: 'policy.decided', ...about }));
 }
 
+/** Facts of results that a client sends. */
+const FOREIGN: readonly DataFact[] = [
+  { fact: 'untrusted', step: 'input' },
+  { fact: 'private', step: 'input' },
+];
+
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
 interface TurnRequest {
@@ -226,12 +232,9 @@ function withClientTools({ allowed, denied }: PartedTools, { clientTools }: Agen
 
 /** The user's own question is neither untrusted nor private. */
 function givenFacts({ isTainted, facts, conversation }: AgentRunInput): readonly DataFact[] {
-  if (conversation?.hasForeignResults) {
-    const foreign: readonly DataFact[] = [
-      { fact: 'untrusted', step: 'input' },
-      { fact: 'private', step: 'input' },
-    ];
-    return mergeFacts(facts ?? [], foreign);
+  if (conversation) {
+    const foreign = conversation.hasForeignResults ? FOREIGN : [];
+    return mergeFacts(mergeFacts(facts ?? [], conversation.facts ?? []), foreign);
   }
   // Earlier versions stored the mark of a calling run only.
   return facts ?? (isTainted ? [{ fact: 'untrusted', step: 'input' }] : []);

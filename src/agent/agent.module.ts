@@ -9,6 +9,7 @@ import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+import { ClientDecisionService } from './client-decision.service.js';
 import { AgentDecisionService } from './agent-decision.service.js';
 import { DecisionPermits } from './decision-permits.service.js';
 import { AgentForkService } from './agent-fork.service.js';
@@ -55,6 +56,8 @@ const DIRECT_CALLS = [DirectCallCheckService, DirectCallHandler, DirectCallServi
 const DEFINITIONS = [SkillRegistry, AgentSources, AgentNeedService, AgentCheckService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
+const DECISIONS = [AgentDecisionService, ClientDecisionService];
+
 /** Reads of recorded runs. */
 const HISTORY = [RunHistoryService, RunSearchService];
 
@@ -81,7 +84,7 @@ export class AgentModule {
         AgentHandler,
         ...HISTORY,
         AgentService,
-        AgentDecisionService,
+        ...DECISIONS,
         DecisionPermits,
         ForkDefinitionFactory,
         AgentForkService,
@@ -98,7 +101,7 @@ export class AgentModule {
         AgentCheckService,
         ...HISTORY,
         AgentService,
-        AgentDecisionService,
+        ...DECISIONS,
         AgentForkService,
         ForkedRuns,
         DirectCallService,

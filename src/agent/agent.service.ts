@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Observable } from 'rxjs';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, newId, type Principal } from '../kernel/index.js';
+import { newId, type Principal } from '../kernel/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   isTerminal,
@@ -19,8 +19,7 @@ import {
 import { assertSessionId, SessionService } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
-import type { AgentRequest, AgentRunInput, AnsweredNode, BackgroundRequest, RunAnswer } from './agent.types.js';
-import { assertClientTools } from './client-tool.factory.js';
+import type { AgentRequest, AnsweredNode, BackgroundRequest, RunAnswer } from './agent.types.js';
 import { RunHistoryService, type RunPosition } from './run-history.service.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
 import { shownAnswer } from './shown-answer.mapper.js';
@@ -222,20 +221,8 @@ export class AgentService {
     if (request.toolChoice !== undefined) await this.requests.arrived(definition, request);
     const sessionId = sessionOf(request);
     if (sessionId !== null) assertSessionId(sessionId, 'sessionId');
-    assertSays(request.query);
-    if (request.clientTools) assertClientTools(request.clientTools);
     const isNewSession = request.sessionId === undefined;
-    const { query, isStreaming = false, isTainted, metadata, references, conversation, clientTools } = request;
-    const changes = this.requests.changes(principal, definition, request);
-    const input: AgentRunInput = {
-      ...this.requests.screen({ query, ...changes, ...(conversation && { conversation }) }, definition),
-      isStreaming,
-      isNewSession,
-      ...(isTainted && { isTainted }),
-      ...(metadata && { metadata }),
-      ...(references && { references }),
-      ...(clientTools && clientTools.length > 0 && { clientTools }),
-    };
+    const input = this.requests.input(principal, definition, request);
     await this.requests.ready(definition);
     return {
       id,
@@ -250,7 +237,7 @@ export class AgentService {
       question: input.query,
       timeoutMs: definition.limits.runTimeoutMs,
       isFirstOfSession: isNewSession,
-      isPublishedWhole: !isStreaming,
+      isPublishedWhole: !input.isStreaming,
       isEarly: true,
       ...(request.idempotency && { idempotency: request.idempotency }),
       ...limitsOf(request),
@@ -296,13 +283,4 @@ function heldRun(runId: string): AppError {
     `The database is unavailable; run "${runId}" continues when it answers: follow it at GET /api/runs/${runId}.`,
     { details: { run_id: runId, is_retryable: false } },
   );
-}
-
-/** Models reject blank messages. */
-function assertSays(query: string): void {
-  // Untyped callers may omit it.
-  if (typeof query === 'string' && query.trim() !== '') return;
-  throw new AppError('VALIDATION_FAILED', 'The query must not be blank.', {
-    details: { errors: [fieldMistake('query', 'must not be blank', 'isNotBlank', query)] },
-  });
 }

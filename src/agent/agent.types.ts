@@ -33,6 +33,10 @@ export interface GivenConversation {
   readonly isContinued?: true;
   /** Whether the history contains tool results that this server cannot attribute: they are untrusted and private. */
   readonly hasForeignResults?: true;
+  /** Facts of the data in the history, as of an earlier run. */
+  readonly facts?: readonly DataFact[];
+  /** What the protocol of the client repeats in answers to later requests. */
+  readonly request?: Readonly<Record<string, unknown>>;
   /** Number and hash of the messages of the request, by which a later request with results finds the run. */
   readonly messages?: { readonly count: number; readonly hash: string };
 }

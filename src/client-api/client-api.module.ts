@@ -3,13 +3,28 @@ import { ApiModule } from '../api/index.js';
 import { RunModule } from '../run/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ChatCompletionService } from './openai/chat-completion.service.js';
+import { ClientWatchService } from './client-watch.service.js';
+import { ResponseAdminService } from './openai/responses/response-admin.service.js';
+import { ResponseHistoryService } from './openai/responses/response-history.service.js';
+import { ResponseStartService } from './openai/responses/response-start.service.js';
+import { ResponseService } from './openai/responses/response.service.js';
+import { ResponsesController } from './openai/responses/responses.controller.js';
 import { ClientRunService } from './client-run.service.js';
 import { ModelListService } from './openai/model-list.service.js';
 import { OpenAiApiController } from './openai/openai-api.controller.js';
 
 @Module({
   imports: [ApiModule, RunModule, ToolModule],
-  controllers: [OpenAiApiController],
-  providers: [ClientRunService, ChatCompletionService, ModelListService],
+  controllers: [OpenAiApiController, ResponsesController],
+  providers: [
+    ClientRunService,
+    ClientWatchService,
+    ChatCompletionService,
+    ModelListService,
+    ResponseStartService,
+    ResponseService,
+    ResponseHistoryService,
+    ResponseAdminService,
+  ],
 })
 export class ClientApiModule {}

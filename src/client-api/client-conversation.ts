@@ -14,6 +14,8 @@ export interface ClientMessage {
   readonly calls: readonly ToolCall[];
   /** The call that a tool message answers. */
   readonly callId?: string;
+  /** Whether it is a call of this server or its result, which only some protocols show; not part of the hash. */
+  readonly isServer?: true;
   /** The place in the request, for errors. */
   readonly at: string;
 }
@@ -31,24 +33,37 @@ export function toInput(
   messages: readonly ClientMessage[],
   hasSession: boolean,
 ): Pick<AgentRequest, 'query' | 'images' | 'conversation'> {
-  const instructions = messages.filter(({ role }) => role === 'system').map(({ text }) => text);
   const talk = messages.filter(({ role }) => role !== 'system');
   assertPaired(talk);
   const last = talk.at(-1);
   if (!last) throw invalid('messages', 'must contain a message of the user');
-  const isContinued = last.role === 'tool';
-  const earlier = last.role === 'user' ? talk.slice(0, -1) : talk;
-  const question = talk.findLast(({ role }) => role === 'user');
-  const conversation: GivenConversation = {
-    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
-    ...(!hasSession && { history: toHistory(earlier) }),
-    ...(isContinued && !hasSession && { isContinued }),
-    ...(talk.some(({ role }) => role === 'tool') && { hasForeignResults: true }),
-    messages: { count: messages.length, hash: hashOf(messages) },
-  };
-  if (last.role !== 'user') return { query: isContinued ? textOf(question) : NO_QUESTION, conversation };
+  const conversation = toConversation(messages, talk, hasSession);
+  if (last.role === 'tool') return { query: textOf(talk.findLast(({ role }) => role === 'user')), conversation };
+  if (last.role === 'assistant') return { query: NO_QUESTION, conversation };
   const images = last.images.map((url) => ({ url }));
   return { query: textOf(last), ...(images.length > 0 && { images }), conversation };
+}
+
+function toConversation(
+  messages: readonly ClientMessage[],
+  talk: readonly ClientMessage[],
+  hasSession: boolean,
+): GivenConversation {
+  const instructions = messages.filter(({ role }) => role === 'system').map(({ text }) => text);
+  const lastRole = talk.at(-1)?.role;
+  const own = withoutServer(messages);
+  return {
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+    ...(!hasSession && { history: toHistory(lastRole === 'user' ? talk.slice(0, -1) : talk) }),
+    ...(lastRole === 'tool' && !hasSession && { isContinued: true }),
+    ...(talk.some(({ role, isServer }) => role === 'tool' && !isServer) && { hasForeignResults: true }),
+    messages: { count: own.length, hash: hashOf(own) },
+  };
+}
+
+/** The messages that the client and the model wrote. */
+export function withoutServer(messages: readonly ClientMessage[]): readonly ClientMessage[] {
+  return messages.filter(({ isServer }) => !isServer);
 }
 
 /** Hash of messages: equal for two requests with the same conversation, whatever the form of their messages. */

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import {
   AGENT_RUN,
-  AgentDecisionService,
+  ClientDecisionService,
   type AgentRequest,
   type AgentRunInput,
   AgentService,
+  type ClientDecision,
 } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import { isJsonObject, parseExactJson, type Principal } from '../kernel/index.js';
 import { type RunEvent, type RunItem, type RunRecord, RunService } from '../run/index.js';
 import { WorkflowService, type WorkflowStart } from '../workflow/index.js';
 import { parseClientCallId } from './client-call-id.js';
-import { type ClientMessage, hashOf, toInput } from './client-conversation.js';
+import { type ClientMessage, hashOf, toInput, withoutServer } from './client-conversation.js';
 
 /** Start of the names of workflows as models. */
 export const WORKFLOW_PREFIX = 'workflow:';
@@ -29,17 +30,20 @@ export interface OpenedRun {
   readonly id: string;
   readonly kind: 'started' | 'replayed' | 'resumed';
   readonly items: AsyncGenerator<RunItem, void>;
+  /** Number of the event before the first item; 0 for a new run. */
+  readonly after: number;
   /** Whether only the result is the answer, as of a workflow. */
   readonly isResultOnly: boolean;
 }
 
-/** A run that waits for results of its client, or has received them. */
+/** By the step of the call, such as `tool:1:2`. */
+export type ClientDecisions = ReadonlyMap<string, ClientDecision>;
+
+/** A run that waits for decisions of its client, or has received them. */
 interface Resumable {
   readonly run: RunRecord;
   /** Number of the event with which it waited for these results. */
   readonly waitedAt: number;
-  /** By the step of the call. */
-  readonly results: ReadonlyMap<string, string>;
   readonly isAnswered: boolean;
 }
 
@@ -48,7 +52,7 @@ interface Resumable {
 export class ClientRunService {
   constructor(
     private readonly agents: AgentService,
-    private readonly decisions: AgentDecisionService,
+    private readonly decisions: ClientDecisionService,
     private readonly workflows: WorkflowService,
     private readonly runs: RunService,
   ) {}
@@ -60,7 +64,7 @@ export class ClientRunService {
    * @throws AppError as `AgentService.chat`, and `WORKFLOW_NOT_FOUND`
    */
   async open(principal: Principal, request: ClientRequest, signal: AbortSignal): Promise<OpenedRun> {
-    const resumed = await this.resumed(principal, request.messages, signal);
+    const resumed = await this.resumeBy(principal, request.messages, signal);
     if (resumed) return resumed;
     return request.model.startsWith(WORKFLOW_PREFIX)
       ? this.startWorkflow(principal, request, signal)
@@ -74,7 +78,7 @@ export class ClientRunService {
   ): Promise<OpenedRun> {
     const input = toInput(messages, options.sessionId !== undefined);
     const { id, kind, items } = await this.agents.stream(principal, { ...options, ...input, agent: model }, signal);
-    return { id, kind: kind === 'replayed' ? kind : 'started', items, isResultOnly: false };
+    return { id, kind: kind === 'replayed' ? kind : 'started', items, after: 0, isResultOnly: false };
   }
 
   private async startWorkflow(
@@ -90,54 +94,55 @@ export class ClientRunService {
     };
     const { id, kind } = await this.workflows.submit(principal, model.slice(WORKFLOW_PREFIX.length), start);
     const items = this.agents.follow(id, 0, signal);
-    return { id, kind: kind === 'replayed' ? kind : 'started', items, isResultOnly: true };
+    return { id, kind: kind === 'replayed' ? kind : 'started', items, after: 0, isResultOnly: true };
   }
 
-  private async resumed(
+  /** The results at the end of a conversation resume their run, if the conversation before them is that of the run. */
+  async resumeBy(
     principal: Principal,
     messages: readonly ClientMessage[],
     signal: AbortSignal,
   ): Promise<OpenedRun | undefined> {
-    const found = await this.find(principal, messages);
-    if (!found) return undefined;
-    if (!found.isAnswered) {
-      const refusal = await this.answer(principal, found.run.id, found.results);
-      // The same request was faster, or the run has ended meanwhile.
-      if (refusal) return (await this.find(principal, messages))?.isAnswered ? this.follow(found, signal) : undefined;
-    }
-    return this.follow(found, signal);
-  }
-
-  private follow({ run, waitedAt }: Resumable, signal: AbortSignal): OpenedRun {
-    const items = this.agents.follow(run.id, waitedAt, signal);
-    return { id: run.id, kind: 'resumed', items, isResultOnly: false };
-  }
-
-  /** @returns the error if the run does not wait any more */
-  private async answer(
-    principal: Principal,
-    runId: string,
-    results: ReadonlyMap<string, string>,
-  ): Promise<AppError | undefined> {
-    try {
-      await this.decisions.answerClient(principal, runId, results);
-      return undefined;
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'RUN_NOT_WAITING') return error;
-      throw error;
-    }
-  }
-
-  /** @returns `undefined` if no run waits for these results, or its conversation was another one */
-  private async find(principal: Principal, messages: readonly ClientMessage[]): Promise<Resumable | undefined> {
     const results = trailingResults(messages);
     const calls = results.map(({ callId = '' }) => parseClientCallId(callId));
     const runId = calls[0]?.runId;
     if (runId === undefined || calls.some((call) => call?.runId !== runId)) return undefined;
+    const given = new Map(results.map(({ text }, at) => [calls[at]!.step, { kind: 'result', value: text } as const]));
+    return this.resume(principal, runId, given, signal, (run) => isContinuation(run, messages));
+  }
+
+  /**
+   * Resumes a run with decisions of its client; a repeated request gets the run that it resumed before.
+   * @param isMeant whether the request is about this run
+   * @returns `undefined` if the run does not wait for these decisions, and has not received the same ones
+   */
+  async resume(
+    principal: Principal,
+    runId: string,
+    given: ClientDecisions,
+    signal: AbortSignal,
+    isMeant: (run: RunRecord) => boolean = () => true,
+  ): Promise<OpenedRun | undefined> {
     const run = await this.ownRun(principal, runId);
-    if (!run || !isContinuation(run, messages)) return undefined;
-    const bySteps = new Map(results.map(({ text }, at) => [calls[at]!.step, text]));
-    return this.match(run, bySteps);
+    const found = run && isMeant(run) ? await this.match(run, given) : undefined;
+    if (!found) return undefined;
+    if (!found.isAnswered && !(await this.decide(principal, runId, given))) {
+      // The same request was faster, or the run has ended meanwhile.
+      if (!(await this.match(found.run, given))?.isAnswered) return undefined;
+    }
+    const items = this.agents.follow(runId, found.waitedAt, signal);
+    return { id: runId, kind: 'resumed', items, after: found.waitedAt, isResultOnly: false };
+  }
+
+  /** @returns whether the run still waited */
+  private async decide(principal: Principal, runId: string, given: ClientDecisions): Promise<boolean> {
+    try {
+      await this.decisions.decideAll(principal, runId, given);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'RUN_NOT_WAITING') return false;
+      throw error;
+    }
   }
 
   private async ownRun(principal: Principal, runId: string): Promise<RunRecord | undefined> {
@@ -151,38 +156,53 @@ export class ClientRunService {
     }
   }
 
-  /** Finds the wait for exactly these calls. Other results than the recorded ones start a run of their own. */
-  private async match(run: RunRecord, results: ReadonlyMap<string, string>): Promise<Resumable | undefined> {
-    let waitedAt: number | null = null;
-    let texts = new Map<string, string>();
-    const answered = new Set<string>();
-    for await (const { event, n } of this.agents.recorded(run.id)) {
-      if (event.type === 'run.waiting' && waitsFor(event, results)) {
-        waitedAt = n;
-        texts = new Map(event.requests.map(({ call_id: id, step }) => [id, results.get(step) ?? '']));
-      } else if (event.type === 'policy.decided' && 'request_id' in event) answered.add(event.call_id);
-      else if (event.type === 'tool.completed' && isOther(event, texts)) return undefined;
-    }
-    const isAnswered = [...texts.keys()].every((id) => answered.has(id));
-    if (waitedAt === null || (!isAnswered && run.status !== 'waiting')) return undefined;
-    return { run, results, waitedAt, isAnswered };
+  /** Finds the wait for these decisions. Other results than the recorded ones do not match. */
+  private async match(run: RunRecord, given: ClientDecisions): Promise<Resumable | undefined> {
+    const wait = new ClientWait(given);
+    for await (const item of this.agents.recorded(run.id)) wait.take(item);
+    const { at: waitedAt, isAnswered, isOther } = wait;
+    if (waitedAt === null || isOther) return undefined;
+    return isAnswered || run.status === 'waiting' ? { run, waitedAt, isAnswered } : undefined;
   }
 }
 
-function isOther(
-  { call_id: id, result }: Extract<RunEvent, { type: 'tool.completed' }>,
-  texts: ReadonlyMap<string, string>,
-): boolean {
-  const text = texts.get(id);
-  return text !== undefined && text !== result;
+/** Finds the last wait for the decisions of a request in the events of a run, and what came of it. */
+class ClientWait {
+  /** Number of its event; `null` if there is none. */
+  at: number | null = null;
+  /** Whether the run has received other results. */
+  isOther = false;
+  /** By the ids of the calls. */
+  private calls = new Map<string, ClientDecision>();
+  private decided = new Set<string>();
+
+  constructor(private readonly given: ClientDecisions) {}
+
+  get isAnswered(): boolean {
+    return [...this.calls.keys()].every((id) => this.decided.has(id));
+  }
+
+  take({ event, n }: RunItem): void {
+    if (event.type === 'run.waiting' && waitsFor(event, this.given)) {
+      this.at = n;
+      this.decided = new Set();
+      const asked = event.requests.filter(({ step }) => this.given.has(step));
+      this.calls = new Map(asked.map(({ call_id: id, step }) => [id, this.given.get(step)!]));
+    } else if (event.type === 'policy.decided' && 'request_id' in event) this.decided.add(event.call_id);
+    else if (event.type === 'tool.completed') this.compare(event);
+  }
+
+  private compare({ call_id: id, result }: Extract<RunEvent, { type: 'tool.completed' }>): void {
+    const given = this.calls.get(id);
+    this.isOther ||= given?.kind === 'result' && given.value !== result;
+  }
 }
 
-function waitsFor(
-  { requests }: Extract<RunEvent, { type: 'run.waiting' }>,
-  results: ReadonlyMap<string, string>,
-): boolean {
+/** Whether the decisions are about this wait, with all results of the client's tools. */
+function waitsFor({ requests }: Extract<RunEvent, { type: 'run.waiting' }>, given: ClientDecisions): boolean {
+  const steps = new Set(requests.map(({ step }) => step));
   const open = requests.filter(({ by_client: isByClient }) => isByClient);
-  return open.length === results.size && open.every(({ step }) => results.has(step));
+  return open.every(({ step }) => given.has(step)) && [...given.keys()].every((step) => steps.has(step));
 }
 
 /** The tool messages at the end of a conversation. */
@@ -192,13 +212,15 @@ function trailingResults(messages: readonly ClientMessage[]): readonly ClientMes
 }
 
 /** Whether the messages continue those of the request that started the run, with calls of this run only. */
-function isContinuation(run: RunRecord, messages: readonly ClientMessage[]): boolean {
+function isContinuation(run: RunRecord, all: readonly ClientMessage[]): boolean {
+  const messages = withoutServer(all);
   const { conversation } = parseExactJson(run.input) as AgentRunInput;
   const { count, hash } = conversation?.messages ?? { count: -1, hash: '' };
   if (count < 0 || count >= messages.length || hashOf(messages.slice(0, count)) !== hash) return false;
   return messages.slice(count).every(({ role, calls, callId }) => {
+    if (role !== 'assistant' && role !== 'tool') return false;
     const ids = role === 'tool' ? [callId ?? ''] : calls.map(({ id }) => id);
-    return ids.length > 0 && ids.every((id) => parseClientCallId(id)?.runId === run.id);
+    return ids.every((id) => parseClientCallId(id)?.runId === run.id);
   });
 }
 

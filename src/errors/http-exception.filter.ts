@@ -34,18 +34,26 @@ export class HttpExceptionFilter implements ExceptionFilter {
     if (problem.status === 500 && !isRunFailure(thrown))
       this.logger.error({ err: thrown, code: problem.code }, problem.detail);
     if (reply.sent === true || reply.headersSent === true) return;
-    const retryAfterMs = problem['retry_after_ms'];
-    if (typeof retryAfterMs === 'number') reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
-    if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+    addHeaders(problem, reply);
     const { id: requestId, url = '' } = reply.request ?? {};
     // Also without the hook of the request log, which an invalid URL does not reach.
     if (requestId !== undefined) reply.header('x-request-id', requestId);
-    if (isOpenAiPath(url)) return answerOpenAi(problem, thrown, reply);
-    reply
-      .status(problem.status)
-      .header('content-type', 'application/problem+json; charset=utf-8')
-      .send(JSON.stringify({ ...problem, ...(requestId !== undefined && { request_id: requestId }) }));
+    if (isOpenAiPath(url)) answerOpenAi(problem, thrown, reply);
+    else answerProblem(problem, requestId, reply);
   }
+}
+
+function addHeaders(problem: Problem, reply: HttpReply): void {
+  const retryAfterMs = problem['retry_after_ms'];
+  if (typeof retryAfterMs === 'number') reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+}
+
+function answerProblem(problem: Problem, requestId: string | undefined, reply: HttpReply): void {
+  reply
+    .status(problem.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify({ ...problem, ...(requestId !== undefined && { request_id: requestId }) }));
 }
 
 /** The filter of `serve`: converts every error to problem details. */

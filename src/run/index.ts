@@ -133,3 +133,4 @@ export const RUN_MIGRATIONS = [
   DescribeRuns1764000000041,
   TimeSteps1764000000042,
 ];
+export { RunRemovalService } from './retention/run-removal.service.js';

@@ -29,6 +29,7 @@ import { LocalRunBus, LocalRunHub } from './local/local-run-bus.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
 import { LocalRunLease } from './local/local-run-lease.js';
 import { RunRetentionService } from './retention/run-retention.service.js';
+import { RunRemovalService } from './retention/run-removal.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';
 import { RunFileService } from './files/run-file.service.js';
 import { RunFileStore } from './files/run-file.store.js';
@@ -84,6 +85,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunChangeService,
     RunReplayService,
     RunEraseStore,
+    RunRemovalService,
     RunAuditStore,
     RunFileStore,
     RunFileService,
@@ -130,6 +132,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunChangeService,
     RunReplayService,
     RunEraseStore,
+    RunRemovalService,
     RunAuditStore,
     RunFileStore,
     RunFileService,

@@ -16,56 +16,25 @@ import {
   parseJson,
 } from '../kernel/index.js';
 import { heapExhausted, RunService } from '../run/index.js';
-import { RequestAuthenticator, type Scope } from '../security/index.js';
+import { RequestAuthenticator } from '../security/index.js';
+import {
+  acceptsImages,
+  IMAGE_ROUTES,
+  IMPORT_LIMIT_BYTES,
+  IMPORT_ROUTE,
+  largeBodyScopes,
+  maxValues,
+  waitsForRun,
+} from './body-routes.policy.js';
 
 /** Returns a service of the application. */
 export type ServiceLookup = <T>(token: Type<T> | string) => T;
 
-/** Maximum number of JSON values in a body. */
-const MAX_VALUES = 100_000;
 const BASE64_GROWTH = 4 / 3;
-const IMPORT_ROUTE = '/api/sessions/import';
-/** Body limits of a session import, which contains a whole session. */
-const IMPORT_LIMIT_BYTES = 64 * 1024 * 1024;
-const IMPORT_MAX_VALUES = 2_000_000;
 /** Node ends a request this long after `REQUEST_TIMEOUT_MS`, in ms, so that the client gets our 408 first. */
 const MARGIN_MS = 10_000;
 /** Time without a byte of the body after which the server stops reading it, in ms. */
 const MAX_STALL_MS = 15_000;
-
-/** Routes whose bodies can contain images, in base64. */
-const IMAGE_ROUTES: readonly string[] = [
-  '/api/agent/chat',
-  '/api/agent/chat/stream',
-  '/api/agent/runs',
-  '/v1/chat/completions',
-];
-
-/** Routes whose client waits for a run. */
-const WAITING_ROUTES: readonly string[] = [
-  '/api/agent/chat',
-  '/api/agent/chat/stream',
-  '/api/tools/:name/call',
-  '/v1/chat/completions',
-];
-
-function acceptsImages({ routeOptions }: FastifyRequest): boolean {
-  return IMAGE_ROUTES.includes(routeOptions.url ?? '');
-}
-
-function waitsForRun({ routeOptions }: FastifyRequest): boolean {
-  return WAITING_ROUTES.includes(routeOptions.url ?? '');
-}
-
-function maxValues({ routeOptions }: FastifyRequest): number {
-  return routeOptions.url === IMPORT_ROUTE ? IMPORT_MAX_VALUES : MAX_VALUES;
-}
-
-/** The scopes that admit a body above `HTTP_BODY_LIMIT_BYTES`; the route's guard checks all other scopes after the body. */
-function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | undefined {
-  if (routeOptions.url === IMPORT_ROUTE) return ['sessions:write'];
-  return IMAGE_ROUTES.includes(routeOptions.url ?? '') ? ['chat'] : undefined;
-}
 
 /**
  * Limits the bodies of requests by route, caller, capacity and time. A caller without a valid key cannot make the server
@@ -238,7 +207,7 @@ function hasZlibHeader(body: Buffer): boolean {
 }
 
 /** Members that contain images: of our own requests, and of a message in OpenAI's format. */
-const IMAGE_PLACES = new Set(['images', 'messages', 'content', 'image_url', 'url']);
+const IMAGE_PLACES = new Set(['images', 'messages', 'input', 'content', 'image_url', 'url']);
 
 /** Total length of a body's image data; the images are validated later. */
 function imageLength(value: unknown): number {

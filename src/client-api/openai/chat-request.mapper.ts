@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { EFFORTS } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import { issueMistakes } from '../../kernel/index.js';
@@ -8,11 +9,21 @@ import { type ClientMessage, invalid } from '../client-conversation.js';
 
 /** @throws AppError `VALIDATION_FAILED` with the mistakes */
 export function parseChatRequest(body: unknown): ChatRequest {
-  const parsed = chatRequestSchema.safeParse(body);
+  return parsedBy(chatRequestSchema, body);
+}
+
+/** @throws AppError `VALIDATION_FAILED` with the mistakes */
+export function parsedBy<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const errors = issueMistakes(parsed.error.issues, body, '');
   const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
   throw new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors } });
+}
+
+/** An effort that no model has is left out. */
+export function toEffort(given: string | null | undefined): ModelParameters['effort'] {
+  return EFFORTS.find((each) => each === given);
 }
 
 /** The options of a request beside its messages. Sampling parameters that a model lacks are left out. */
@@ -53,7 +64,7 @@ function toParameters(request: ChatRequest): ModelParameters {
   const { temperature, top_p: topP, seed, stop, reasoning_effort: given } = request;
   const maxTokens = request.max_completion_tokens ?? request.max_tokens;
   const { frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty } = request;
-  const effort = EFFORTS.find((each) => each === given);
+  const effort = toEffort(given);
   const parameters = { temperature, maxTokens, topP, frequencyPenalty, presencePenalty, seed, effort };
   const all = { ...parameters, stop: typeof stop === 'string' ? [stop] : stop };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));

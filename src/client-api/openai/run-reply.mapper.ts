@@ -82,25 +82,19 @@ class RunReply {
 
   take(event: RunEvent): readonly ReplyPart[] {
     const text = this.text.take(event);
+    this.note(event);
     const parts: ReplyPart[] = text === '' ? [] : [this.toText(text)];
-    switch (event.type) {
-      case 'thought':
-        return [...parts, { kind: 'reasoning', text: event.text }];
-      case 'message.completed':
-        this.isNewReply = this.hasText;
-        return parts;
-      case 'usage':
-        this.usage = addUsage(this.usage, event);
-        return parts;
-      case 'tool.started':
-        this.hasEffect ||= event.child_run_id !== undefined || !this.options.isRepeatable(event.tool);
-        return parts;
-      case 'node.started':
-        this.hasEffect ||= event.kind !== 'llm' && event.kind !== 'branch';
-        return parts;
-      default:
-        return [...parts, ...this.end(event)];
-    }
+    if (event.type === 'thought') return [...parts, { kind: 'reasoning', text: event.text }];
+    // The next text belongs to another message.
+    if (event.type === 'message.completed') this.isNewReply = this.hasText;
+    return [...parts, ...this.end(event)];
+  }
+
+  private note(event: RunEvent): void {
+    if (event.type === 'usage') this.usage = addUsage(this.usage, event);
+    else if (event.type === 'tool.started')
+      this.hasEffect ||= event.child_run_id !== undefined || !this.options.isRepeatable(event.tool);
+    else if (event.type === 'node.started') this.hasEffect ||= event.kind !== 'llm' && event.kind !== 'branch';
   }
 
   private end(event: RunEvent): readonly ReplyPart[] {
@@ -115,7 +109,25 @@ class RunReply {
         throw this.failure('RUN_CANCELLED', `Run "${event.run_id}" was cancelled.`, false);
       case 'stream.closed':
         throw this.failure(event.code, `Run "${event.run_id}" cannot be followed further here.`, true);
-      default:
+      case 'run.started':
+      case 'run.resumed':
+      case 'step.started':
+      case 'tool.progress':
+      case 'state.changed':
+      case 'policy.decided':
+      case 'node.started':
+      case 'node.completed':
+      case 'model.switched':
+      case 'model.cached':
+      case 'context.compacted':
+      case 'history.repaired':
+      case 'message.delta':
+      case 'message.completed':
+      case 'step.restarted':
+      case 'thought':
+      case 'tool.started':
+      case 'tool.completed':
+      case 'usage':
         return [];
     }
   }
@@ -152,7 +164,7 @@ function reasonOf(reason: RunFinishReason): 'stop' | 'length' | 'content_filter'
   return REASONS[reason as keyof typeof REASONS] ?? 'stop';
 }
 
-function waitingText(runId: string, requests: readonly WaitingRequest[]): string {
+export function waitingText(runId: string, requests: readonly WaitingRequest[]): string {
   const what = requests.map(({ kind, tool, question }) => `${kind} (${tool})${question ? `: ${question}` : ''}`);
   return `The run ${runId} waits for a person: ${what.join('; ')}. Decide at /api/runs/${runId} or in the console; the run then continues.`;
 }

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, Log } from '../errors/index.js';
+import type { Principal } from '../kernel/index.js';
+import { RunService } from '../run/index.js';
+import { ToolRegistry } from '../tool/index.js';
+
+/** What all protocols of clients do with the runs that they started. */
+@Injectable()
+export class ClientWatchService {
+  private readonly logger = new Log(ClientWatchService.name);
+
+  constructor(
+    private readonly runs: RunService,
+    private readonly tools: ToolRegistry,
+  ) {}
+
+  /** Passes the items on; a client that leaves before the last one cancels the run. */
+  async *untilEnd<T>(
+    principal: Principal,
+    runId: string,
+    items: AsyncIterable<T>,
+    signal: AbortSignal,
+  ): AsyncGenerator<T, void> {
+    let isOver = false;
+    const cancel = () => {
+      if (!isOver) this.cancel(principal, runId);
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    try {
+      yield* items;
+    } finally {
+      isOver = !signal.aborted;
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Whether calls of a tool may repeat; false for an unknown tool. */
+  isRepeatable(tool: string): boolean {
+    return this.tools.list().find(({ definition }) => definition.name === tool)?.metadata.effect === 'read';
+  }
+
+  private cancel(principal: Principal, runId: string): void {
+    this.runs.cancel(principal, runId).catch((error: unknown) => {
+      if (!(error instanceof AppError))
+        this.logger.error({ err: error, run_id: runId }, 'Failed to cancel the run of a disconnected client');
+    });
+  }
+}

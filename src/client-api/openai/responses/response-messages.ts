@@ -1,0 +1,124 @@
+import { RunText, StreamRestartedError } from '../../../agent/index.js';
+import type { RunEvent } from '../../../run/index.js';
+import { toItemId } from './response-id.js';
+import { OPENING, type OpenMessage, partialOf, partOf, ResponseItems, TEXT, toText, UNIT } from './response-items.js';
+import type { OutputItem, ResponseEvent } from './response.types.js';
+
+type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
+
+type ItemOf<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
+
+export interface MessageOptions {
+  readonly runId: string;
+  /** Number of the event before the response. */
+  readonly after: number;
+  /** Sequence number of the last event that the client has; its later events follow. */
+  readonly startingAfter?: number | undefined;
+}
+
+/** The messages of a response: their text arrives live, or with the recorded reply. */
+export abstract class ResponseMessages extends ResponseItems {
+  protected message: OpenMessage | null = null;
+  private text: RunText;
+  private isRestarted = false;
+  /** The message that the client has in part: the event before it, and the length of its text. */
+  private partial: { readonly n: number; readonly sent: number } | null;
+
+  constructor(private readonly place: MessageOptions) {
+    super(place.after);
+    this.text = this.newText();
+    this.partial = partialOf(place.startingAfter);
+  }
+
+  /** Live text of the reply after the last journaled event. */
+  protected stream(event: Event<'message.delta'> | Event<'step.restarted'>): readonly ResponseEvent[] {
+    const piece = this.pieceOf(event);
+    if (piece === '') return [];
+    this.next = OPENING;
+    const opened = this.message ? [] : this.open(event.iteration, this.last);
+    const deltas = this.toDeltas(piece);
+    return [
+      ...opened,
+      ...deltas.map((delta) => ({ ...delta, sequence_number: this.last * UNIT + TEXT + this.message!.sent })),
+    ];
+  }
+
+  /** A reply that starts again with other text sends no more of it before its end, which has the valid text. */
+  private pieceOf(event: RunEvent): string {
+    if (this.isRestarted && event.type !== 'message.completed') return '';
+    try {
+      return this.text.take(event);
+    } catch (error) {
+      if (!(error instanceof StreamRestartedError)) throw error;
+      this.isRestarted = true;
+      return '';
+    }
+  }
+
+  protected complete(event: Event<'message.completed'>): readonly ResponseEvent[] {
+    const piece = this.isRestarted ? '' : this.pieceOf(event);
+    if (this.isRestarted) this.text = this.newText();
+    this.isRestarted = false;
+    if (event.text.trim() === '' && !this.message) return [];
+    const opened = this.message ? [] : this.open(event.iteration, this.last - 1);
+    return [...opened, ...this.toDeltas(piece), ...this.close(event.text)];
+  }
+
+  /** @param before number of the event before the message, at least */
+  private open(place: number, before: number): readonly ResponseEvent[] {
+    const id = this.itemId('msg', place);
+    const item: OutputItem = { type: 'message', id, role: 'assistant', status: 'in_progress', content: [] };
+    const isKnown = this.partial !== null && before >= this.partial.n;
+    this.message = { index: this.output.push(item) - 1, id, sent: 0, known: isKnown ? this.partial!.sent : 0 };
+    const { index } = this.message;
+    if (isKnown) {
+      this.partial = null;
+      return [];
+    }
+    return [
+      this.event('output_item.added', { output_index: index, item }),
+      this.event('content_part.added', { ...partOf(this.message), part: toText('') }),
+    ];
+  }
+
+  private close(text: string): readonly ResponseEvent[] {
+    const message = this.message!;
+    const part = toText(text);
+    const item: ItemOf<'message'> = {
+      type: 'message',
+      id: message.id,
+      role: 'assistant',
+      status: 'completed',
+      content: [part],
+    };
+    this.message = null;
+    this.output[message.index] = item;
+    return [
+      this.event('output_text.done', { ...partOf(message), text, logprobs: [] }),
+      this.event('content_part.done', { ...partOf(message), part }),
+      this.event('output_item.done', { output_index: message.index, item }),
+    ];
+  }
+
+  /** Without the text that the client has. */
+  private toDeltas(piece: string): readonly ResponseEvent[] {
+    const message = this.message!;
+    const delta = piece.slice(Math.max(0, message.known - message.sent));
+    message.sent += piece.length;
+    return delta === '' ? [] : [this.event('output_text.delta', { ...partOf(message), delta, logprobs: [] })];
+  }
+
+  /** A text that is no reply of a model. */
+  protected say(text: string): readonly ResponseEvent[] {
+    const opened = this.open(0, this.last - 1);
+    return [...opened, ...this.toDeltas(text), ...this.close(text)];
+  }
+
+  protected itemId(kind: Parameters<typeof toItemId>[0], place: number | string): string {
+    return toItemId(kind, this.place.runId, place);
+  }
+
+  private newText(): RunText {
+    return new RunText({ runId: this.place.runId, delivery: 'live' });
+  }
+}
