@@ -21,7 +21,7 @@ const LAYERS = [
 ];
 
 /** Composition: these folders and the files of src/ itself import any module, and no module imports them. */
-const COMPOSITION = ['client', 'server', 'openapi', 'logging', 'testing'];
+const COMPOSITION = ['client', 'server', 'openapi', 'logging', 'testing', 'http-client'];
 
 /** The files about the operating system. Not part of the index of kernel: some load packages, and few modules use them. */
 const PLATFORM = '^src/kernel/platform/';
@@ -122,6 +122,13 @@ export default {
       severity: 'error',
       from: { path: '^src/tool/' },
       to: { path: '^src/llm/' },
+    },
+    {
+      name: 'http-client-alone',
+      comment: 'The client runs in browsers: it imports neither the server, nor packages, nor modules of Node.',
+      severity: 'error',
+      from: { path: '^src/http-client/', pathNot: TESTS },
+      to: { pathNot: '^src/http-client/' },
     },
     {
       name: 'no-cycle',

@@ -82,6 +82,17 @@ async function bundle() {
     copyFileSync(`lib/${name}.d.ts`, `lib/${name}.d.cts`);
     writeFileSync(`lib/${name}.cjs`, COMMONJS.replace('index.js', `${name}.js`));
   }
+  await bundleClient(build);
+  writePublicTypes('dist/http-client/index.d.ts', 'lib/client.d.ts');
+  copyFileSync('lib/client.d.ts', 'lib/client.d.cts');
+}
+
+/** Writes the entry for browsers and Node: one file without imports, for each kind of module. */
+async function bundleClient(build) {
+  const entryPoints = ['dist/http-client/index.js'];
+  const options = { entryPoints, bundle: true, platform: 'browser', target: 'es2023', logLevel: 'warning' };
+  await build({ ...options, format: 'esm', outfile: 'lib/client.js' });
+  await build({ ...options, format: 'cjs', outfile: 'lib/client.cjs' });
 }
 
 if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);

@@ -34,6 +34,8 @@ describe('the package', () => {
       'docs/*',
       'lib/*.cjs',
       'lib/*.js',
+      'lib/client.d.cts',
+      'lib/client.d.ts',
       'lib/console/app/*',
       'lib/index.d.cts',
       'lib/index.d.ts',

@@ -80,6 +80,7 @@ function faultyFiles(): Record<string, string> {
     ].join('\n'),
     'src/mcp-server/protocol/handler.ts': 'export {};',
     'src/mcp-server/eager.ts': "import './protocol/handler.js';\nimport '@modelcontextprotocol/server';",
+    'src/http-client/server.ts': "import '../kernel/index.js';",
     'src/agent/round.ts': imports(['./faults.js']),
     'src/agent/faults.spec.ts': 'export {};',
     'examples/shop/src/main.ts': imports(['../../../src/kernel/hidden.js', 'jackdaw']),

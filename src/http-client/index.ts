@@ -1,0 +1,27 @@
+/** `jackdaw/client`: a client of the REST API for browsers and Node. It imports nothing and needs only web standards. */
+export type {
+  Agent,
+  BackgroundRequest,
+  ChatAnswer,
+  ChatRequest,
+  ListedRun,
+  Message,
+  Problem,
+  RunAnswer,
+  RunEvent,
+  RunJournal,
+  RunUsage,
+  Session,
+  SessionExport,
+  Tool,
+  ToolCallAnswer,
+  WaitingRequest,
+  Workflow,
+} from './generated/operations.js';
+export type { AgentRoutes, ToolRoutes, WorkflowRoutes } from './definition-routes.js';
+export type { CreateOptions, JackdawClientOptions, RequestOptions } from './http-transport.js';
+export { JackdawClient } from './jackdaw-client.js';
+export { JackdawError, type ClientErrorCode, type JackdawErrorDetails } from './jackdaw.error.js';
+export type { RunRoutes } from './run-routes.js';
+export { RunStream, type ChatStreamOptions, type FollowOptions, type StreamOptions } from './run-stream.js';
+export type { SessionRoutes } from './session-routes.js';
