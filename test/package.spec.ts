@@ -1,11 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { PackedConsumer } from './support/packed-consumer.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 /** Type instantiations of Nest, Node and the common imports of a consumer, doubled to leave room for our own. */
 const INSTANTIATIONS = { withoutLibraries: 20_000, withLibraries: 400_000 };
+/** Size of the client, for pages that load it without a bundler. */
+const CLIENT_BYTES = 30_000;
 /** Imports and exports as esbuild and the script of the declarations write them. */
 const IMPORTED =
   /^(?:(?:import|export) .*|\} )?(?:from|import) ["'](?<at>[^."'\n][^"'\n]*)["'];$|\bimport\(["'](?<later>[^."'\n][^"'\n]*)["']\)/gm;
@@ -88,6 +100,26 @@ describe('the package', () => {
     expect([code, output]).toEqual([0, '']);
     const types = readFileSync(join(consumer.folder, 'types/inferred.d.ts'), 'utf8');
     expect(types).toContain('list: Promise<import("jackdaw").RunPage>');
+  });
+
+  it('has a client for browsers: without imports, and with types that need those of the DOM only', () => {
+    for (const file of ['lib/client.js', 'lib/client.cjs', 'lib/client.d.ts'])
+      expect([file, ts.preProcessFile(consumer.read(file), true, true).importedFiles]).toEqual([file, []]);
+    expect(statSync(join(consumer.folder, 'node_modules/jackdaw/lib/client.js')).size).toBeLessThan(CLIENT_BYTES);
+    const compilerOptions = {
+      strict: true,
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      target: 'es2023',
+      types: [],
+    };
+    const lib = ['es2023', 'dom', 'dom.iterable'];
+    writeFileSync(
+      join(consumer.folder, 'tsconfig.page.json'),
+      JSON.stringify({ compilerOptions: { ...compilerOptions, lib, noEmit: true }, files: ['client.ts'] }),
+    );
+    const compiled = consumer.node(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.page.json']);
+    expect([compiled.code, compiled.output]).toEqual([0, '']);
   });
 
   it('runs in that project', () => {

@@ -23,5 +23,5 @@ export type { CreateOptions, JackdawClientOptions, RequestOptions } from './http
 export { JackdawClient } from './jackdaw-client.js';
 export { JackdawError, type ClientErrorCode, type JackdawErrorDetails } from './jackdaw.error.js';
 export type { RunRoutes } from './run-routes.js';
-export { RunStream, type ChatStreamOptions, type FollowOptions, type StreamOptions } from './run-stream.js';
+export type { ChatStreamOptions, FollowOptions, RunStream, StreamOptions } from './run-stream.js';
 export type { SessionRoutes } from './session-routes.js';

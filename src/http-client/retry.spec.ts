@@ -36,7 +36,7 @@ describe('delayOf', () => {
     }
   });
 
-  it('is at least what the server asks for', () => {
+  it('is at least the time that the server requires', () => {
     expect(delayOf(1, failed(503, { retryAfterMs: 7000 }))).toBe(7000);
   });
 });

@@ -20,7 +20,7 @@ export function isRetryable(error: unknown, isRepeatable: boolean): error is Jac
   return isRepeatable && (error.code === 'CONNECTION_FAILED' || PASSING.has(error.status));
 }
 
-/** Delay before an attempt, in ms: exponential with jitter, and at least what the server asks for. @param attempt from 1 */
+/** Delay before an attempt, in ms: exponential with jitter, and at least the time that the server requires. @param attempt from 1 */
 export function delayOf(attempt: number, error?: JackdawError): number {
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS) * (0.5 + Math.random() / 2);
   return Math.max(delay, error?.retryAfterMs ?? 0);

@@ -25,7 +25,7 @@ export interface FollowOptions extends StreamOptions {
   readonly after?: string;
 }
 
-/** What a stream reads: a new run by its request, or an existing run. */
+/** The run of a stream: a new one by its request, or an existing one. */
 export type StreamSource =
   | { readonly body: ChatRequest; readonly idempotencyKey?: string }
   | { readonly runId: string; readonly after?: string };
