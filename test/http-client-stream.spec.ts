@@ -230,7 +230,9 @@ describe('the stream of a run that waits', () => {
     host.script(pay('bob'));
     const stream = client.stream({ query: 'go', sessionId: host.session });
     expect((await all(stream)).at(-1)).toMatchObject({ type: 'run.waiting', reason: 'approval' });
-    expect(await client.runs.get(stream.runId!)).toMatchObject({ status: 'waiting' });
+    const later = client.runs.follow(stream.runId!, { after: stream.lastEventId! });
+    expect(await all(later)).toEqual([]);
+    expect(await later.answer()).toMatchObject({ status: 'waiting', waiting: [{ call_id: 'bob' }] });
     await client.runs.approve(stream.runId!);
     expect((await all(stream.text())).at(-1)).toBe('the end');
     const whole = await all(client.runs.follow(stream.runId!));

@@ -180,20 +180,26 @@ describe('a client behind a proxy', () => {
 
   /** Forwards a request to Jackdaw; the first answer is lost. */
   async function forward({ method, path, headers, body }: SeenRequest, reply: ServerResponse, count: number) {
-    const { 'content-type': type, 'idempotency-key': key } = headers as Record<string, string>;
-    const init = { method, headers: { 'content-type': type!, 'idempotency-key': key! }, body };
+    const { 'content-type': type = '', 'idempotency-key': key = '' } = headers as Record<string, string>;
+    const init = method === 'POST' ? { method, headers: { 'content-type': type, 'idempotency-key': key }, body } : {};
     const response = await fetch(host.jackdaw.url + path, init);
     const text = await response.text();
     if (count === 1) reply.destroy();
-    else reply.writeHead(response.status, { 'content-type': 'application/json' }).end(text);
+    else reply.writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' }).end(text);
   }
 
-  it('gets the answer of the one run after the first answer is lost', async () => {
+  it.each([
+    ['a chat', (behind: JackdawClient) => behind.chat({ query: 'go' })],
+    ['a stream', (behind: JackdawClient) => behind.stream({ query: 'go' }).answer()],
+  ])('gets the answer of the one run of %s after the first answer is lost', async (_title, ask) => {
     proxy.onAny((...exchange) => void forward(...exchange));
     host.llm.reply({ text: 'once' });
-    const answer = await new JackdawClient({ baseUrl: proxy.url }).chat({ query: 'go', sessionId: 'lost' });
-    expect([answer.result, host.llm.requests.length, proxy.requests.length]).toEqual(['once', 1, 2]);
-    expect(new Set(proxy.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    const { result } = await ask(new JackdawClient({ baseUrl: proxy.url }));
+    expect([result, host.llm.requests.length]).toEqual(['once', 1]);
+    const keys = proxy.requests
+      .filter(({ method }) => method === 'POST')
+      .map(({ headers }) => headers['idempotency-key']);
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
   });
 
   it('repeats a refused request, and stops after its number of repetitions', async () => {

@@ -124,12 +124,14 @@ export class RunStream implements AsyncIterable<RunEvent> {
     try {
       return yield* this.read(response, onEvent);
     } catch (cause) {
-      return lostConnection(cause);
+      return cause instanceof JackdawError ? cause : lostConnection(cause);
     }
   }
 
   private async *read(response: Response, onEvent: () => void): AsyncGenerator<RunEvent, JackdawError | undefined> {
+    let isEmpty = true;
     for await (const { id, data } of readEvents(response, this.transport.idleTimeoutMs)) {
+      isEmpty = false;
       const event = JSON.parse(data) as RunEvent;
       if (event.type === 'stream.closed') return closedEarly(event.code);
       onEvent();
@@ -137,7 +139,8 @@ export class RunStream implements AsyncIterable<RunEvent> {
       yield event;
       if (this.isOver() || this.isAborted) return undefined;
     }
-    return this.last?.type === 'run.waiting' ? undefined : closedEarly();
+    if (this.last?.type === 'run.waiting' || (isEmpty && (await this.isWaiting()))) return undefined;
+    return closedEarly();
   }
 
   /** The error of a request without a stream. @throws an error of the caller, such as an invalid id */
@@ -145,6 +148,12 @@ export class RunStream implements AsyncIterable<RunEvent> {
     if (error instanceof JackdawError) return error;
     if (this.isAborted) return lostConnection(error);
     throw error;
+  }
+
+  /** Of a stream that started after `run.waiting`, the server has no event to send. */
+  private async isWaiting(): Promise<boolean> {
+    const { status } = await this.transport.call('getRun', { path: { id: this.id ?? '' } }, this.options);
+    return status === 'waiting';
   }
 
   /** Sends the request of a connection. Its response must start within the idle timeout. */

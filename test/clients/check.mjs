@@ -1,9 +1,15 @@
-// Generates clients from docs/openapi.json, compiles each with a page of calls in strict mode, and runs the linters of
-// Redocly and Spectral. Prints one line each; ends with 1 if one fails. Run by `npm run test:clients`.
+// Generates clients from docs/openapi.json, compiles each with a page of calls in strict mode, and calls a server with it.
+// Compares the types of `jackdaw/client` with generated ones, and runs the linters of Redocly and Spectral. Prints one line each;
+// ends with 1 if one fails. Run by `npm run test:clients`.
+import { build } from 'esbuild';
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { loadConfig } from '../../dist/config/index.js';
+import { createApp } from '../../dist/server/bootstrap.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const document = join(here, '../../docs/openapi.json');
@@ -18,9 +24,14 @@ const KNOWN = {
   'operation-description': /./,
 };
 
+/** The output of each page of calls: the answer, the number of sessions of a page, the status of the last run, the code of an error. */
+const CALLED = '300 1 completed RUN_NOT_FOUND';
+
+const { app, folder, url } = await startServer();
+/** Its client has the URL of the server in its code. */
 const ORVAL = {
   input: document,
-  output: { target: join(generated, 'orval/client.ts'), client: 'fetch', mode: 'single' },
+  output: { target: join(generated, 'orval/client.ts'), client: 'fetch', mode: 'single', baseUrl: url },
 };
 const TSCONFIG = {
   compilerOptions: {
@@ -75,10 +86,34 @@ function outputOf(program, args) {
   }
 }
 
+/** A server with the offline model and an empty database. */
+async function startServer() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'jackdaw-clients-'));
+  const env = { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline' };
+  const server = await createApp({ config: loadConfig({ env }).config });
+  await server.listen(0, '127.0.0.1');
+  return { app: server, folder: dataDir, url: await server.getUrl() };
+}
+
+/** Compiles a page of calls in strict mode. */
+function compile(name, page) {
+  const config = join(generated, `tsconfig.${name}.json`);
+  writeFileSync(config, JSON.stringify({ ...TSCONFIG, files: [join(here, 'calls', page)] }));
+  run('tsc', ['-p', config]);
+}
+
+/** Runs a page of calls. @returns its output */
+async function callServer(page) {
+  const outfile = join(generated, page.replace('.ts', '.bundle.mjs'));
+  await build({ entryPoints: [join(here, 'calls', page)], bundle: true, format: 'esm', platform: 'node', outfile });
+  const { calls } = await import(pathToFileURL(outfile).href);
+  return calls(url);
+}
+
 let failures = 0;
-function check(title, action) {
+async function check(title, action) {
   try {
-    action();
+    await action();
     console.log(`ok      ${title}`);
   } catch (error) {
     failures++;
@@ -95,14 +130,17 @@ function assertKnown(problems) {
 }
 
 for (const [program, args] of Object.entries(GENERATORS)) {
-  check(`${program} generates a client that compiles with its calls`, () => {
+  await check(`${program} generates a client that compiles and works with its calls`, async () => {
     run(program, args);
-    const config = join(generated, `tsconfig.${program}.json`);
-    writeFileSync(config, JSON.stringify({ ...TSCONFIG, files: [join(here, 'calls', CALLS[program])] }));
-    run('tsc', ['-p', config]);
+    compile(program, CALLS[program]);
+    assert.equal(await callServer(CALLS[program]), CALLED);
   });
 }
-check("Redocly's recommended rules", () => {
+await check('jackdaw/client has the types of the document, as openapi-typescript generates them', () => {
+  run('openapi-typescript', [document, '--immutable', '-o', join(generated, 'immutable/schema.ts')]);
+  compile('jackdaw-client', 'jackdaw-client.ts');
+});
+await check("Redocly's recommended rules", () => {
   const { problems } = JSON.parse(outputOf('redocly', ['lint', document, '--format=json', '--extends=recommended']));
   assertKnown(
     problems.map(({ ruleId, severity, message }) => ({
@@ -112,7 +150,7 @@ check("Redocly's recommended rules", () => {
     })),
   );
 });
-check('spectral:oas', () => {
+await check('spectral:oas', () => {
   const text = outputOf('spectral', [
     'lint',
     document,
@@ -130,5 +168,6 @@ check('spectral:oas', () => {
     })),
   );
 });
-rmSync(generated, { recursive: true });
+await app.close();
+for (const each of [generated, folder]) rmSync(each, { recursive: true });
 process.exitCode = failures > 0 ? 1 : 0;
