@@ -209,12 +209,24 @@ describe('a stream that loses its connection', () => {
     ]);
   });
 
+  it('counts its reconnections again after each event', async () => {
+    server.onAny((_request, reply, count) => {
+      const event = count < 5 ? { type: 'thought', text: String(count) } : { type: 'run.cancelled', run_id: 'r1' };
+      if (count % 2 === 0) reply.destroy();
+      else reply.writeHead(200, HEAD).end(`id: ${count}\ndata: ${JSON.stringify(event)}\n\n`);
+    });
+    const stream = new JackdawClient({ baseUrl: server.url, reconnects: 2 }).stream({ query: 'go' });
+    expect((await all(stream)).map(({ type }) => type)).toEqual(['thought', 'thought', 'run.cancelled']);
+    expect(server.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1', '1', '3', '3']);
+  });
+
   it('sends the first request again with the same key until it has a run', async () => {
     server.onAny((_request, reply) => void reply.destroy());
     const stream = new JackdawClient({ baseUrl: server.url, retries: 1 }).stream({ query: 'go' });
     await expect(stream.answer()).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
     expect(server.requests.map(({ path }) => path)).toEqual(['/api/agent/chat/stream', '/api/agent/chat/stream']);
-    expect(new Set(server.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    const [key, again] = server.requests.map(({ headers }) => headers['idempotency-key']);
+    expect([key, again]).toEqual([expect.stringMatching(/^\w{32}$/), key]);
   });
 });
 

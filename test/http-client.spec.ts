@@ -232,5 +232,7 @@ describe('a client behind a proxy', () => {
     expect(proxy.requests).toMatchObject([
       { path: '/backend/ai/sessions?cursor=a%26b&limit=2', headers: { authorization: 'Bearer k1', 'x-team': 'a' } },
     ]);
+    await errorOf(new JackdawClient(options).sessions.get('a/b?c'));
+    expect(proxy.requests.at(-1)?.path).toBe('/backend/ai/sessions/a%2Fb%3Fc');
   });
 });
