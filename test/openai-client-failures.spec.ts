@@ -78,6 +78,34 @@ describe('failures of chat completions', () => {
     expect(llm.requests).toHaveLength(0);
   });
 
+  it('hides responses of other principals', async () => {
+    llm.reply({ text: 'of ann' });
+    const { id } = await clientOf(ANN).responses.create({ model: 'default', input: 'x' });
+    const { responses } = clientOf(BOB);
+    const calls = [
+      () => responses.retrieve(id),
+      () => responses.retrieve(id, { stream: true }),
+      () => responses.delete(id),
+      () => responses.cancel(id),
+      async () => (await responses.inputItems.list(id)).data,
+      () => responses.create({ model: 'default', input: 'x', previous_response_id: id }),
+      () => responses.create({ model: 'default', input: [{ type: 'item_reference', id: `msg_${id}_1` }] }),
+    ];
+    const statuses = await Promise.all(
+      calls.map((call) =>
+        call().then(
+          () => 200,
+          ({ status }) => status as number,
+        ),
+      ),
+    );
+    expect(statuses).toEqual([404, 404, 404, 404, 404, 404, 400]);
+    expect((await clientOf(ANN).responses.retrieve(id)).output_text).toBe('of ann');
+    await expect(clientOf(VIC).responses.create({ model: 'default', input: 'x' })).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+
   it('lets the SDK repeat a request that failed before any effect', async () => {
     llm.always({ status: 503, body: { error: { message: 'busy' } } });
     await expect(ask()).rejects.toMatchObject({ status: 502, code: 'MODEL_UNAVAILABLE' });

@@ -204,6 +204,29 @@ describe('responses for the openai package', () => {
     expect((await jackdaw.get('/api/sessions/talk-2')).body).toMatchObject({ turn_count: 2 });
   });
 
+  it('has conversations, which are sessions', async () => {
+    llm.reply({ text: 'hi' });
+    const { conversations } = client;
+    const { id } = await conversations.create({ metadata: { topic: 'a' } });
+    await ask('hello', { conversation: id });
+    const { data } = await conversations.items.list(id, { order: 'asc' });
+    expect(data).toMatchObject([
+      { type: 'message', role: 'user', content: [{ text: 'hello' }] },
+      { type: 'message', role: 'assistant', content: [{ text: 'hi' }] },
+    ]);
+    const page = await conversations.items.list(id, { limit: 1 });
+    expect([page.data.map((item) => item.id), page.hasNextPage()]).toEqual([[data[1]!.id], true]);
+    expect(await conversations.items.retrieve(data[0]!.id!, { conversation_id: id })).toEqual(data[0]);
+    const added = conversations.items.create(id, { items: [{ role: 'user', content: 'x' }] });
+    await expect(added).rejects.toMatchObject({ status: 501, code: 'NOT_SUPPORTED' });
+    expect(await conversations.update(id, { metadata: { topic: 'b' } })).toMatchObject({
+      id,
+      metadata: { topic: 'b' },
+    });
+    expect(await conversations.delete(id)).toMatchObject({ deleted: true });
+    await expect(conversations.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+  });
+
   it('accepts what Codex sends', async () => {
     llm.reply({ text: 'hi', reasoning: 'I think.' });
     const { response } = await eventsOf({

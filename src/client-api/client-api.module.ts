@@ -1,9 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ApiModule } from '../api/index.js';
 import { RunModule } from '../run/index.js';
+import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ChatCompletionService } from './openai/chat-completion.service.js';
 import { ClientWatchService } from './client-watch.service.js';
+import { ConversationService } from './openai/responses/conversation.service.js';
+import { ConversationsController } from './openai/responses/conversations.controller.js';
 import { ResponseAdminService } from './openai/responses/response-admin.service.js';
 import { ResponseHistoryService } from './openai/responses/response-history.service.js';
 import { ResponseStartService } from './openai/responses/response-start.service.js';
@@ -14,8 +17,8 @@ import { ModelListService } from './openai/model-list.service.js';
 import { OpenAiApiController } from './openai/openai-api.controller.js';
 
 @Module({
-  imports: [ApiModule, RunModule, ToolModule],
-  controllers: [OpenAiApiController, ResponsesController],
+  imports: [ApiModule, RunModule, SessionModule, ToolModule],
+  controllers: [OpenAiApiController, ResponsesController, ConversationsController],
   providers: [
     ClientRunService,
     ClientWatchService,
@@ -25,6 +28,7 @@ import { OpenAiApiController } from './openai/openai-api.controller.js';
     ResponseService,
     ResponseHistoryService,
     ResponseAdminService,
+    ConversationService,
   ],
 })
 export class ClientApiModule {}

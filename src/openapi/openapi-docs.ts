@@ -58,6 +58,14 @@ function withEventTypes(document: OpenAPIObject): OpenAPIObject {
   return { ...document, components: { ...document.components, schemas } };
 }
 
+/** Routes in the wire formats of standard clients: OpenAI, the AI SDK and AG-UI document these themselves. */
+const FOREIGN = /^\/(v1|ag-ui|api\/agent\/ui)(\/|$)/;
+
+function withoutForeignFormats(document: OpenAPIObject): OpenAPIObject {
+  const paths = Object.entries(document.paths).filter(([path]) => !FOREIGN.test(path));
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
 type Node = Readonly<Record<string, unknown>>;
 
 /** Replaces `nullable`, which OpenAPI 3.1 no longer has, by the type `null` of JSON Schema. */
@@ -184,7 +192,8 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
     // Relative to this document, so that a proxy's path before `/docs/json` is part of it.
     .addServer('..', 'This server');
   const options = { operationIdFactory: operationId };
-  const document = withTypeSchemas(withNullTypes(SwaggerModule.createDocument(app, shape.build(), options)), bounds);
+  const all = withoutForeignFormats(SwaggerModule.createDocument(app, shape.build(), options));
+  const document = withTypeSchemas(withNullTypes(all), bounds);
   const operations = operationsIn(app, document);
   describeOperations(operations, document);
   describeResponses(operations, document);

@@ -85,6 +85,11 @@ export function routeHandlers({ app }: Jackdaw): RouteHandler[] {
   });
 }
 
+/** Whether the routes have the wire format of a standard client, which our OpenAPI document leaves out. */
+export function isOfStandardClients(controller: Type): boolean {
+  return /^(v1|ag-ui|agent\/ui)(\/|$)/.test(String(Reflect.getMetadata(PATH_METADATA, controller)));
+}
+
 /** Sends a request to a route. A placeholder without an id stays as it is, and is then an unknown id. */
 export function call(jackdaw: Jackdaw, { route, ids = {}, body, query = '' }: RouteCall, headers: Headings) {
   const [method = '', template = ''] = route.split(' ');

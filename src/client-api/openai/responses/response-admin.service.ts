@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { AgentService, toQuestion } from '../../../agent/index.js';
 import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
-import type { Message } from '../../../llm/index.js';
 import { isTerminal, RunService } from '../../../run/index.js';
+import { toItems, toList } from './message-items.mapper.js';
 import { ResponseHistoryService } from './response-history.service.js';
 import { ResponseService } from './response.service.js';
 
@@ -39,44 +39,11 @@ export class ResponseAdminService {
     const { input } = await this.history.find(principal, id);
     const { history = [], isContinued = false } = input.conversation ?? {};
     const messages = isContinued ? history : [...history, toQuestion(input)];
-    const data = messages.flatMap((message, at) => toItems(message, `in_${at}`));
-    return { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false };
+    return toList(messages.flatMap((message, at) => toItems(message, `in_${at}`)));
   }
 
   /** @throws AppError `NOT_SUPPORTED` */
   unsupported(route: string): never {
     throw new AppError('NOT_SUPPORTED', `${route} is not supported: agents have no such operation.`);
   }
-}
-
-interface InputItemView {
-  readonly id: string;
-  readonly type: string;
-  readonly [member: string]: unknown;
-}
-
-function toItems(message: Message, id: string): readonly InputItemView[] {
-  if (message.role === 'tool')
-    return [{ id, type: 'function_call_output', call_id: message.toolCallId, output: message.content }];
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-  const text = { id, type: 'message', role: message.role, status: 'completed', content: contentOf(message) };
-  const called = calls.map(({ id: callId, name, arguments: args }, at) => ({
-    id: `${id}_${at}`,
-    type: 'function_call',
-    call_id: callId,
-    name,
-    arguments: args,
-    status: 'completed',
-  }));
-  return message.content === '' && calls.length > 0 ? called : [text, ...called];
-}
-
-function contentOf({ role, content }: Exclude<Message, { role: 'tool' }>): readonly object[] {
-  if (role === 'assistant') return [{ type: 'output_text', text: content, annotations: [], logprobs: [] }];
-  if (typeof content === 'string') return [{ type: 'input_text', text: content }];
-  return content.map((part) =>
-    part.type === 'text'
-      ? { type: 'input_text', text: part.text }
-      : { type: 'input_image', image_url: part.url, detail: 'auto' },
-  );
 }
