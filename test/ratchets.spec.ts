@@ -13,9 +13,9 @@ const SMALL_LINES = 25;
 const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
-  'src/agent/index.ts': 69,
+  'src/agent/index.ts': 78,
   // Two names of each namespace: its injection token and its type.
-  'src/config/index.ts': 48,
+  'src/config/index.ts': 50,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
   // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
@@ -32,7 +32,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
   // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
   // console.
-  'src/run/index.ts': 142,
+  'src/run/index.ts': 143,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation.
@@ -41,7 +41,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
   // the enhancers of tools.
-  'src/tool/index.ts': 117,
+  'src/tool/index.ts': 118,
   // The pool whose connections have their settings, for the queue too.
   'src/persistence/index.ts': 42,
   // The ports of an application's own session store and memories, with the types of their methods.

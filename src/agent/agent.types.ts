@@ -35,7 +35,7 @@ export interface GivenConversation {
   readonly hasForeignResults?: true;
   /** Facts of the data in the history, as of an earlier run. */
   readonly facts?: readonly DataFact[];
-  /** What the protocol of the client repeats in answers to later requests. */
+  /** Members of the request that the answers of its protocol repeat. */
   readonly request?: Readonly<Record<string, unknown>>;
   /** Number and hash of the messages of the request, by which a later request with results finds the run. */
   readonly messages?: { readonly count: number; readonly hash: string };
@@ -104,7 +104,7 @@ export interface AgentRequest {
   readonly responseFormat?: GivenFormat;
   /** Images beside the question. */
   readonly images?: readonly GivenImage[];
-  /** What the client keeps of the conversation. With a history, the run has no session. */
+  /** The part of the conversation that the client keeps. With a history, the run has no session. */
   readonly conversation?: GivenConversation;
   /** Tools that the client executes; they replace tools of the agent with the same names. */
   readonly clientTools?: readonly ClientTool[];

@@ -166,9 +166,9 @@ export class ClientRunService {
   }
 }
 
-/** Finds the last wait for the decisions of a request in the events of a run, and what came of it. */
+/** The last wait of a run for the decisions of a request, and its outcome, from the events of the run. */
 class ClientWait {
-  /** Number of its event; `null` if there is none. */
+  /** Number of its event; `null` without one. */
   at: number | null = null;
   /** Whether the run has received other results. */
   isOther = false;

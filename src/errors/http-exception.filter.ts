@@ -60,7 +60,7 @@ function answerProblem(problem: Problem, requestId: string | undefined, reply: H
 @Catch()
 export class ProblemFilter extends HttpExceptionFilter {}
 
-/** Clients of OpenAI's API repeat some statuses, unless a header tells them that it is in vain. */
+/** Clients of OpenAI's API repeat some statuses, unless a header marks a repetition as useless. */
 function answerOpenAi(problem: Problem, thrown: unknown, reply: HttpReply): void {
   const isPermanent = problem.status >= 500 && thrown instanceof AppError && !thrown.isRetryable;
   if (isPermanent) reply.header('x-should-retry', 'false');

@@ -11,7 +11,7 @@ export interface ResponseHead {
   readonly echo: ResponseEcho;
 }
 
-/** What a response repeats of its request. */
+/** The members of a request that its response repeats. */
 export interface ResponseEcho {
   readonly model?: string;
   readonly instructions?: string | null;

@@ -52,7 +52,7 @@ export type OutputItem =
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'incomplete';
 
-/** What a response says about its run so far. */
+/** The state of a response: that of its run so far. */
 export interface ResponseState {
   readonly status: ResponseStatus;
   readonly output: readonly OutputItem[];
