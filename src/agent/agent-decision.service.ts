@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, messageOf } from '../errors/index.js';
-import { fieldMistake, type FieldMistake, type JsonValue, parseExactJson, type Principal } from '../kernel/index.js';
+import { AppError } from '../errors/index.js';
+import type { Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/index.js';
 import {
   RunDecisionService,
@@ -9,22 +9,29 @@ import {
   selectRequest,
   selectRequests,
   type AnsweredRequest,
-  type Verdict,
   type WaitingRequest,
   type WaitingRun,
 } from '../run/index.js';
 import { AccessLogService } from '../security/index.js';
-import { createBoundedCheck, ToolExecutor } from '../tool/index.js';
+import { ToolExecutor } from '../tool/index.js';
 import { SecurityPolicies, type WideScope } from '../tool-policy/index.js';
 import { AgentService } from './agent.service.js';
 import type { RunAnswer } from './agent.types.js';
 import { DecisionPermits } from './decision-permits.service.js';
+import {
+  type Addressed,
+  assertAnswers,
+  assertFits,
+  assertStillFits,
+  type GivenDecision,
+  invalid,
+  type PersonalVerdict,
+  selectById,
+  type Settlement,
+  toJson,
+  toVerdict,
+} from './personal-verdict.factory.js';
 import { screenVerdict } from './screened-verdict.policy.js';
-
-/** The call that an answer is for; optional where only one call is possible. */
-interface Addressed {
-  readonly callId?: string;
-}
 
 /** Approval of a call; without `callId`, of all calls that wait for approval. */
 export interface Approval extends Addressed {
@@ -49,15 +56,6 @@ export interface Denial extends Addressed {
 /** The answer to a tool's question. */
 export interface Input extends Addressed {
   readonly value: unknown;
-}
-
-/** Outcome of a call that a crash interrupted, as a person states it. */
-export interface Settlement extends Addressed {
-  readonly outcome: 'retry' | 'succeeded' | 'failed';
-  /** Only with `succeeded`; default `null`. */
-  readonly result?: unknown;
-  /** Only with `failed`. */
-  readonly error?: string;
 }
 
 /**
@@ -90,11 +88,8 @@ export class AgentDecisionService {
     }
     if (scope !== 'call') throw invalid('scope', 'must be "call" for changed arguments', 'isScope', scope);
     const request = selectRequest(waiting, 'approval', callId);
-    const edited = JSON.stringify(given.arguments);
-    await this.permits.assertMayApprove(principal, waiting.run, request);
-    await this.permits.assertMayCall(principal, waiting.run, { ...request, arguments: edited });
-    await this.checkArguments(waiting.run, request, edited);
-    return this.decide(principal, waiting, [request], { kind: 'approve', arguments: edited });
+    const verdict = await this.permitted(principal, waiting.run, request, { kind: 'approve', ...given });
+    return this.decide(principal, waiting, [request], verdict);
   }
 
   /** @throws AppError `VALIDATION_FAILED` for a call that waits for other reasons, too */
@@ -128,17 +123,34 @@ export class AgentDecisionService {
   async input(principal: Principal, runId: string, { callId, value }: Input): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
     const request = selectRequest(waiting, 'input', callId);
-    await this.permits.assertMayCall(principal, waiting.run, request);
-    const json = toJson('value', value);
-    await assertFits(request, json);
-    return this.decide(principal, waiting, [request], { kind: 'input', value: json });
+    const verdict = await this.permitted(principal, waiting.run, request, { kind: 'input', value });
+    return this.decide(principal, waiting, [request], verdict);
   }
 
   async settle(principal: Principal, runId: string, { callId, ...settlement }: Settlement): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
     const request = selectRequest(waiting, 'outcome_unknown', callId);
-    await this.permits.assertMayCall(principal, waiting.run, request);
-    return this.decide(principal, waiting, [request], toVerdict(settlement, principal));
+    const verdict = await this.permitted(principal, waiting.run, request, { kind: 'settle', ...settlement });
+    return this.decide(principal, waiting, [request], verdict);
+  }
+
+  /**
+   * Decides several requests of a run at once, so that it resumes once.
+   * @param given by the id of the request
+   */
+  async decideAll(principal: Principal, runId: string, given: ReadonlyMap<string, GivenDecision>): Promise<void> {
+    const waiting = await this.decisions.open(principal, runId);
+    const answers: AnsweredRequest[] = [];
+    for (const [id, decision] of given) {
+      const request = selectById(waiting, id);
+      const verdict = await this.permitted(principal, waiting.run, request, decision);
+      const answer = { request, ...screenVerdict(this.policies, waiting.run, verdict) };
+      await assertStillFits(answer);
+      answers.push(answer);
+    }
+    await this.decisions.decide(waiting, answers, principal.id);
+    const kinds = new Set([...given.values()].map(({ kind }) => kind));
+    for (const kind of kinds) this.access.record(principal, kind, 'run', runId);
   }
 
   /** Releases a run that waits because its database was copied or restored. */
@@ -163,6 +175,47 @@ export class AgentDecisionService {
       released.push(waiting.run.id);
     }
     return released;
+  }
+
+  /** The verdict of a decision that the principal may make. */
+  private async permitted(
+    principal: Principal,
+    run: RunRecord,
+    request: WaitingRequest,
+    given: GivenDecision,
+  ): Promise<PersonalVerdict> {
+    assertAnswers(request, given);
+    switch (given.kind) {
+      case 'approve':
+        return this.permittedApproval(principal, run, request, given.arguments);
+      case 'deny':
+        return given;
+      case 'release':
+        return RELEASE;
+      case 'input': {
+        await this.permits.assertMayCall(principal, run, request);
+        const value = toJson('value', given.value);
+        await assertFits(request, value);
+        return { kind: 'input', value };
+      }
+      case 'settle':
+        await this.permits.assertMayCall(principal, run, request);
+        return toVerdict(given, principal);
+    }
+  }
+
+  private async permittedApproval(
+    principal: Principal,
+    run: RunRecord,
+    request: WaitingRequest,
+    args: Approval['arguments'],
+  ): Promise<PersonalVerdict> {
+    await this.permits.assertMayApprove(principal, run, request);
+    if (args === undefined) return { kind: 'approve' };
+    const edited = JSON.stringify(args);
+    await this.permits.assertMayCall(principal, run, { ...request, arguments: edited });
+    await this.checkArguments(run, request, edited);
+    return { kind: 'approve', arguments: edited };
   }
 
   private async decide(
@@ -201,62 +254,3 @@ const RELEASE = { kind: 'release' } as const;
 
 const NOT_COVERED =
   'it waits by the rule of a tool, an agent or a policy, or its arguments contain more than 20 addresses or an unclear one';
-
-/** A verdict of a person. */
-type PersonalVerdict = Exclude<Verdict, { readonly kind: 'expire' | 'join' }>;
-
-function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): PersonalVerdict {
-  if (result !== undefined && outcome !== 'succeeded') {
-    throw invalid('result', 'is only for the outcome "succeeded"', 'isMeant', result);
-  }
-  if (error !== undefined && outcome !== 'failed') {
-    throw invalid('error', 'is only for the outcome "failed"', 'isMeant', error);
-  }
-  switch (outcome) {
-    case 'retry':
-      return { kind: 'settle', outcome };
-    case 'succeeded':
-      return { kind: 'settle', outcome, result: toJson('result', result ?? null) };
-    case 'failed':
-      return { kind: 'settle', outcome, error: error ?? `It failed, says "${id}".` };
-  }
-}
-
-async function assertFits({ schema }: WaitingRequest, value: JsonValue, hint = ''): Promise<void> {
-  const checked = schema ? await createBoundedCheck(schema)(value) : { valid: true as const };
-  if (checked.valid) return;
-  const mistakes = checked.mistakes?.map((mistake) => ({ ...mistake, message: `${hint}${mistake.message}` }));
-  throw invalid('value', `${hint}${checked.reason}`, 'isAnswer', value, mistakes);
-}
-
-async function assertStillFits({ request, verdict, masked }: AnsweredRequest): Promise<void> {
-  if (masked && verdict.kind === 'input')
-    await assertFits(request, verdict.value, `with ${masked.found.join(', ')} masked: `);
-}
-
-/** Copies a value through JSON. */
-function toJson(field: string, value: unknown): JsonValue {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    throw invalid(field, `cannot be written as JSON: ${messageOf(error)}`, 'isJson', value);
-  }
-  if (text === undefined) throw invalid(field, 'must be a JSON value', 'isJson', value);
-  return parseExactJson(text) as JsonValue;
-}
-
-/** @param mistakes one entry for each fault, if known */
-function invalid(
-  field: string,
-  reason: string,
-  rule: string,
-  value: unknown,
-  mistakes?: readonly FieldMistake[],
-): AppError {
-  // A check of a schema names the field itself.
-  const message = reason.startsWith(`"${field}`) ? reason : `${field}: ${reason}`;
-  return new AppError('VALIDATION_FAILED', `Nothing was decided: ${message}.`, {
-    details: { errors: mistakes ?? [fieldMistake(field, reason, rule, value)] },
-  });
-}
