@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import { FollowerBacklog } from './follow/follower-backlog.store.js';
 import { FollowerCursor } from './follow/follower-cursor.mapper.js';
 import { WakeUpExecutor } from './follow/wake-up.executor.js';
@@ -11,6 +12,8 @@ import { RunJournal } from './run-journal.js';
 
 /** Events that a slow reader reads at once from the journal: it may hold them for some time. */
 const SLOW_PAGE = 20;
+/** Longest time until a lost message of the bus is noticed, in ms. */
+const CHECK_AGAIN_MS = 2_000;
 
 /** An open subscription to a run. */
 export interface Following {
@@ -74,6 +77,24 @@ export class RunFollowService {
       const end = page.at(-1);
       if (!end) return;
       last = end.place.n;
+    }
+  }
+
+  /**
+   * Resolves when the run has a recorded event after a number, also if it waits until then, or when `signal` is aborted.
+   */
+  async beyond(runId: string, n: number, signal: AbortSignal): Promise<void> {
+    for (let isDone = false; !isDone && !signal.aborted;) {
+      const { promise: arrived, resolve } = Promise.withResolvers<void>();
+      const unsubscribe = this.bus.subscribe(runId, () => resolve());
+      try {
+        isDone = (await this.journal.lastEvent(runId)) > n;
+        // Also when another process publishes the event and its message is lost.
+        const late = delay(CHECK_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        if (!isDone) await Promise.race([arrived, late]);
+      } finally {
+        unsubscribe();
+      }
     }
   }
 
