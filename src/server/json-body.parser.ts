@@ -26,6 +26,7 @@ import {
   maxValues,
   waitsForRun,
 } from './body-routes.policy.js';
+import { imageLength } from './image-length.js';
 
 /** Returns a service of the application. */
 export type ServiceLookup = <T>(token: Type<T> | string) => T;
@@ -204,19 +205,6 @@ async function decompress(body: Buffer, [encoding = '', ...others]: readonly str
 /** RFC 1950: method 8 in the low four bits, and both bytes together a multiple of 31. */
 function hasZlibHeader(body: Buffer): boolean {
   return body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
-}
-
-/** Members that contain images: of our own requests, and of a message in OpenAI's format. */
-const IMAGE_PLACES = new Set(['images', 'messages', 'input', 'content', 'image_url', 'url']);
-
-/** Total length of a body's image data; the images are validated later. */
-function imageLength(value: unknown): number {
-  if (typeof value === 'string') return value.startsWith('data:') ? value.length : 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, each: unknown) => sum + imageLength(each), 0);
-  if (typeof value !== 'object' || value === null) return 0;
-  return Object.entries(value)
-    .filter(([name]) => IMAGE_PLACES.has(name))
-    .reduce((sum, [, each]) => sum + imageLength(each), 0);
 }
 
 function tooLarge(limit: number): AppError {
