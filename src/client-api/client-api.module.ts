@@ -3,6 +3,11 @@ import { ApiModule } from '../api/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
+import { AgUiController } from './ag-ui/ag-ui.controller.js';
+import { AgUiResumeService } from './ag-ui/ag-ui-resume.service.js';
+import { AgUiRunService } from './ag-ui/ag-ui-run.service.js';
+import { AgUiService } from './ag-ui/ag-ui.service.js';
+import { AgUiWaitService } from './ag-ui/ag-ui-wait.service.js';
 import { ChatCompletionService } from './openai/chat-completion.service.js';
 import { ClientWatchService } from './client-watch.service.js';
 import { ConversationService } from './openai/responses/conversation.service.js';
@@ -18,7 +23,7 @@ import { OpenAiApiController } from './openai/openai-api.controller.js';
 
 @Module({
   imports: [ApiModule, RunModule, SessionModule, ToolModule],
-  controllers: [OpenAiApiController, ResponsesController, ConversationsController],
+  controllers: [OpenAiApiController, ResponsesController, ConversationsController, AgUiController],
   providers: [
     ClientRunService,
     ClientWatchService,
@@ -29,6 +34,10 @@ import { OpenAiApiController } from './openai/openai-api.controller.js';
     ResponseHistoryService,
     ResponseAdminService,
     ConversationService,
+    AgUiService,
+    AgUiRunService,
+    AgUiResumeService,
+    AgUiWaitService,
   ],
 })
 export class ClientApiModule {}

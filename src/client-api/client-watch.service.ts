@@ -40,7 +40,8 @@ export class ClientWatchService {
     return this.tools.list().find(({ definition }) => definition.name === tool)?.metadata.effect === 'read';
   }
 
-  private cancel(principal: Principal, runId: string): void {
+  /** Cancels the run of a client that has left. */
+  cancel(principal: Principal, runId: string): void {
     this.runs.cancel(principal, runId).catch((error: unknown) => {
       if (!(error instanceof AppError))
         this.logger.error({ err: error, run_id: runId }, 'Failed to cancel the run of a disconnected client');

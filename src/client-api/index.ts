@@ -1,2 +1,2 @@
-/** Wire formats of standard clients: each maps the events of a run. `/v1` speaks OpenAI's API. */
+/** Wire formats of standard clients: each maps the events of a run. `/v1` speaks OpenAI's API, `/ag-ui` AG-UI. */
 export { ClientApiModule } from './client-api.module.js';

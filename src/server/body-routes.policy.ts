@@ -15,6 +15,7 @@ export const IMAGE_ROUTES: readonly string[] = [
   '/api/agent/runs',
   '/v1/chat/completions',
   '/v1/responses',
+  '/ag-ui/:agent',
 ];
 
 /** Routes whose client waits for a run. */
@@ -24,6 +25,7 @@ const WAITING_ROUTES: readonly string[] = [
   '/api/tools/:name/call',
   '/v1/chat/completions',
   '/v1/responses',
+  '/ag-ui/:agent',
 ];
 
 export function acceptsImages({ routeOptions }: FastifyRequest): boolean {

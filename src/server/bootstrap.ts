@@ -83,7 +83,7 @@ async function setUp(
   logger: LoggerService | undefined,
 ): Promise<void> {
   app.useLogger(logger ?? app.get(ServerLogger));
-  app.setGlobalPrefix('api', { exclude: [MCP_PATH, 'v1/{*path}'] });
+  app.setGlobalPrefix('api', { exclude: [MCP_PATH, 'v1/{*path}', 'ag-ui/:agent'] });
   const fastify = app.getHttpAdapter().getInstance();
   logRequests(fastify, await app.resolve(PinoLogger), logger);
   addPrefix(fastify, app.get<ServerConfig>(serverConfig.KEY).prefix);
