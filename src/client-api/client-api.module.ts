@@ -20,10 +20,14 @@ import { ResponsesController } from './openai/responses/responses.controller.js'
 import { ClientRunService } from './client-run.service.js';
 import { ModelListService } from './openai/model-list.service.js';
 import { OpenAiApiController } from './openai/openai-api.controller.js';
+import { UiChatService } from './ui-stream/ui-chat.service.js';
+import { UiHistoryService } from './ui-stream/ui-history.service.js';
+import { UiStreamController } from './ui-stream/ui-stream.controller.js';
+import { UiStreamService } from './ui-stream/ui-stream.service.js';
 
 @Module({
   imports: [ApiModule, RunModule, SessionModule, ToolModule],
-  controllers: [OpenAiApiController, ResponsesController, ConversationsController, AgUiController],
+  controllers: [OpenAiApiController, ResponsesController, ConversationsController, AgUiController, UiStreamController],
   providers: [
     ClientRunService,
     ClientWatchService,
@@ -38,6 +42,9 @@ import { OpenAiApiController } from './openai/openai-api.controller.js';
     AgUiRunService,
     AgUiResumeService,
     AgUiWaitService,
+    UiStreamService,
+    UiChatService,
+    UiHistoryService,
   ],
 })
 export class ClientApiModule {}

@@ -13,6 +13,7 @@ export const IMAGE_ROUTES: readonly string[] = [
   '/api/agent/chat',
   '/api/agent/chat/stream',
   '/api/agent/runs',
+  '/api/agent/ui',
   '/v1/chat/completions',
   '/v1/responses',
   '/ag-ui/:agent',
@@ -22,6 +23,7 @@ export const IMAGE_ROUTES: readonly string[] = [
 const WAITING_ROUTES: readonly string[] = [
   '/api/agent/chat',
   '/api/agent/chat/stream',
+  '/api/agent/ui',
   '/api/tools/:name/call',
   '/v1/chat/completions',
   '/v1/responses',

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { AgentService, type GivenConversation } from '../../agent/index.js';
+import { AppError } from '../../errors/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { type DataFact, factsOfEnd, isTerminal, mergeFacts, RunService } from '../../run/index.js';
+import { parseClientCallId } from '../client-call-id.js';
+import type { ClientMessage } from '../client-conversation.js';
+
+/** Runs of a history whose data facts are read; results of further runs count as results of unknown origin. */
+const MAX_RUNS = 50;
+
+/** Finds the origin of the results in a history: the runs that their calls name. */
+@Injectable()
+export class UiHistoryService {
+  constructor(
+    private readonly agents: AgentService,
+    private readonly runs: RunService,
+  ) {}
+
+  /** The facts of the data in the results of this server. A result that no ended run of the caller has is foreign. */
+  async originOf(
+    principal: Principal,
+    messages: readonly ClientMessage[],
+  ): Promise<Pick<GivenConversation, 'facts' | 'hasForeignResults'>> {
+    const results = messages.filter(({ role, isServer }) => role === 'tool' && isServer);
+    const runIds = new Set(results.map(({ callId = '' }) => parseClientCallId(callId)?.runId));
+    const foreign = { hasForeignResults: true } as const;
+    if (runIds.size > MAX_RUNS) return foreign;
+    let facts: readonly DataFact[] = [];
+    for (const runId of runIds) {
+      const found = runId === undefined ? undefined : await this.factsOf(principal, runId);
+      if (!found) return foreign;
+      facts = mergeFacts(facts, found);
+    }
+    return facts.length > 0 ? { facts } : {};
+  }
+
+  private async factsOf(principal: Principal, runId: string): Promise<readonly DataFact[] | undefined> {
+    try {
+      await this.runs.get(principal, runId);
+    } catch (error) {
+      if (error instanceof AppError && (error.code === 'RUN_NOT_FOUND' || error.code === 'RUN_PRUNED'))
+        return undefined;
+      throw error;
+    }
+    for await (const { event } of this.agents.recorded(runId)) if (isTerminal(event)) return factsOfEnd(event);
+    return undefined;
+  }
+}
