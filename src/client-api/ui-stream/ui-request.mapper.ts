@@ -140,14 +140,8 @@ function toCall({ type, toolName, toolCallId = '', input = {} }: UiPart): ToolCa
 
 /** The result as the model reads it; `undefined` for a call without one. */
 function resultOf({ state, output, errorText, approval }: UiPart): string | undefined {
-  switch (state) {
-    case 'output-available':
-      return typeof output === 'string' ? output : JSON.stringify(output ?? null);
-    case 'output-error':
-      return `Error: ${errorText ?? 'the call failed'}`;
-    case 'output-denied':
-      return `Error: the call was denied${approval?.reason ? `: ${approval.reason}` : ''}`;
-    default:
-      return undefined;
-  }
+  if (state === 'output-available') return typeof output === 'string' ? output : JSON.stringify(output ?? null);
+  if (state === 'output-error') return `Error: ${errorText ?? 'the call failed'}`;
+  if (state !== 'output-denied') return undefined;
+  return `Error: the call was denied${approval?.reason ? `: ${approval.reason}` : ''}`;
 }
