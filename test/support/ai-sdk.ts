@@ -60,7 +60,7 @@ export interface ChatOptions {
   readonly body?: object;
   readonly onToolCall?: (call: { readonly toolCall: ToolCall }) => void;
   readonly sendAutomaticallyWhen?: (given: { readonly messages: UiMessage[] }) => boolean;
-  /** Called with each change of the last message. */
+  /** Called with each change of a message of the assistant. */
   readonly onMessage?: (message: UiMessage) => void;
 }
 
@@ -101,7 +101,7 @@ class State {
   };
   replaceMessage = (index: number, message: UiMessage): void => {
     this.messages = this.messages.toSpliced(index, 1, this.snapshot(message));
-    this.onMessage(message);
+    if (message.role === 'assistant') this.onMessage(message);
   };
   snapshot = <T>(thing: T): T => structuredClone(thing);
 }
