@@ -30,7 +30,7 @@ export interface UiHeaders {
 const RESUMABLE_MS = 86_400_000;
 const MAX_OPEN_RUNS = 100;
 
-/** What the input of a run keeps of its request. */
+/** The part of a request that the input of its run stores. */
 interface ChatPlace {
   /** Hash of the chat's id. */
   readonly chat: string;
