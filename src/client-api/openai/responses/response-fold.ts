@@ -34,6 +34,8 @@ export class ResponseFold extends ResponseMessages {
   private incompleteReason: string | null = null;
   private error: ResponseState['error'] = null;
   private isRetryable = false;
+  /** Reasoning of the current reply, with the numbers of its events. */
+  private readonly thoughts: { readonly n: number; readonly text: string }[] = [];
   /** Indexes of the items of open calls, by iteration and call id. */
   private readonly calls = new Map<string, number>();
 
@@ -66,9 +68,10 @@ export class ResponseFold extends ResponseMessages {
       case 'step.restarted':
         return this.options.isResultOnly ? [] : this.stream(event);
       case 'message.completed':
-        return this.options.isResultOnly ? [] : this.complete(event);
+        return [...(this.options.isResultOnly ? [] : this.complete(event)), ...this.reason()];
       case 'thought':
-        return this.reason(event.text);
+        this.thoughts.push({ n: this.last, text: event.text });
+        return [];
       case 'tool.started':
         return this.begin(event);
       case 'tool.completed':
@@ -102,9 +105,14 @@ export class ResponseFold extends ResponseMessages {
     }
   }
 
-  private reason(text: string): readonly ResponseEvent[] {
+  /** Reasoning follows its message: live text may arrive before it, and the order must be that of the stored response. */
+  private reason(): readonly ResponseEvent[] {
+    return this.thoughts.splice(0).flatMap(({ n, text }) => this.summarise(n, text));
+  }
+
+  private summarise(n: number, text: string): readonly ResponseEvent[] {
     const part = { type: 'summary_text' as const, text };
-    const item: OutputItem = { type: 'reasoning', id: this.itemId('rs', this.last), summary: [part] };
+    const item: OutputItem = { type: 'reasoning', id: this.itemId('rs', n), summary: [part] };
     return this.whole(item, { ...item, summary: [] }, [
       ['reasoning_summary_part.added', { summary_index: 0, part: { ...part, text: '' } }],
       ['reasoning_summary_text.delta', { summary_index: 0, delta: text }],
@@ -206,12 +214,12 @@ export class ResponseFold extends ResponseMessages {
       this.output[index] = item;
       return this.event('output_item.done', { output_index: index, item });
     });
-    if (!this.message) return events;
+    if (!this.message) return [...events, ...this.reason()];
     const { index } = this.message;
     const item = { ...(this.output[index] as ItemOf<'message'>), status: 'incomplete' as const };
     this.output[index] = item;
     this.message = null;
-    return [...events, this.event('output_item.done', { output_index: index, item })];
+    return [...events, this.event('output_item.done', { output_index: index, item }), ...this.reason()];
   }
 
   private over(status: Exclude<ResponseStatus, 'queued' | 'in_progress'>, at: number): ResponseEvent {
