@@ -13,7 +13,7 @@ const SMALL_LINES = 25;
 const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
-  'src/agent/index.ts': 78,
+  'src/agent/index.ts': 79,
   // Two names of each namespace: its injection token and its type.
   'src/config/index.ts': 50,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number

@@ -43,6 +43,7 @@ describe('loadConfig', () => {
         isRestOpen: false,
       },
       mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
+      compatibleApi: { isEnabled: true, onWaiting: 'message' },
       llm: {
         provider: 'offline',
         protocol: 'auto',
@@ -293,8 +294,7 @@ describe('loadConfig', () => {
 
 describe('readConfig', () => {
   it('prefers overrides over the process environment and does not write to it', () => {
-    const before = { ...process.env };
-    expect(readConfig({ PORT: '4321', LLM_MODEL: undefined }).config.server.port).toBe(4321);
-    expect(process.env).toEqual(before);
+    const { config } = readConfig({ PORT: '4321', LLM_MODEL: undefined });
+    expect([config.server.port, process.env['PORT']]).toEqual([4321, undefined]);
   });
 });
