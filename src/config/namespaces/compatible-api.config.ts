@@ -9,7 +9,7 @@ export const compatibleApiConfig = namespace(
     COMPATIBLE_API: choice(['on', 'off'])
       .default('on')
       .describe(
-        'Whether `/v1` serves clients of OpenAI’s API (docs/openai-clients.md) and `/ag-ui/:agent` those of AG-UI (docs/ag-ui.md): `on` or `off`',
+        'Whether `/v1` serves clients of OpenAI’s API (docs/openai-clients.md), `/ag-ui/:agent` those of AG-UI (docs/ag-ui.md) and `/api/agent/ui` the AI SDK (docs/ai-sdk.md): `on` or `off`',
       ),
     COMPATIBLE_API_WAITING: choice(['message', 'error'])
       .default('message')
