@@ -159,6 +159,18 @@ describe('failures of chat completions', () => {
     expect(other.choices[0]!.message.content).toBe('sun');
   });
 
+  it('finds the run of a repeated request, also when its model uses the same call id twice', async () => {
+    llm.reply(ASKS, ASKS, { text: 'The end.' });
+    const first = await ask();
+    const messages = withResult(first, 'rain');
+    const second = await ask(messages);
+    const { message } = second.choices[0]!;
+    const result = { role: 'tool' as const, tool_call_id: message.tool_calls![0]!.id, content: 'sun' };
+    expect((await ask([...messages, message, result])).choices[0]!.message.content).toBe('The end.');
+    expect((await ask(messages)).choices[0]).toMatchObject({ finish_reason: 'tool_calls', message });
+    expect(llm.requests).toHaveLength(3);
+  });
+
   it('replays a repeated request with the same Idempotency-Key', async () => {
     llm.reply({ text: 'once' });
     const options = { headers: { 'idempotency-key': 'k1' } };

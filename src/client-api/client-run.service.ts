@@ -175,6 +175,7 @@ class ClientWait {
   /** By the ids of the calls. */
   private calls = new Map<string, ClientDecision>();
   private decided = new Set<string>();
+  private compared = new Set<string>();
 
   constructor(private readonly given: ClientDecisions) {}
 
@@ -186,6 +187,7 @@ class ClientWait {
     if (event.type === 'run.waiting' && waitsFor(event, this.given)) {
       this.at = n;
       this.decided = new Set();
+      this.compared = new Set();
       const asked = event.requests.filter(({ step }) => this.given.has(step));
       this.calls = new Map(asked.map(({ call_id: id, step }) => [id, this.given.get(step)!]));
     } else if (event.type === 'policy.decided' && 'request_id' in event) this.decided.add(event.call_id);
@@ -193,7 +195,10 @@ class ClientWait {
   }
 
   private compare({ call_id: id, result }: Extract<RunEvent, { type: 'tool.completed' }>): void {
+    // A model may use the id again in a later reply.
+    if (this.compared.has(id)) return;
     const given = this.calls.get(id);
+    if (given) this.compared.add(id);
     this.isOther ||= given?.kind === 'result' && given.value !== result;
   }
 }
