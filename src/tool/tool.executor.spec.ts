@@ -10,6 +10,7 @@ import { suspend } from './suspension.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
 import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
 import { callSite } from '../../test/support/call-site.js';
+import { pendingTimers } from '../../test/support/pending-timers.js';
 import type { PlannedCall } from './decision/planned-call.types.js';
 import type { CallSite, CheckedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
 
@@ -38,7 +39,10 @@ async function invoke(tool: Tool, signal?: AbortSignal, maxResultBytes?: number)
   return invoked.result;
 }
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 describe('plan', () => {
   it('returns the checked input', async () => {
@@ -223,25 +227,29 @@ describe('invoke', () => {
 
   it('ends the call at the timeout of the tool, and aborts its signal', async () => {
     vi.useFakeTimers();
+    const pendingOf = pendingTimers(4_321);
     const seen: AbortSignal[] = [];
     const never = await make((_input, context) => new Promise(() => void seen.push(context.signal)), {
-      timeoutMs: 50,
+      timeoutMs: 4_321,
       effect: 'once',
     });
     const pending = invoke(never);
-    await vi.advanceTimersByTimeAsync(50);
+    await vi.advanceTimersByTimeAsync(4_321);
     expect(await pending).toMatchObject({
       code: 'TOOL_TIMEOUT',
-      error: 'The tool did not finish within 50 ms. It may have taken effect all the same.',
+      error: 'The tool did not finish within 4321 ms. It may have taken effect all the same.',
     });
     expect(seen[0]?.aborted).toBe(true);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(pendingOf()).toBe(0);
   });
 
   it('leaves no timer after a call in time', async () => {
     vi.useFakeTimers();
-    expect(await invoke(await make(() => Promise.resolve('ok'), { timeoutMs: 50 }))).toMatchObject({ result: 'ok' });
-    expect(vi.getTimerCount()).toBe(0);
+    const pendingOf = pendingTimers(4_321);
+    const seen: number[] = [];
+    const quick = await make(() => Promise.resolve(void seen.push(pendingOf())), { timeoutMs: 4_321 });
+    expect(await invoke(quick)).toMatchObject({ success: true });
+    expect([...seen, pendingOf()]).toEqual([1, 0]);
   });
 
   it.each([undefined, 60_000])('stops at once when the run is cancelled (timeoutMs %o)', async (timeoutMs) => {
