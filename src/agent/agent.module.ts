@@ -9,7 +9,6 @@ import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
-import { ClientDecisionService } from './client-decision.service.js';
 import { AgentDecisionService } from './agent-decision.service.js';
 import { DecisionPermits } from './decision-permits.service.js';
 import { AgentForkService } from './agent-fork.service.js';
@@ -56,8 +55,6 @@ const DIRECT_CALLS = [DirectCallCheckService, DirectCallHandler, DirectCallServi
 const DEFINITIONS = [SkillRegistry, AgentSources, AgentNeedService, AgentCheckService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
-const DECISIONS = [AgentDecisionService, ClientDecisionService];
-
 /** Reads of recorded runs. */
 const HISTORY = [RunHistoryService, RunSearchService];
 
@@ -84,7 +81,7 @@ export class AgentModule {
         AgentHandler,
         ...HISTORY,
         AgentService,
-        ...DECISIONS,
+        AgentDecisionService,
         DecisionPermits,
         ForkDefinitionFactory,
         AgentForkService,
@@ -101,7 +98,7 @@ export class AgentModule {
         AgentCheckService,
         ...HISTORY,
         AgentService,
-        ...DECISIONS,
+        AgentDecisionService,
         AgentForkService,
         ForkedRuns,
         DirectCallService,

@@ -5,8 +5,6 @@ export { selectionOf } from './offered-tools.service.js';
 export { AgentCheckService } from './agent-check.service.js';
 export type { AgentFault } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
-export { ClientDecisionService } from './client-decision.service.js';
-export type { ClientDecision } from './client-decision.service.js';
 export type { Approval, Denial, Input } from './agent-decision.service.js';
 export type { GivenDecision, Settlement } from './personal-verdict.factory.js';
 export { toQuestion } from './agent-memory.service.js';

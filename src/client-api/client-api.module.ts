@@ -9,6 +9,7 @@ import { AgUiRunService } from './ag-ui/ag-ui-run.service.js';
 import { AgUiService } from './ag-ui/ag-ui.service.js';
 import { AgUiWaitService } from './ag-ui/ag-ui-wait.service.js';
 import { ChatCompletionService } from './openai/chat-completion.service.js';
+import { ClientOriginService } from './client-origin.service.js';
 import { ClientWatchService } from './client-watch.service.js';
 import { ConversationService } from './openai/responses/conversation.service.js';
 import { ConversationsController } from './openai/responses/conversations.controller.js';
@@ -21,7 +22,6 @@ import { ClientRunService } from './client-run.service.js';
 import { ModelListService } from './openai/model-list.service.js';
 import { OpenAiApiController } from './openai/openai-api.controller.js';
 import { UiChatService } from './ui-stream/ui-chat.service.js';
-import { UiHistoryService } from './ui-stream/ui-history.service.js';
 import { UiStreamController } from './ui-stream/ui-stream.controller.js';
 import { UiStreamService } from './ui-stream/ui-stream.service.js';
 
@@ -31,6 +31,7 @@ import { UiStreamService } from './ui-stream/ui-stream.service.js';
   providers: [
     ClientRunService,
     ClientWatchService,
+    ClientOriginService,
     ChatCompletionService,
     ModelListService,
     ResponseStartService,
@@ -44,7 +45,6 @@ import { UiStreamService } from './ui-stream/ui-stream.service.js';
     AgUiWaitService,
     UiStreamService,
     UiChatService,
-    UiHistoryService,
   ],
 })
 export class ClientApiModule {}

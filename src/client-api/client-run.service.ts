@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import {
   AGENT_RUN,
-  ClientDecisionService,
+  AgentDecisionService,
   type AgentRequest,
   type AgentRunInput,
   AgentService,
-  type ClientDecision,
+  type GivenDecision,
 } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import { isJsonObject, parseExactJson, type Principal } from '../kernel/index.js';
-import { type RunEvent, type RunItem, type RunRecord, RunService } from '../run/index.js';
+import { type RunEvent, type RunItem, type RunRecord, RunService, type WaitingRequest } from '../run/index.js';
+import { hasScope } from '../security/index.js';
 import { WorkflowService, type WorkflowStart } from '../workflow/index.js';
 import { parseClientCallId } from './client-call-id.js';
 import { type ClientMessage, hashOf, toInput, withoutServer } from './client-conversation.js';
@@ -34,25 +35,20 @@ export interface OpenedRun {
   readonly after: number;
   /** Whether only the result is the answer, as of a workflow. */
   readonly isResultOnly: boolean;
+  /** The tools that the client executes. */
+  readonly clientTools: ReadonlySet<string>;
+  readonly sessionId: string | null;
 }
 
-/** By the step of the call, such as `tool:1:2`. */
-export type ClientDecisions = ReadonlyMap<string, ClientDecision>;
-
-/** A run that waits for decisions of its client, or has received them. */
-interface Resumable {
-  readonly run: RunRecord;
-  /** Number of the event with which it waited for these results. */
-  readonly waitedAt: number;
-  readonly isAnswered: boolean;
-}
+/** Results of the client's tools (`input`), and approvals; by the step of the call, such as `tool:1:2`. */
+export type ClientDecisions = ReadonlyMap<string, GivenDecision>;
 
 /** Starts runs for clients that keep their conversations themselves, and resumes runs that wait for their results. */
 @Injectable()
 export class ClientRunService {
   constructor(
     private readonly agents: AgentService,
-    private readonly decisions: ClientDecisionService,
+    private readonly decisions: AgentDecisionService,
     private readonly workflows: WorkflowService,
     private readonly runs: RunService,
   ) {}
@@ -77,8 +73,19 @@ export class ClientRunService {
     signal: AbortSignal,
   ): Promise<OpenedRun> {
     const input = toInput(messages, options.sessionId !== undefined);
-    const { id, kind, items } = await this.agents.stream(principal, { ...options, ...input, agent: model }, signal);
-    return { id, kind: kind === 'replayed' ? kind : 'started', items, after: 0, isResultOnly: false };
+    return this.startWith(principal, { ...options, ...input, agent: model }, signal);
+  }
+
+  /** Starts a run of an agent. */
+  async startWith(principal: Principal, request: AgentRequest, signal: AbortSignal): Promise<OpenedRun> {
+    const { id, kind, items } = await this.agents.stream(principal, request, signal);
+    return { ...toOpened(id, kind), items, ...factsOf(request) };
+  }
+
+  /** Starts a run of an agent that no client waits for. */
+  async submitWith(principal: Principal, request: AgentRequest, signal: AbortSignal): Promise<OpenedRun> {
+    const { id, kind } = await this.agents.submit(principal, { ...request, isStreaming: true });
+    return { ...toOpened(id, kind), items: this.agents.follow(id, 0, signal), ...factsOf(request) };
   }
 
   private async startWorkflow(
@@ -94,7 +101,7 @@ export class ClientRunService {
     };
     const { id, kind } = await this.workflows.submit(principal, model.slice(WORKFLOW_PREFIX.length), start);
     const items = this.agents.follow(id, 0, signal);
-    return { id, kind: kind === 'replayed' ? kind : 'started', items, after: 0, isResultOnly: true };
+    return { ...toOpened(id, kind), items, ...factsOf({ sessionId }), isResultOnly: true };
   }
 
   /** The results at the end of a conversation resume their run, if the conversation before them is that of the run. */
@@ -107,7 +114,7 @@ export class ClientRunService {
     const calls = results.map(({ callId = '' }) => parseClientCallId(callId));
     const runId = calls[0]?.runId;
     if (runId === undefined || calls.some((call) => call?.runId !== runId)) return undefined;
-    const given = new Map(results.map(({ text }, at) => [calls[at]!.step, { kind: 'result', value: text } as const]));
+    const given = new Map(results.map(({ text }, at) => [calls[at]!.step, { kind: 'input', value: text } as const]));
     return this.resume(principal, runId, given, signal, (run) => isContinuation(run, messages));
   }
 
@@ -115,6 +122,7 @@ export class ClientRunService {
    * Resumes a run with decisions of its client; a repeated request gets the run that it resumed before.
    * @param isMeant whether the request is about this run
    * @returns `undefined` if the run does not wait for these decisions, and has not received the same ones
+   * @throws AppError `FORBIDDEN` for an approval without the scope `runs:write`
    */
   async resume(
     principal: Principal,
@@ -124,25 +132,33 @@ export class ClientRunService {
     isMeant: (run: RunRecord) => boolean = () => true,
   ): Promise<OpenedRun | undefined> {
     const run = await this.ownRun(principal, runId);
-    const found = run && isMeant(run) ? await this.match(run, given) : undefined;
-    if (!found) return undefined;
-    if (!found.isAnswered && !(await this.decide(principal, runId, given))) {
-      // The same request was faster, or the run has ended meanwhile.
-      if (!(await this.match(found.run, given))?.isAnswered) return undefined;
-    }
-    const items = this.agents.follow(runId, found.waitedAt, signal);
-    return { id: runId, kind: 'resumed', items, after: found.waitedAt, isResultOnly: false };
+    // After a failure, the conversation continues in another run.
+    if (!run || run.status === 'failed' || run.status === 'cancelled' || !isMeant(run)) return undefined;
+    if ([...given.values()].some(({ kind }) => kind !== 'input')) assertMayDecide(principal);
+    const wait = await this.decided(principal, run, given);
+    if (!wait.isAnswered) return undefined;
+    const { clientTools } = parseExactJson(run.input) as AgentRunInput;
+    const items = this.agents.follow(runId, wait.at, signal);
+    const facts = factsOf({ ...(clientTools && { clientTools }), sessionId: run.sessionId ?? undefined });
+    return { id: runId, kind: 'resumed', items, after: wait.at, isResultOnly: false, ...facts };
   }
 
-  /** @returns whether the run still waited */
-  private async decide(principal: Principal, runId: string, given: ClientDecisions): Promise<boolean> {
+  /** Decides, if the run waits. The wait is answered afterwards also if the same request was faster. */
+  private async decided(principal: Principal, run: RunRecord, given: ClientDecisions): Promise<ClientWait> {
+    const wait = await this.waitOf(run, given);
+    if (wait.isAnswered || !wait.isOpen || run.status !== 'waiting') return wait;
     try {
-      await this.decisions.decideAll(principal, runId, given);
-      return true;
+      await this.decisions.decideAll(principal, run.id, wait.decisions);
     } catch (error) {
-      if (error instanceof AppError && error.code === 'RUN_NOT_WAITING') return false;
-      throw error;
+      if (!(error instanceof AppError && error.code === 'RUN_NOT_WAITING')) throw error;
     }
+    return this.waitOf(run, given);
+  }
+
+  private async waitOf(run: RunRecord, given: ClientDecisions): Promise<ClientWait> {
+    const wait = new ClientWait(given);
+    for await (const item of this.agents.recorded(run.id)) wait.take(item);
+    return wait;
   }
 
   private async ownRun(principal: Principal, runId: string): Promise<RunRecord | undefined> {
@@ -155,59 +171,85 @@ export class ClientRunService {
       throw error;
     }
   }
+}
 
-  /** Finds the wait for these decisions. Other results than the recorded ones do not match. */
-  private async match(run: RunRecord, given: ClientDecisions): Promise<Resumable | undefined> {
-    const wait = new ClientWait(given);
-    for await (const item of this.agents.recorded(run.id)) wait.take(item);
-    const { at: waitedAt, isAnswered, isOther } = wait;
-    if (waitedAt === null || isOther) return undefined;
-    return isAnswered || run.status === 'waiting' ? { run, waitedAt, isAnswered } : undefined;
-  }
+function toOpened(id: string, kind: 'started' | 'queued' | 'replayed') {
+  return { id, kind: kind === 'replayed' ? kind : 'started', after: 0, isResultOnly: false } as const;
+}
+
+function factsOf({ clientTools = [], sessionId = null }: Partial<Pick<AgentRequest, 'clientTools'>> & FactsOfSession) {
+  return { clientTools: new Set(clientTools.map(({ name }) => name)), sessionId };
+}
+
+interface FactsOfSession {
+  readonly sessionId?: string | null | undefined;
+}
+
+/** @throws AppError `FORBIDDEN` without the scope for decisions */
+export function assertMayDecide(principal: Principal): void {
+  if (hasScope(principal, 'runs:write')) return;
+  throw new AppError('FORBIDDEN', 'A decision about a call needs the scope "runs:write".', {
+    details: { scope: 'runs:write' },
+  });
 }
 
 /** The last wait of a run for the decisions of a request, and its outcome, from the events of the run. */
 class ClientWait {
-  /** Number of its event; `null` without one. */
-  at: number | null = null;
+  /** Number of its event; 0 without one. */
+  at = 0;
   /** Whether the run has received other results. */
-  isOther = false;
-  /** By the ids of the calls. */
-  private calls = new Map<string, ClientDecision>();
+  private isOther = false;
+  private requests: readonly WaitingRequest[] = [];
   private decided = new Set<string>();
   private compared = new Set<string>();
 
   constructor(private readonly given: ClientDecisions) {}
 
+  /** Whether the run has waited for these decisions, and has received no other ones. */
+  get isOpen(): boolean {
+    return this.at > 0 && !this.isOther;
+  }
+
   get isAnswered(): boolean {
-    return [...this.calls.keys()].every((id) => this.decided.has(id));
+    return this.isOpen && this.requests.every(({ id }) => this.decided.has(id));
+  }
+
+  /** By the ids of the requests. */
+  get decisions(): ReadonlyMap<string, GivenDecision> {
+    return new Map(this.requests.map(({ id, step }) => [id, this.given.get(step)!]));
   }
 
   take({ event, n }: RunItem): void {
     if (event.type === 'run.waiting' && waitsFor(event, this.given)) {
-      this.at = n;
+      this.at = n ?? 0;
       this.decided = new Set();
       this.compared = new Set();
-      const asked = event.requests.filter(({ step }) => this.given.has(step));
-      this.calls = new Map(asked.map(({ call_id: id, step }) => [id, this.given.get(step)!]));
-    } else if (event.type === 'policy.decided' && 'request_id' in event) this.decided.add(event.call_id);
+      this.requests = event.requests.filter(({ step }) => this.given.has(step));
+    } else if (event.type === 'policy.decided' && 'request_id' in event) this.decided.add(event.request_id);
     else if (event.type === 'tool.completed') this.compare(event);
   }
 
   private compare({ call_id: id, result }: Extract<RunEvent, { type: 'tool.completed' }>): void {
+    const request = this.requests.find(({ call_id: callId }) => callId === id);
     // A model may use the id again in a later reply.
-    if (this.compared.has(id)) return;
-    const given = this.calls.get(id);
-    if (given) this.compared.add(id);
-    this.isOther ||= given?.kind === 'result' && given.value !== result;
+    if (!request || this.compared.has(id)) return;
+    this.compared.add(id);
+    const given = this.given.get(request.step);
+    this.isOther ||= given?.kind === 'input' && given.value !== result;
   }
 }
 
-/** Whether the decisions are about this wait, with all results of the client's tools. */
+/** Whether each decision answers a request of this wait, and each call of the client's tools has its result. */
 function waitsFor({ requests }: Extract<RunEvent, { type: 'run.waiting' }>, given: ClientDecisions): boolean {
-  const steps = new Set(requests.map(({ step }) => step));
-  const open = requests.filter(({ by_client: isByClient }) => isByClient);
-  return open.every(({ step }) => given.has(step)) && [...given.keys()].every((step) => steps.has(step));
+  const bySteps = new Map(requests.map((request) => [request.step, request]));
+  const isMissing = requests.some(({ by_client: isByClient, step }) => isByClient && !given.has(step));
+  return !isMissing && [...given].every(([step, decision]) => isAnswer(bySteps.get(step), decision));
+}
+
+/** A person answers questions of the server's tools, which a client could otherwise answer by the id of their call. */
+function isAnswer(request: WaitingRequest | undefined, { kind }: GivenDecision): boolean {
+  if (request?.by_client) return kind === 'input';
+  return request?.kind === 'approval' && (kind === 'approve' || kind === 'deny');
 }
 
 /** The tool messages at the end of a conversation. */

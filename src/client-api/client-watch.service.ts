@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import { RunService } from '../run/index.js';
+import { type RunEvent, RunService } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 
 /** What all protocols of clients do with the runs that they started. */
@@ -35,9 +35,15 @@ export class ClientWatchService {
     }
   }
 
-  /** Whether calls of a tool may repeat; false for an unknown tool. */
-  isRepeatable(tool: string): boolean {
-    return this.tools.list().find(({ definition }) => definition.name === tool)?.metadata.effect === 'read';
+  /**
+   * Whether the event starts an action that may change something, so that a repeated request could change it twice.
+   * @param clientTools the tools that the client executes: it knows their effects itself
+   */
+  mayHaveEffect(event: RunEvent, clientTools: ReadonlySet<string>): boolean {
+    if (event.type === 'node.started') return event.kind !== 'llm' && event.kind !== 'branch';
+    if (event.type !== 'tool.started' || clientTools.has(event.tool)) return false;
+    const tool = this.tools.list().find(({ definition }) => definition.name === event.tool);
+    return tool?.metadata.effect !== 'read';
   }
 
   /** Cancels the run of a client that has left. */

@@ -20,7 +20,14 @@ const TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 /** SDKs repeat 409, as if it were a conflict of locks; these are permanent. */
-const PERMANENT = new Set(['RUN_WAITING', 'RUN_CANCELLED', 'TOOL_OUTCOME_UNKNOWN', 'TOOL_EXPIRED', 'TOOL_DENIED']);
+const PERMANENT = new Set([
+  'RUN_WAITING',
+  'RUN_NOT_WAITING',
+  'RUN_CANCELLED',
+  'TOOL_OUTCOME_UNKNOWN',
+  'TOOL_EXPIRED',
+  'TOOL_DENIED',
+]);
 
 /** Whether requests below this path speak OpenAI's API. */
 export function isOpenAiPath(url: string): boolean {

@@ -83,9 +83,8 @@ export class AgUiEventMapper {
   private map(event: RunEvent, wait: ClientWait | undefined): AgUiEvent[] {
     switch (event.type) {
       case 'message.delta':
-        return this.texts.append(event.iteration, event.text);
       case 'step.restarted':
-        return this.texts.append(event.iteration, event.text, true);
+        return this.texts.append(event);
       case 'message.completed':
         return this.complete(event);
       case 'thought':
@@ -121,7 +120,7 @@ export class AgUiEventMapper {
   }
 
   private complete(event: Event<'message.completed'>): AgUiEvent[] {
-    const { events, id } = this.texts.complete(event.iteration, event.text);
+    const { events, id } = this.texts.complete(event);
     return [...events, ...this.calls.announce(event, id)];
   }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ClientTool } from '../../agent/index.js';
-import { AppError } from '../../errors/index.js';
-import { isJsonObject, issueMistakes } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/index.js';
 import { parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
+import { parsedBy } from '../client-request.parser.js';
 import { ownMessages, resultId } from './ag-ui-id.js';
 import { type AgUiInput, agUiInputSchema, type AgUiMessage } from './ag-ui-input.schema.js';
 import { readContent } from './ag-ui-content.parser.js';
@@ -30,11 +30,7 @@ const toolCalls = z
 
 /** @throws AppError `VALIDATION_FAILED` with the mistakes */
 export function parseAgUiInput(body: unknown): AgUiInput {
-  const parsed = agUiInputSchema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const errors = issueMistakes(parsed.error.issues, body, '');
-  const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-  throw new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors } });
+  return parsedBy(agUiInputSchema, body);
 }
 
 /** The messages of a request that a snapshot repeats: those with an id and a known role, without empty members. */

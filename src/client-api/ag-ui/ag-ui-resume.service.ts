@@ -3,15 +3,14 @@ import { AgentDecisionService, AgentService, type GivenDecision } from '../../ag
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { type RunItem, type RunRecord, RunService, type WaitingRequest } from '../../run/index.js';
-import { scopesOf } from '../../security/index.js';
 import { invalid } from '../client-conversation.js';
-import type { OpenedRun } from '../client-run.service.js';
+import { assertMayDecide, type OpenedRun } from '../client-run.service.js';
 import { toInterruptId } from './ag-ui-id.js';
 import type { ResumeEntry } from './ag-ui-input.schema.js';
 import { type InterruptAnswer, toAnswers, toDecision } from './ag-ui-resume.mapper.js';
 
 /** A run whose interrupts were answered, with the items that continue it. */
-export interface ResumedRun extends OpenedRun {
+export interface ResumedRun extends Pick<OpenedRun, 'id' | 'kind' | 'items' | 'after'> {
   /** Number of the last event with which it waited for the answers. */
   readonly waitedAt: number;
 }
@@ -49,11 +48,7 @@ export class AgUiResumeService {
    *   `AgentDecisionService`
    */
   async open(principal: Principal, { agent, entries }: ResumeRequest, signal: AbortSignal): Promise<ResumedRun> {
-    if (!scopesOf(principal).includes('runs:write')) {
-      throw new AppError('FORBIDDEN', 'An answer to an interrupt needs the scope "runs:write".', {
-        details: { scope: 'runs:write' },
-      });
-    }
+    assertMayDecide(principal);
     const named = await this.named(principal, toAnswers(entries));
     const root = await this.rootOf(principal, named);
     if (root.agent !== agent) throw invalid('resume', `must answer interrupts of the agent "${agent}"`, root.agent);
@@ -62,7 +57,7 @@ export class AgUiResumeService {
     for (const [one, given] of decisions) await this.decide(principal, one, given);
     const { first, last } = await this.waitsFor(root, named);
     const items = this.follow(root.id, first, signal);
-    return { id: root.id, kind: 'resumed', after: first, waitedAt: last, items, isResultOnly: false };
+    return { id: root.id, kind: 'resumed', after: first, waitedAt: last, items };
   }
 
   /** Subscribes with the first read, as the items may not be read. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { AgentService } from '../../agent/index.js';
 import { parseIdempotencyKey } from '../../api/index.js';
 import { isJsonObject, type Principal } from '../../kernel/index.js';
 import { hashOf, toInput } from '../client-conversation.js';
@@ -16,14 +15,13 @@ export interface AgUiRequest {
 }
 
 /** A run with the items that answer a request. */
-export type AgUiOpenedRun = OpenedRun & Partial<Pick<ResumedRun, 'waitedAt'>>;
+export type AgUiOpenedRun = Omit<ResumedRun, 'waitedAt'> & Partial<Pick<ResumedRun, 'waitedAt'>>;
 
 /** Finds or starts the run of a request. */
 @Injectable()
 export class AgUiRunService {
   constructor(
     private readonly clients: ClientRunService,
-    private readonly agents: AgentService,
     private readonly resumes: AgUiResumeService,
   ) {}
 
@@ -54,7 +52,7 @@ export class AgUiRunService {
     const idempotency = parseIdempotencyKey(idempotencyKey, `ag-ui/${agent}`, input);
     const instructions = toInstructions(input);
     const clientTools = toClientTools(input.tools ?? []);
-    const { id, kind, items } = await this.agents.stream(
+    return this.clients.startWith(
       principal,
       {
         agent,
@@ -73,7 +71,6 @@ export class AgUiRunService {
       },
       signal,
     );
-    return { id, kind: kind === 'replayed' ? kind : 'started', items, after: 0, isResultOnly: false };
   }
 }
 

@@ -3,12 +3,13 @@ import type { FastifyReply } from 'fastify';
 import { disconnectSignal, EventStreamService, markReplay, parseIdempotencyKey } from '../../api/index.js';
 import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/index.js';
 import type { Principal } from '../../kernel/index.js';
+import type { RunEvent } from '../../run/index.js';
 import { ClientRunService, type ClientRequest, type OpenedRun } from '../client-run.service.js';
 import { ClientWatchService } from '../client-watch.service.js';
 import { type CompletionHead, toChunks, toCompletion } from './chat-completion.mapper.js';
 import { parseChatRequest, toClientMessages, toOptions } from './chat-request.mapper.js';
 import type { ChatRequest } from './chat-request.schema.js';
-import { begun, toFrame } from './frames.js';
+import { begun, toFrame } from '../frames.js';
 import { replyOf, type ReplyPart } from './run-reply.mapper.js';
 
 /** Headers that a client may send beside the body. */
@@ -34,7 +35,7 @@ export class ChatCompletionService {
     const run = await this.clients.open(principal, toClientRequest(request, headers, signal), signal);
     if (run.kind !== 'resumed') markReplay(reply, { kind: run.kind });
     reply.header('x-run-id', run.id);
-    const all = this.partsOf(run);
+    const all = this.partsOf(run, request.stream ?? false);
     // A client with a key can repeat its request.
     const parts = headers.idempotencyKey === undefined ? this.watch.untilEnd(principal, run.id, all, signal) : all;
     const head = { id: `chatcmpl-${run.id}`, created: Math.floor(Date.now() / 1000), model: request.model };
@@ -43,10 +44,13 @@ export class ChatCompletionService {
     await this.streams.sendFrames(reply, { run_id: run.id }, frames, signal);
   }
 
-  private partsOf({ id, items, isResultOnly }: OpenedRun): AsyncGenerator<ReplyPart, void> {
+  private partsOf(
+    { id, items, isResultOnly, clientTools }: OpenedRun,
+    isStreaming: boolean,
+  ): AsyncGenerator<ReplyPart, void> {
     const { onWaiting } = this.config;
-    const isRepeatable = (tool: string) => this.watch.isRepeatable(tool);
-    return replyOf(items, { runId: id, onWaiting, isResultOnly, isRepeatable });
+    const mayHaveEffect = (event: RunEvent) => this.watch.mayHaveEffect(event, clientTools);
+    return replyOf(items, { runId: id, onWaiting, isResultOnly, isStreaming, mayHaveEffect });
   }
 }
 

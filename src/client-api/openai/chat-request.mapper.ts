@@ -1,24 +1,13 @@
-import type { z } from 'zod';
 import { EFFORTS } from '../../config/index.js';
-import { AppError } from '../../errors/index.js';
-import { issueMistakes } from '../../kernel/index.js';
 import type { AgentRequest, ClientTool } from '../../agent/index.js';
 import type { ModelParameters, ToolChoice } from '../../llm/index.js';
 import { type ChatMessage, type ChatRequest, chatRequestSchema, type ChatTool } from './chat-request.schema.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
+import { parsedBy } from '../client-request.parser.js';
 
 /** @throws AppError `VALIDATION_FAILED` with the mistakes */
 export function parseChatRequest(body: unknown): ChatRequest {
   return parsedBy(chatRequestSchema, body);
-}
-
-/** @throws AppError `VALIDATION_FAILED` with the mistakes */
-export function parsedBy<T>(schema: z.ZodType<T>, body: unknown): T {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const errors = issueMistakes(parsed.error.issues, body, '');
-  const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-  throw new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors } });
 }
 
 /** An effort that no model has is left out. */

@@ -11,6 +11,7 @@ import {
 } from '../../run/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { toClientCallId } from '../client-call-id.js';
+import { waitingText } from '../waiting-text.mapper.js';
 
 /** A part of the reply to a client, in terms of all its protocols. */
 export type ReplyPart =
@@ -34,8 +35,10 @@ export interface ReplyOptions {
   readonly onWaiting: 'message' | 'error';
   /** Whether only the result is the answer, as of a workflow, whose messages belong to its nodes. */
   readonly isResultOnly: boolean;
-  /** Whether calls of the tool may repeat. */
-  readonly isRepeatable: (tool: string) => boolean;
+  /** Whether the client reads the text while the model writes it; else the text of each reply follows its end. */
+  readonly isStreaming: boolean;
+  /** Whether the event may have changed something. */
+  readonly mayHaveEffect: (event: RunEvent) => boolean;
 }
 
 const REASONS = {
@@ -72,7 +75,8 @@ class RunReply {
   private hasEffect = false;
 
   constructor(private readonly options: ReplyOptions) {
-    this.text = new RunText({ runId: options.runId, delivery: options.isResultOnly ? 'answer' : 'live' });
+    const delivery = options.isStreaming ? 'live' : 'replies';
+    this.text = new RunText({ runId: options.runId, delivery: options.isResultOnly ? 'answer' : delivery });
   }
 
   /** Of an error. */
@@ -92,9 +96,8 @@ class RunReply {
 
   private note(event: RunEvent): void {
     if (event.type === 'usage') this.usage = addUsage(this.usage, event);
-    else if (event.type === 'tool.started')
-      this.hasEffect ||= event.child_run_id !== undefined || !this.options.isRepeatable(event.tool);
-    else if (event.type === 'node.started') this.hasEffect ||= event.kind !== 'llm' && event.kind !== 'branch';
+    // A run that this process hands over continues: a repeated request would be a second run.
+    this.hasEffect ||= event.type === 'stream.closed' || this.options.mayHaveEffect(event);
   }
 
   private end(event: RunEvent): readonly ReplyPart[] {
@@ -108,7 +111,7 @@ class RunReply {
       case 'run.cancelled':
         throw this.failure('RUN_CANCELLED', `Run "${event.run_id}" was cancelled.`, false);
       case 'stream.closed':
-        throw this.failure(event.code, `Run "${event.run_id}" cannot be followed further here.`, true);
+        throw this.failure(event.code, `Run "${event.run_id}" continues, and cannot be followed further here.`, false);
       case 'run.started':
       case 'run.resumed':
       case 'step.started':
@@ -162,9 +165,4 @@ class RunReply {
 
 function reasonOf(reason: RunFinishReason): 'stop' | 'length' | 'content_filter' {
   return REASONS[reason as keyof typeof REASONS] ?? 'stop';
-}
-
-export function waitingText(runId: string, requests: readonly WaitingRequest[]): string {
-  const what = requests.map(({ kind, tool, question }) => `${kind} (${tool})${question ? `: ${question}` : ''}`);
-  return `The run ${runId} waits for a person: ${what.join('; ')}. Decide at /api/runs/${runId} or in the console; the run then continues.`;
 }

@@ -5,11 +5,12 @@ import { parseIdempotencyKey } from '../../api/index.js';
 import { AppError } from '../../errors/index.js';
 import { parseExactJson, type Principal } from '../../kernel/index.js';
 import { type RunItem, RunListStore, type RunRecord, RunService } from '../../run/index.js';
+import { parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, toInput } from '../client-conversation.js';
+import { ClientOriginService } from '../client-origin.service.js';
 import { ClientRunService, type OpenedRun } from '../client-run.service.js';
 import { continuedMessage, decisionsIn, toClientMessages, toOptions } from './ui-request.mapper.js';
 import type { UiMessage, UiRequest } from './ui-request.schema.js';
-import { UiHistoryService } from './ui-history.service.js';
 
 /** The run of a chat, with the message that its items belong to. */
 export interface OpenedChat {
@@ -45,7 +46,7 @@ export class UiChatService {
     private readonly clients: ClientRunService,
     private readonly runs: RunService,
     private readonly lists: RunListStore,
-    private readonly history: UiHistoryService,
+    private readonly origins: ClientOriginService,
   ) {}
 
   /** @throws AppError as `AgentService.chat`; `RUN_NOT_WAITING` for an approval that came too late */
@@ -81,7 +82,7 @@ export class UiChatService {
     if (run) return { ...this.opened(await this.runs.get(principal, runId), run), messageId: message.id };
     if (!given.hasApprovals) return undefined;
     const text = `Run "${runId}" does not wait for these decisions: it has ended, or others came first.`;
-    throw new AppError('RUN_NOT_WAITING', text, { details: { run_id: runId, is_permanent: true } });
+    throw new AppError('RUN_NOT_WAITING', text, { details: { run_id: runId } });
   }
 
   private async start(
@@ -111,7 +112,7 @@ export class UiChatService {
   ): Promise<GivenConversation> {
     const message = continuedMessage(request)?.id;
     const place: ChatPlace = { chat: hashOf(request.id), ...(message !== undefined && { message }) };
-    const origin = request.sessionId ? {} : await this.history.originOf(principal, messages);
+    const origin = request.sessionId ? {} : await this.origins.of(principal, messages, runOfCall);
     return { ...given, ...origin, request: { ui: place } };
   }
 
@@ -121,6 +122,10 @@ export class UiChatService {
     const messageId = placeOf(run)?.message ?? `msg_${run.id}`;
     return { runId: run.id, kind, items, after, messageId, clientTools: new Set(clientTools.map(({ name }) => name)) };
   }
+}
+
+function runOfCall(callId: string): string | undefined {
+  return parseClientCallId(callId)?.runId;
 }
 
 function placeOf(run: RunRecord): ChatPlace | undefined {

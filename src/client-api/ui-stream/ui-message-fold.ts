@@ -1,7 +1,7 @@
 import { toErrorCode } from '../../agent/index.js';
 import { AppError } from '../../errors/index.js';
 import { addUsage, NO_USAGE, type RunEvent, type RunFinishReason, type WaitingRequest } from '../../run/index.js';
-import { waitingText } from '../openai/run-reply.mapper.js';
+import { waitingText } from '../waiting-text.mapper.js';
 import type { UiChunk, UiFinishReason, UiMetadata } from './ui-chunk.types.js';
 import { UiTextParts } from './ui-text-parts.js';
 import { UiToolParts } from './ui-tool-parts.js';

@@ -1,10 +1,9 @@
-import type { AgentRequest, ClientDecision, ClientTool } from '../../agent/index.js';
+import type { AgentRequest, ClientTool, GivenDecision } from '../../agent/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { type ClientCall, parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
 import type { ClientDecisions } from '../client-run.service.js';
-import { parsedBy } from '../openai/chat-request.mapper.js';
-import { parseApprovalId } from './ui-approval-id.js';
+import { parsedBy } from '../client-request.parser.js';
 import { type UiMessage, type UiPart, type UiRequest, uiRequestSchema } from './ui-request.schema.js';
 
 /** @throws AppError `VALIDATION_FAILED` with the mistakes */
@@ -49,21 +48,21 @@ export function decisionsIn({ parts }: UiMessage): GivenDecisions | undefined {
   const [first] = given;
   if (!first || given.some(({ runId }) => runId !== first.runId)) return undefined;
   const decisions = new Map(given.map(({ step, decision }) => [step, decision]));
-  return { runId: first.runId, decisions, hasApprovals: given.some(({ decision }) => decision.kind !== 'result') };
+  return { runId: first.runId, decisions, hasApprovals: given.some(({ decision }) => decision.kind !== 'input') };
 }
 
-function decisionIn(part: UiPart): readonly (ClientCall & { readonly decision: ClientDecision })[] {
+function decisionIn(part: UiPart): readonly (ClientCall & { readonly decision: GivenDecision })[] {
   const { state, approval, toolCallId, providerExecuted: isOfServer } = part;
   if (state === 'approval-responded' && approval) {
-    const place = parseApprovalId(approval.id);
+    const place = parseClientCallId(approval.id, 'approval');
     const { approved, reason } = approval;
-    const decision: ClientDecision = approved ? { kind: 'approve' } : { kind: 'deny', ...(reason && { reason }) };
+    const decision: GivenDecision = approved ? { kind: 'approve' } : { kind: 'deny', ...(reason && { reason }) };
     return place ? [{ ...place, decision }] : [];
   }
   const place = isOfServer || toolCallId === undefined ? undefined : parseClientCallId(toolCallId);
   const text = resultOf(part);
   if (!place || text === undefined) return [];
-  return [{ ...place, decision: { kind: 'result', value: text } }];
+  return [{ ...place, decision: { kind: 'input', value: text } }];
 }
 
 /** The messages in the form that all protocols of clients have in common. Calls without a result are left out. */

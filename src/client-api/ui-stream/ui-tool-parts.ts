@@ -1,6 +1,5 @@
 import type { RunEvent, WaitingRequest } from '../../run/index.js';
 import { toClientCallId } from '../client-call-id.js';
-import { toApprovalId } from './ui-approval-id.js';
 import type { UiChunk } from './ui-chunk.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -57,7 +56,7 @@ export class UiToolParts {
     const place = { runId: this.runId, step };
     const toolCallId = toClientCallId(place);
     const shown = this.show(toolCallId, tool, args);
-    const approvalId = toApprovalId(place);
+    const approvalId = toClientCallId(place, 'approval');
     if (kind !== 'approval' || this.asked.has(approvalId)) return shown;
     this.asked.add(approvalId);
     return [...shown, { type: 'tool-approval-request', approvalId, toolCallId, ...(reason && { reason }) }];
@@ -69,7 +68,7 @@ export class UiToolParts {
     const step = `tool:${place.join(':')}`;
     const approved = decision === 'approved';
     if (!approved) this.denied.add(toClientCallId({ runId: this.runId, step }));
-    const approvalId = toApprovalId({ runId: this.runId, step });
+    const approvalId = toClientCallId({ runId: this.runId, step }, 'approval');
     if (!this.asked.has(approvalId)) return [];
     return [{ type: 'tool-approval-response', approvalId, approved, ...(reason && { reason }) }];
   }

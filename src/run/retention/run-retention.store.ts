@@ -49,6 +49,12 @@ export class RunRetentionStore {
     }));
   }
 
+  /** The runs below a root run. */
+  async below(rootRunId: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>('SELECT id FROM run WHERE root_run_id = ?', [rootRunId]);
+    return rows.map(({ id }) => id);
+  }
+
   /** Deletes the journals of ended runs, in one batch; their rows remain, with the summary of the end. */
   async prune(runIds: readonly string[], now: number): Promise<void> {
     const statements = inLists(runIds).flatMap(({ marks, params }) => [

@@ -6,7 +6,7 @@ import { RunAdmissionService } from '../../../run/index.js';
 import { AccessLogService } from '../../../security/index.js';
 import { SessionAdminService, type SessionRecord, SessionService } from '../../../session/index.js';
 import { invalid } from '../../client-conversation.js';
-import { parsedBy } from '../chat-request.mapper.js';
+import { parsedBy } from '../../client-request.parser.js';
 import { type ListedItem, toItems, toList } from './message-items.mapper.js';
 
 const bodySchema = z.looseObject({
@@ -14,8 +14,6 @@ const bodySchema = z.looseObject({
   items: z.array(z.unknown()).nullish(),
 });
 
-/** Turns that are read at once. */
-const TURNS = 200;
 const MAX_ITEMS = 100;
 const DEFAULT_ITEMS = 20;
 
@@ -61,18 +59,22 @@ export class ConversationService {
     return { id, object: 'conversation.deleted', deleted: true };
   }
 
-  async items(principal: Principal, id: string, { order, limit, after }: ItemQuery): Promise<object> {
-    const count = limit === undefined ? DEFAULT_ITEMS : Number(limit);
-    if (!(Number.isInteger(count) && count >= 1 && count <= MAX_ITEMS))
-      throw invalid('limit', `must be a whole number from 1 to ${MAX_ITEMS}`, limit);
-    const all = await this.all(principal, id);
-    const sorted = order === 'asc' ? all : all.toReversed();
-    const from = after === undefined ? 0 : sorted.findIndex((item) => item.id === after) + 1;
-    return toList(sorted.slice(from, from + count), from + count < sorted.length);
+  /** A page of items; the ids of items name their turns, so that a page reads only its own turns. */
+  async items(principal: Principal, id: string, query: ItemQuery): Promise<object> {
+    const { after } = query;
+    const count = countOf(query);
+    const session = await this.sessions.get(principal, id);
+    const { first, last, hasMore } = pageOf(session, query, count);
+    const read = await this.read(principal, id, first, last - first + 1);
+    const sorted = query.order === 'asc' ? read : read.toReversed();
+    const fresh = sorted.slice(after === undefined ? 0 : sorted.findIndex((item) => item.id === after) + 1);
+    return toList(fresh.slice(0, count), fresh.length > count || hasMore);
   }
 
   async item(principal: Principal, id: string, itemId: string): Promise<object> {
-    const found = (await this.all(principal, id)).find((item) => item.id === itemId);
+    const turn = turnOf(itemId);
+    const items = turn === null ? [] : await this.read(principal, id, turn, 1);
+    const found = items.find((item) => item.id === itemId);
     if (found) return found;
     throw new AppError('NOT_FOUND', `The conversation "${id}" has no item "${itemId}".`);
   }
@@ -85,18 +87,41 @@ export class ConversationService {
     );
   }
 
-  private async all(principal: Principal, id: string): Promise<readonly ListedItem[]> {
-    const items: ListedItem[] = [];
-    for (let after = 0; ;) {
-      const turns = await this.sessions.turns(principal, id, after, TURNS);
-      for (const { turn, messages } of turns)
-        items.push(...messages.flatMap((message, at) => toItems(message, `item_${turn}_${at}`)));
-      if (turns.length < TURNS) break;
-      after = turns.at(-1)!.turn;
-    }
+  /** The items of some turns. @param first number of the first turn */
+  private async read(principal: Principal, id: string, first: number, count: number): Promise<readonly ListedItem[]> {
+    const turns = count < 1 ? [] : await this.sessions.turns(principal, id, first - 1, count);
     this.access.record(principal, 'read', 'session.messages', id);
-    return items;
+    return turns.flatMap(({ turn, messages }) =>
+      messages.flatMap((message, at) => toItems(message, `item_${turn}_${at}`)),
+    );
   }
+}
+
+function countOf({ limit }: ItemQuery): number {
+  const count = limit === undefined ? DEFAULT_ITEMS : Number(limit);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_ITEMS) return count;
+  throw invalid('limit', `must be a whole number from 1 to ${MAX_ITEMS}`, limit);
+}
+
+/** The turns of a page. Each turn has an item at least; that of `after` may have further ones. */
+function pageOf({ lastTurn, clearedTurn }: SessionRecord, { order, after }: ItemQuery, count: number) {
+  const turn = after === undefined ? undefined : turnOf(after);
+  if (turn === null) throw invalid('after', 'must be the id of an item', after);
+  const oldest = clearedTurn + 1;
+  if (order === 'asc') {
+    const first = turn ?? oldest;
+    const last = Math.min(lastTurn, first + count);
+    return { first, last, hasMore: last < lastTurn };
+  }
+  const last = turn ?? lastTurn;
+  const first = Math.max(oldest, last - count);
+  return { first, last, hasMore: first > oldest };
+}
+
+/** The turn of an item; `null` for an id of another kind. */
+function turnOf(itemId: string): number | null {
+  const [, turn] = /^item_(\d{1,9})_\d+(?:_\d+)?$/.exec(itemId) ?? [];
+  return turn === undefined ? null : Number(turn);
 }
 
 function toConversation({ id, createdAt, metadata }: SessionRecord): object {

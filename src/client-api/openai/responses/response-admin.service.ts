@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentService, toQuestion } from '../../../agent/index.js';
 import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
-import { isTerminal, RunService } from '../../../run/index.js';
+import { RunService } from '../../../run/index.js';
 import { toItems, toList } from './message-items.mapper.js';
 import { ResponseHistoryService } from './response-history.service.js';
 import { ResponseService } from './response.service.js';
@@ -30,8 +30,7 @@ export class ResponseAdminService {
     await this.runs.cancel(principal, run.id).catch((error: unknown) => {
       if (!(error instanceof AppError && error.code === 'RUN_NOT_CANCELLABLE')) throw error;
     });
-    for await (const { event } of this.agents.follow(run.id, 0, new AbortController().signal))
-      if (isTerminal(event)) break;
+    await this.agents.outcome(principal, run.id);
     return this.responses.get(principal, id);
   }
 

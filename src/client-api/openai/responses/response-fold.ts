@@ -1,6 +1,8 @@
+import { toErrorCode } from '../../../agent/index.js';
+import { AppError } from '../../../errors/index.js';
 import { addUsage, NO_USAGE, type RunEvent, type RunItem, type WaitingRequest } from '../../../run/index.js';
 import { toClientCallId } from '../../client-call-id.js';
-import { waitingText } from '../run-reply.mapper.js';
+import { waitingText } from '../../waiting-text.mapper.js';
 import { ResponseMessages } from './response-messages.js';
 import { START, toCall } from './response-items.js';
 import type { OutputItem, ResponseEvent, ResponseState, ResponseStatus } from './response.types.js';
@@ -19,6 +21,8 @@ export interface FoldOptions {
   readonly isResultOnly: boolean;
   /** Sequence number of the last event that the client has; its later events follow. */
   readonly startingAfter?: number | undefined;
+  /** Whether the event may have changed something. */
+  readonly mayHaveEffect: (event: RunEvent) => boolean;
   /** Builds the response that some events contain. */
   readonly toResponse: (state: ResponseState) => object;
 }
@@ -30,10 +34,12 @@ export interface FoldOptions {
 export class ResponseFold extends ResponseMessages {
   private status: ResponseStatus = 'queued';
   private usage = NO_USAGE;
+  private createdAt: number | null = null;
   private completedAt: number | null = null;
   private incompleteReason: string | null = null;
   private error: ResponseState['error'] = null;
   private isRetryable = false;
+  private hasEffect = false;
   /** Reasoning of the current reply, with the numbers of its events. */
   private readonly thoughts: { readonly n: number; readonly text: string }[] = [];
   /** Indexes of the items of open calls, by iteration and call id. */
@@ -44,16 +50,25 @@ export class ResponseFold extends ResponseMessages {
   }
 
   get state(): ResponseState {
-    const { status, output, usage, completedAt, incompleteReason, error, isRetryable } = this;
-    return { status, output: [...output], usage, completedAt, incompleteReason, error, isRetryable };
+    const { status, output, usage, createdAt, completedAt, incompleteReason, error } = this;
+    return { status, output: [...output], usage, createdAt, completedAt, incompleteReason, error };
+  }
+
+  /** The error of a failed run, for a client whose response has not started. */
+  get failure(): AppError | null {
+    if (!this.error) return null;
+    const { error, isRetryable, hasEffect } = this;
+    const details = { run_id: this.options.runId, ...(hasEffect && { has_effect: true }) };
+    return new AppError(toErrorCode(error.code), error.message, { isRetryable, details });
   }
 
   get isOver(): boolean {
     return this.status !== 'queued' && this.status !== 'in_progress';
   }
 
-  /** The events that open the response. */
-  start(): readonly ResponseEvent[] {
+  /** The events that open the response. @param at time of its first event, epoch ms */
+  start(at: number): readonly ResponseEvent[] {
+    this.createdAt = at;
     this.next = START;
     const created = this.withResponse('created');
     this.status = 'in_progress';
@@ -61,6 +76,8 @@ export class ResponseFold extends ResponseMessages {
   }
 
   take({ n, at, event }: RunItem): readonly ResponseEvent[] {
+    this.createdAt ??= at;
+    this.hasEffect ||= this.options.mayHaveEffect(event);
     if (n !== null) [this.last, this.next] = [n, 0];
     this.status = 'in_progress';
     switch (event.type) {
@@ -191,7 +208,7 @@ export class ResponseFold extends ResponseMessages {
 
   private callOut({ step, tool: name, arguments: args }: WaitingRequest): readonly ResponseEvent[] {
     const callId = toClientCallId({ runId: this.options.runId, step });
-    const call = { type: 'function_call', id: this.itemId('fc', step), call_id: callId, name } as const;
+    const call = { type: 'function_call', id: callId.replace('call_', 'fc_'), call_id: callId, name } as const;
     const item: OutputItem = { ...call, arguments: args, status: 'completed' };
     return this.whole(item, { ...call, arguments: '', status: 'in_progress' }, [
       ['function_call_arguments.delta', { delta: args }],
@@ -200,7 +217,7 @@ export class ResponseFold extends ResponseMessages {
   }
 
   private askFor({ step, tool: name, arguments: args }: WaitingRequest): readonly ResponseEvent[] {
-    const id = this.itemId('mcpr', step);
+    const id = toClientCallId({ runId: this.options.runId, step }, 'mcpr');
     const item: OutputItem = { type: 'mcp_approval_request', id, server_label: 'jackdaw', name, arguments: args };
     return this.whole(item, item, []);
   }

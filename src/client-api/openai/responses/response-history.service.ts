@@ -56,6 +56,16 @@ export class ResponseHistoryService {
   }
 
   /**
+   * A response whose content becomes part of a run: only of the caller's own runs, as it needs no scope to read runs.
+   * @throws AppError `RUN_NOT_FOUND`
+   */
+  async findOwn(principal: Principal, id: string): Promise<StoredResponse> {
+    const stored = await this.find(principal, id);
+    if (stored.run.principal.id !== principal.id) throw notFound(id);
+    return stored;
+  }
+
+  /**
    * The items with the referenced ones in the place of their references.
    * @throws AppError `VALIDATION_FAILED` for an item that is not stored
    */
@@ -77,15 +87,16 @@ export class ResponseHistoryService {
 
   /** The items of all responses of a run. */
   private async outputOf(principal: Principal, runId: string): Promise<readonly OutputItem[]> {
-    const run = await this.runs.get(principal, runId).catch(() => undefined);
-    if (!run || run.prunedAt !== null) return [];
-    const { clientTools = [] } = parseExactJson(run.input) as AgentRunInput;
+    const stored = runId === '' ? undefined : await this.findOwn(principal, runId).catch(nothingIfGone);
+    if (!stored) return [];
+    const { clientTools = [] } = stored.input;
     const fold = new ResponseFold({
       runId,
       after: 0,
       clientTools: new Set(clientTools.map(({ name }) => name)),
       onWaiting: 'message',
       isResultOnly: false,
+      mayHaveEffect: () => false,
       toResponse: () => ({}),
     });
     for await (const item of this.agents.recorded(runId)) fold.take(item);
@@ -129,6 +140,10 @@ export class ResponseHistoryService {
     const { messages } = outdatedTurn(toQuestion(input), events, MAX_RESULT_BYTES);
     return { history: [...history, ...(isContinued ? messages.slice(1) : messages)], facts: factsOfEnd(end) };
   }
+}
+
+function nothingIfGone(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'RUN_NOT_FOUND')) throw error;
 }
 
 function notFound(id: string): AppError {

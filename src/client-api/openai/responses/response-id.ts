@@ -1,3 +1,5 @@
+import { parseClientCallId } from '../../client-call-id.js';
+
 /**
  * A response: the events of a run from its start, or from a wait for its client, up to the next wait or the end. Its id is
  * that of the run, followed by the number of the event of that wait.
@@ -20,21 +22,15 @@ export function parseResponseId(id: string): ResponsePlace | undefined {
   return runId === undefined ? undefined : { runId, after: Number(after) };
 }
 
-const ITEM = /^(?:msg|rs|mcp|fc|mcpr)_([\w-]+)_\d+(?:_\d+)?$/;
+const ITEM = /^(?:msg|rs|mcp)_([\w-]+)_\d+$/;
 
-/** The id of an item; it names the run, so that a later request can refer to it. */
-export function toItemId(kind: 'msg' | 'rs' | 'mcp' | 'fc' | 'mcpr', runId: string, place: number | string): string {
-  return `${kind}_${runId}_${String(place)
-    .replace(/^tool:/, '')
-    .replace(':', '_')}`;
+/** The id of an item that is no call for the client; it names the run, so that a later request can refer to it. */
+export function toItemId(kind: 'msg' | 'rs' | 'mcp', runId: string, place: number): string {
+  return `${kind}_${runId}_${place}`;
 }
 
+/** The run of an item, also of a call for the client. */
 export function runOfItem(id: string): string | undefined {
-  return ITEM.exec(id)?.[1];
-}
-
-/** The step of an approval request: `tool:1:2` of `mcpr_<run>_1_2`. */
-export function approvalOf(id: string): { readonly runId: string; readonly step: string } | undefined {
-  const [, runId, iteration, at] = /^mcpr_([\w-]+)_(\d+)_(\d+)$/.exec(id) ?? [];
-  return runId === undefined ? undefined : { runId, step: `tool:${iteration}:${at}` };
+  const call = parseClientCallId(id.replace(/^fc_/, 'call_')) ?? parseClientCallId(id, 'mcpr');
+  return call?.runId ?? ITEM.exec(id)?.[1];
 }

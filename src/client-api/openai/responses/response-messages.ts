@@ -114,7 +114,7 @@ export abstract class ResponseMessages extends ResponseItems {
     return [...opened, ...this.toDeltas(text), ...this.close(text)];
   }
 
-  protected itemId(kind: Parameters<typeof toItemId>[0], place: number | string): string {
+  protected itemId(kind: Parameters<typeof toItemId>[0], place: number): string {
     return toItemId(kind, this.place.runId, place);
   }
 

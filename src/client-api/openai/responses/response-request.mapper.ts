@@ -1,9 +1,9 @@
-import type { AgentRequest, ClientDecision, ClientTool } from '../../../agent/index.js';
+import type { AgentRequest, GivenDecision, ClientTool } from '../../../agent/index.js';
 import type { ModelParameters, ToolChoice } from '../../../llm/index.js';
 import { parseClientCallId } from '../../client-call-id.js';
 import { type ClientMessage, invalid } from '../../client-conversation.js';
-import { parsedBy, toEffort } from '../chat-request.mapper.js';
-import { approvalOf } from './response-id.js';
+import { parsedBy } from '../../client-request.parser.js';
+import { toEffort } from '../chat-request.mapper.js';
 import {
   type FunctionTool,
   functionToolSchema,
@@ -139,7 +139,7 @@ function textOf(content: MessageItem['content'], at: string): string {
 /** Decisions at the end of a request, and the run that waits for them. */
 export interface GivenDecisions {
   readonly runId: string;
-  readonly decisions: ReadonlyMap<string, ClientDecision>;
+  readonly decisions: ReadonlyMap<string, GivenDecision>;
   readonly hasApprovals: boolean;
 }
 
@@ -150,7 +150,7 @@ export interface GivenDecisions {
  */
 export function decisionsIn(items: readonly InputItem[]): GivenDecisions | undefined {
   const last = items.slice(items.findLastIndex((item) => !isDecision(item)) + 1);
-  const decisions = new Map<string, ClientDecision>();
+  const decisions = new Map<string, GivenDecision>();
   const runs = new Set<string | undefined>();
   for (const [index, item] of last.entries()) {
     const at = `input.${items.length - last.length + index}`;
@@ -168,7 +168,7 @@ function isDecision({ type }: InputItem): boolean {
 }
 
 function approvalPlace({ approval_request_id: id }: ItemOf<'mcp_approval_response'>, at: string) {
-  const place = approvalOf(id);
+  const place = parseClientCallId(id, 'mcpr');
   if (!place) throw invalid(`${at}.approval_request_id`, `names no approval request of this server: "${id}"`, id);
   return place;
 }
@@ -177,8 +177,8 @@ function callPlace(item: InputItem) {
   return isItem(item, 'function_call_output') ? parseClientCallId(item.call_id) : undefined;
 }
 
-function toDecision(item: InputItem, at: string): ClientDecision {
-  if (isItem(item, 'function_call_output')) return { kind: 'result', value: textOf(item.output, at) };
+function toDecision(item: InputItem, at: string): GivenDecision {
+  if (isItem(item, 'function_call_output')) return { kind: 'input', value: textOf(item.output, at) };
   const { approve, reason } = item as ItemOf<'mcp_approval_response'>;
   return approve ? { kind: 'approve' } : { kind: 'deny', ...(reason && { reason }) };
 }

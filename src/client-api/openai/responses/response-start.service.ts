@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { type AgentRequest, AgentService, type GivenConversation } from '../../../agent/index.js';
+import type { AgentRequest, GivenConversation } from '../../../agent/index.js';
 import { parseIdempotencyKey } from '../../../api/index.js';
 import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
+import { mergeFacts } from '../../../run/index.js';
 import { invalid, toInput } from '../../client-conversation.js';
+import { ClientOriginService } from '../../client-origin.service.js';
 import { ClientRunService, type OpenedRun, WORKFLOW_PREFIX } from '../../client-run.service.js';
 import type { ClientHeaders } from '../chat-completion.service.js';
 import { type EarlierConversation, ResponseHistoryService } from './response-history.service.js';
+import { runOfItem } from './response-id.js';
 import { decisionsIn, functionsIn, toClientMessages, toOptions } from './response-request.mapper.js';
 import type { InputItem, ResponseRequest } from './response-request.schema.js';
 import { type ResponseEcho, toEcho } from './response.mapper.js';
@@ -14,10 +17,6 @@ import { type ResponseEcho, toEcho } from './response.mapper.js';
 /** A response that is being created. */
 export interface OpenedResponse extends OpenedRun {
   readonly echo: ResponseEcho;
-  readonly clientTools: ReadonlySet<string>;
-  readonly sessionId: string | null;
-  /** Epoch ms. */
-  readonly createdAt: number;
 }
 
 interface GivenInput {
@@ -37,7 +36,7 @@ interface StartOptions {
 export class ResponseStartService {
   constructor(
     private readonly clients: ClientRunService,
-    private readonly agents: AgentService,
+    private readonly origins: ClientOriginService,
     private readonly history: ResponseHistoryService,
   ) {}
 
@@ -50,21 +49,16 @@ export class ResponseStartService {
   ): Promise<OpenedResponse> {
     const items = await this.history.resolved(principal, itemsOf(request));
     const tools = functionsIn(request.tools);
-    const about = {
-      echo: toEcho(request, tools),
-      clientTools: new Set(tools.map(({ name }) => name)),
-      sessionId: sessionOf(request, headers) ?? null,
-      createdAt: Date.now(),
-    };
+    const echo = toEcho(request, tools);
     const previous = request.previous_response_id ?? undefined;
     const messages = toClientMessages([...instructionsOf(request), ...items]);
     const resumed = await this.resumed(principal, { items, messages, previous }, signal);
-    if (resumed) return { ...resumed, ...about };
+    if (resumed) return { ...resumed, echo };
     const options = optionsOf(request, tools, headers, signal);
     if (isPlainWorkflow(request))
-      return { ...(await this.clients.open(principal, { model: request.model, messages, options }, signal)), ...about };
-    const run = await this.start(principal, request, { messages, options, echo: about.echo }, signal);
-    return { ...run, ...about };
+      return { ...(await this.clients.open(principal, { model: request.model, messages, options }, signal)), echo };
+    const run = await this.start(principal, request, { messages, options, echo }, signal);
+    return { ...run, echo };
   }
 
   /** Decisions at the end of the input resume their run. Without `previous_response_id` the conversation must be the same. */
@@ -79,7 +73,7 @@ export class ResponseStartService {
     const run = await this.clients.resume(principal, given.runId, given.decisions, signal);
     if (run) return run;
     const message = `Run "${given.runId}" does not wait for these decisions: it has ended, or others came first.`;
-    throw new AppError('RUN_NOT_WAITING', message, { details: { run_id: given.runId, is_permanent: true } });
+    throw new AppError('RUN_NOT_WAITING', message, { details: { run_id: given.runId } });
   }
 
   private async start(
@@ -92,27 +86,19 @@ export class ResponseStartService {
     const earlier = previous ? await this.earlier(principal, previous, options.sessionId) : undefined;
     const sessionId = options.sessionId ?? earlier?.sessionId;
     const input = toInput(messages, sessionId !== undefined);
-    const conversation = { ...continued(input.conversation, earlier, sessionId === undefined), request: { ...echo } };
+    const origin = await this.origins.of(principal, messages, runOfItem);
+    const given = { ...input.conversation, ...origin };
+    const conversation = { ...continued(given, earlier, sessionId === undefined), request: { ...echo } };
     const own = sessionId === undefined ? {} : { sessionId };
-    return this.run(principal, { ...options, ...input, conversation, agent: request.model, ...own }, request, signal);
-  }
-
-  private async run(
-    principal: Principal,
-    start: AgentRequest,
-    { background: isBackground }: ResponseRequest,
-    signal: AbortSignal,
-  ): Promise<OpenedRun> {
-    const run = isBackground
-      ? await this.agents.submit(principal, { ...start, isStreaming: true })
-      : await this.agents.stream(principal, start, signal);
-    const items = 'items' in run ? (run.items as OpenedRun['items']) : this.agents.follow(run.id, 0, signal);
-    return { id: run.id, kind: run.kind === 'replayed' ? run.kind : 'started', items, after: 0, isResultOnly: false };
+    const start = { ...options, ...input, conversation, agent: request.model, ...own };
+    return request.background
+      ? this.clients.submitWith(principal, start, signal)
+      : this.clients.startWith(principal, start, signal);
   }
 
   /** A response of a session is continued in the session. */
   private async earlier(principal: Principal, id: string, sessionId: string | undefined) {
-    const stored = await this.history.find(principal, id);
+    const stored = await this.history.findOwn(principal, id);
     if (sessionId !== undefined) throw invalid('previous_response_id', 'excludes conversation', id);
     if (stored.run.sessionId !== null) return { sessionId: stored.run.sessionId, history: [], facts: [] };
     return { sessionId: undefined, ...(await this.history.conversation(stored)) };
@@ -121,14 +107,14 @@ export class ResponseStartService {
 
 /** @param isOwn whether the client keeps the conversation, not a session */
 function continued(
-  given: GivenConversation | undefined,
+  given: GivenConversation,
   earlier: EarlierConversation | undefined,
   isOwn: boolean,
 ): GivenConversation {
   return {
     ...given,
-    ...(isOwn && { history: [...(earlier?.history ?? []), ...(given?.history ?? [])] }),
-    ...(earlier && { facts: earlier.facts }),
+    ...(isOwn && { history: [...(earlier?.history ?? []), ...(given.history ?? [])] }),
+    ...(earlier && { facts: mergeFacts(earlier.facts, given.facts ?? []) }),
   };
 }
 

@@ -2,10 +2,9 @@ import type { RunUsage } from '../../../run/index.js';
 import type { FunctionTool, ResponseRequest } from './response-request.schema.js';
 import type { ResponseState } from './response.types.js';
 
-/** The facts of a response that its events do not have. Times are epoch ms. */
+/** The facts of a response that its events do not have. */
 export interface ResponseHead {
   readonly id: string;
-  readonly createdAt: number;
   /** The conversation of the response, if it has one. */
   readonly sessionId: string | null;
   readonly echo: ResponseEcho;
@@ -67,8 +66,8 @@ const DEFAULTS = {
 };
 
 /** A response with all members that the Open Responses specification requires (`ResponseResource`). */
-export function toResponse({ id, createdAt, sessionId, echo }: ResponseHead, state: ResponseState): object {
-  const { status, output, usage, completedAt, incompleteReason, error } = state;
+export function toResponse({ id, sessionId, echo }: ResponseHead, state: ResponseState): object {
+  const { status, output, usage, createdAt, completedAt, incompleteReason, error } = state;
   const { format = { type: 'text' }, effort = null, tools = [], ...repeated } = echo;
   return {
     ...DEFAULTS,
@@ -76,7 +75,7 @@ export function toResponse({ id, createdAt, sessionId, echo }: ResponseHead, sta
     ...repeated,
     id,
     object: 'response',
-    created_at: Math.floor(createdAt / 1000),
+    created_at: Math.floor((createdAt ?? Date.now()) / 1000),
     completed_at: completedAt === null ? null : Math.floor(completedAt / 1000),
     status,
     error,

@@ -1,25 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type AgentRunInput, toErrorCode } from '../../../agent/index.js';
+import type { AgentRunInput } from '../../../agent/index.js';
 import { disconnectSignal, EventStreamService, markReplay } from '../../../api/index.js';
 import { compatibleApiConfig, type CompatibleApiConfig } from '../../../config/index.js';
-import { AppError } from '../../../errors/index.js';
+import { AppError, Log } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
-import { isTerminal, type RunItem } from '../../../run/index.js';
-import { type OpenedRun, WORKFLOW_PREFIX } from '../../client-run.service.js';
+import { isTerminal, type RunEvent, type RunItem } from '../../../run/index.js';
+import { WORKFLOW_PREFIX } from '../../client-run.service.js';
 import { ClientWatchService } from '../../client-watch.service.js';
 import type { ClientHeaders } from '../chat-completion.service.js';
-import { begun, toFrame } from '../frames.js';
+import { begun, toFrame } from '../../frames.js';
 import { ResponseFold } from './response-fold.js';
 import { ResponseHistoryService, type StoredResponse } from './response-history.service.js';
 import { toResponseId } from './response-id.js';
 import { parseResponseRequest } from './response-request.mapper.js';
 import { type OpenedResponse, ResponseStartService } from './response-start.service.js';
 import { type ResponseEcho, toResponse } from './response.mapper.js';
+import type { ResponseEvent } from './response.types.js';
 
 /** Responses: each request is a run, or continues one that waits for its client. */
 @Injectable()
 export class ResponseService {
+  private readonly logger = new Log(ResponseService.name);
+
   constructor(
     @Inject(compatibleApiConfig.KEY) private readonly config: CompatibleApiConfig,
     private readonly starts: ResponseStartService,
@@ -44,7 +47,7 @@ export class ResponseService {
     const all = request.store === false ? this.unstored(principal, opened) : opened.items;
     const items = isWatched ? this.watch.untilEnd(principal, opened.id, all, signal) : all;
     if (!request.stream) return void (await reply.send(await this.whole(opened, fold, items)));
-    const frames = await begun(this.frames(fold, items, opened.id));
+    const frames = await begun(toFrames(withContent(fold, items, opened.id)));
     await this.streams.sendFrames(reply, { run_id: opened.id }, frames, signal);
   }
 
@@ -66,19 +69,13 @@ export class ResponseService {
   ): Promise<void> {
     const signal = disconnectSignal(reply);
     const stored = await this.history.find(principal, id);
-    const { run } = stored;
-    const opened = { ...openedOf(stored), items: this.history.follow(stored, signal) };
-    const fold = this.foldOf(opened, startingAfter);
-    await this.streams.sendFrames(
-      reply,
-      { run_id: run.id },
-      this.frames(fold, opened.items, run.id, startingAfter),
-      signal,
-    );
+    const fold = this.foldOf(openedOf(stored), startingAfter);
+    const events = eventsOf(fold, this.history.follow(stored, signal));
+    await this.streams.sendFrames(reply, { run_id: stored.run.id }, toFrames(events, startingAfter), signal);
   }
 
   /** Deletes the journal of the run after its end. A run that waits for its client keeps it until then. */
-  private async *unstored(principal: Principal, { id, items }: OpenedRun): AsyncGenerator<RunItem, void> {
+  private async *unstored(principal: Principal, { id, items }: OpenedResponse): AsyncGenerator<RunItem, void> {
     let hasEnded = false;
     try {
       for await (const item of items) {
@@ -86,51 +83,30 @@ export class ResponseService {
         yield item;
       }
     } finally {
-      if (hasEnded) await this.history.remove(principal, id);
+      if (hasEnded) await this.history.remove(principal, id).catch((error: unknown) => this.logRemains(id, error));
     }
   }
 
+  private logRemains(runId: string, err: unknown): void {
+    this.logger.warn({ err, run_id: runId }, 'Failed to delete the journal of a response with `store: false`');
+  }
+
+  /** @throws AppError with the code of a failed run */
   private async whole(opened: OpenedResponse, fold: ResponseFold, items: AsyncIterable<RunItem>): Promise<object> {
     for await (const item of items) {
       fold.take(item);
       if (fold.isOver) break;
     }
-    this.assertAnswered(fold, opened.id);
+    if (!fold.isOver) throw handedOver(opened.id);
+    if (fold.failure) throw fold.failure;
     return responseOf(opened, fold);
-  }
-
-  private async *frames(
-    fold: ResponseFold,
-    items: AsyncIterable<RunItem>,
-    runId: string,
-    startingAfter?: number,
-  ): AsyncGenerator<string, void> {
-    let opening = fold.start();
-    for await (const item of items) {
-      const events = fold.take(item);
-      // A new stream starts with its first content: before it, a failure has an HTTP status of its own.
-      const isWaiting = opening.length > 0 && startingAfter === undefined;
-      if (isWaiting && fold.state.output.length === 0) this.assertAnswered(fold, runId);
-      if (isWaiting && events.length === 0) continue;
-      const fresh = [...opening, ...events].filter(({ sequence_number: n }) => n > (startingAfter ?? -1));
-      for (const event of fresh) yield toFrame(event, event.type);
-      opening = [];
-      if (fold.isOver) return;
-    }
-  }
-
-  /** @throws AppError with the code of a failed run; `has_effect` if a call may have changed something */
-  private assertAnswered({ state: { error, output, isRetryable } }: ResponseFold, runId: string): void {
-    if (!error) return;
-    const hasEffect = output.some((item) => item.type === 'mcp_call' && !this.watch.isRepeatable(item.name));
-    const details = { run_id: runId, ...(hasEffect && { has_effect: true }) };
-    throw new AppError(toErrorCode(error.code), error.message, { isRetryable, details });
   }
 
   private foldOf(opened: OpenedResponse, startingAfter?: number): ResponseFold {
     const { id: runId, after, clientTools, isResultOnly } = opened;
     const { onWaiting } = this.config;
     const head = headOf(opened);
+    const mayHaveEffect = (event: RunEvent) => this.watch.mayHaveEffect(event, clientTools);
     return new ResponseFold({
       runId,
       after,
@@ -138,13 +114,69 @@ export class ResponseService {
       onWaiting,
       isResultOnly,
       startingAfter,
+      mayHaveEffect,
       toResponse: (state) => toResponse(head, state),
     });
   }
 }
 
-function headOf({ id: runId, after, createdAt, sessionId, echo }: OpenedResponse) {
-  return { id: toResponseId({ runId, after }), createdAt, sessionId, echo };
+/** The events that open a response, before its content. */
+const OPENING = new Set(['response.created', 'response.in_progress']);
+
+/** The events of a response by the item of its run; the first list opens it. */
+async function* eventsOf(
+  fold: ResponseFold,
+  items: AsyncIterable<RunItem>,
+): AsyncGenerator<readonly ResponseEvent[], void> {
+  let isFirst = true;
+  for await (const item of items) {
+    const opening = isFirst ? fold.start(item.at) : [];
+    isFirst = false;
+    yield [...opening, ...fold.take(item)];
+    if (fold.isOver) return;
+  }
+}
+
+/**
+ * The events of a new response. The first ones come with its first content: before it, a failure has an HTTP status of its
+ * own.
+ * @throws AppError with the code of a run that failed before
+ */
+async function* withContent(
+  fold: ResponseFold,
+  items: AsyncIterable<RunItem>,
+  runId: string,
+): AsyncGenerator<readonly ResponseEvent[], void> {
+  let held: ResponseEvent[] | null = [];
+  for await (const events of eventsOf(fold, items)) {
+    if (!held) yield events;
+    else if (fold.failure && fold.state.output.length === 0) throw fold.failure;
+    else {
+      held.push(...events);
+      if (held.every(({ type }) => OPENING.has(type))) continue;
+      yield held;
+      held = null;
+    }
+  }
+  if (held) throw handedOver(runId);
+}
+
+async function* toFrames(
+  events: AsyncIterable<readonly ResponseEvent[]>,
+  startingAfter = -1,
+): AsyncGenerator<string, void> {
+  for await (const list of events)
+    for (const event of list) if (event.sequence_number > startingAfter) yield toFrame(event, event.type);
+}
+
+/** A repeated request would be a second run. */
+function handedOver(runId: string): AppError {
+  const message = `Run "${runId}" continues in another process or at the next start: read it at GET /v1/responses/${runId}.`;
+  return new AppError('SHUTTING_DOWN', message, { details: { run_id: runId, has_effect: true } });
+}
+
+function headOf({ id: runId, after, sessionId, echo }: OpenedResponse) {
+  return { id: toResponseId({ runId, after }), sessionId, echo };
 }
 
 function responseOf(opened: OpenedResponse, fold: ResponseFold): object {
@@ -152,11 +184,7 @@ function responseOf(opened: OpenedResponse, fold: ResponseFold): object {
 }
 
 /** A stored response without its items. */
-function openedOf({
-  run,
-  input,
-  place,
-}: StoredResponse): Omit<OpenedResponse, 'items'> & { items: AsyncGenerator<RunItem, void> } {
+function openedOf({ run, input, place }: StoredResponse): OpenedResponse {
   const { conversation, clientTools = [] } = input as Partial<AgentRunInput>;
   const echo = { model: run.agent, ...conversation?.request } as ResponseEcho;
   return {
@@ -168,7 +196,6 @@ function openedOf({
     echo,
     clientTools: new Set(clientTools.map(({ name }) => name)),
     sessionId: run.sessionId,
-    createdAt: run.createdAt,
   };
 }
 

@@ -57,12 +57,12 @@ export interface ResponseState {
   readonly status: ResponseStatus;
   readonly output: readonly OutputItem[];
   readonly usage: RunUsage;
+  /** Time of its first event, epoch ms; `null` before it. */
+  readonly createdAt: number | null;
   /** Epoch ms. */
   readonly completedAt: number | null;
   readonly incompleteReason: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Whether the same request may succeed after an error. */
-  readonly isRetryable: boolean;
 }
 
 /** An event of a streamed response. */

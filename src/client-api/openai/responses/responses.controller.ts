@@ -41,6 +41,7 @@ export class ResponsesController {
   }
 
   /** A stored response, or its events after one of them. */
+  @Requires('runs:read')
   @Get(':id')
   async get(
     @CurrentPrincipal() principal: Principal,
@@ -71,6 +72,7 @@ export class ResponsesController {
   }
 
   /** The items that the request contained, after those of earlier responses. */
+  @Requires('runs:read')
   @Get(':id/input_items')
   inputItems(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<object> {
     return this.admin.inputItems(principal, id);

@@ -1,5 +1,5 @@
-import { toOpenAiError, toProblem } from '../../errors/index.js';
-import { isDoneWithin } from '../../kernel/index.js';
+import { toOpenAiError, toProblem } from '../errors/index.js';
+import { isDoneWithin } from '../kernel/index.js';
 
 /** Time for which a stream waits for its first frame, in ms: an error within it has its own HTTP status. */
 const FIRST_FRAME_MS = 10_000;
