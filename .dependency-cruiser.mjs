@@ -29,7 +29,6 @@ const PLATFORM = '^src/kernel/platform/';
 /** Packages that only some folders may import: their types stay behind that folder's index. */
 const SDKS = [
   { name: 'openai', packages: ['openai'], folders: ['^src/llm/'] },
-  { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
   {
     name: 'better-sqlite3',
     packages: ['better-sqlite3-v13'],
@@ -203,10 +202,11 @@ export default {
     },
     {
       name: 'no-dev-dependency',
-      comment: 'What src/ imports is a dependency or a peer of the package.',
+      comment:
+        'What src/ imports is a dependency or a peer of the package. Types of a package may come from a development dependency.',
       severity: 'error',
       from: { path: '^src/', pathNot: TESTS },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer'] },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'type-only'] },
     },
     {
       name: 'not-resolvable',

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { loadPackage } from './errors/index.js';
 import { assertMount, type HostRequest, mountModule, type MountOptions, type Surface } from './server/index.js';
 
 export interface JackdawHttpOptions<Request extends object = HostRequest> extends MountOptions<Request> {
@@ -30,7 +31,7 @@ export class JackdawHttpModule {
 async function loadRoutes(): Promise<Surface> {
   const [{ REST_ROUTES: rest }, { HEALTH_ROUTES: health }] = await Promise.all([
     import('./api/index.js'),
-    import('./health/index.js'),
+    loadPackage('@nestjs/terminus', 'JackdawHttpModule', () => import('./health/index.js')),
   ]);
   return {
     imports: [...rest.imports, ...health.imports],

@@ -31,7 +31,7 @@ class Programs {
     return join(this.folder, name);
   }
 
-  /** Runs a program. @returns what it prints */
+  /** Runs a program. @returns its output */
   async run(page: string, baseUrl: string): Promise<string> {
     const outfile = this.of(`${page}.mjs`);
     await build({ entryPoints: [this.of(`${page}.ts`)], outfile, format: 'esm', logLevel: 'silent' });

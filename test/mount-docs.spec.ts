@@ -32,11 +32,14 @@ await client.close();
 await app.close();
 `;
 
+/** Optional peers of ours that the routes need. */
+const MOUNTING = ['fastify', '@nestjs/terminus', '@modelcontextprotocol/server', '@modelcontextprotocol/node'];
+
 /** The documented programs with the packed package, in a project with its dependencies and one platform of Nest. */
 describe.each(PLATFORMS)('a host on %s with the packed package', (platform) => {
   let consumer: PackedConsumer;
   beforeAll(async () => {
-    consumer = await PackedConsumer.create('test/fixtures/host', [`@nestjs/platform-${platform}`]);
+    consumer = await PackedConsumer.create('test/fixtures/host', [`@nestjs/platform-${platform}`, ...MOUNTING]);
     writeFileSync(join(consumer.folder, 'http.ts'), onPlatform(HTTP, platform) + ASK);
     writeFileSync(join(consumer.folder, 'mcp.ts'), onPlatform(MCP, platform) + CALL);
   });

@@ -183,7 +183,6 @@ test('an agent answers', async () => {
   });
 
   it.each([
-    ['@nestjs/platform-fastify', 'serve()', "const { serve } = await import('jackdaw'); await serve();", {}],
     ['pg', 'PostgreSQL', '', { JACKDAW_DATABASE_URL: 'postgres://127.0.0.1:1/none' }],
     ['mysql2', 'MariaDB', '', { JACKDAW_DATABASE_URL: 'mysql://127.0.0.1:1/none' }],
     ['ioredis', 'Redis', '', { JACKDAW_SESSION_STORE: 'redis://127.0.0.1:1' }],
@@ -192,6 +191,14 @@ test('an agent answers', async () => {
     const { code, output } = consumer.node(['--input-type=module', '-e', source], { LLM_PROVIDER: 'offline', ...env });
     expect(code).toBe(1);
     expect(output).toContain(`${purpose} needs the package ${name}, which is not installed: npm install ${name}`);
+  });
+
+  it('without the packages of the server names them and their installation', () => {
+    const source = "const { serve } = await import('jackdaw'); await serve();";
+    const { code, output } = consumer.node(['--input-type=module', '-e', source], { LLM_PROVIDER: 'offline' });
+    const names = '@nestjs/platform-fastify @nestjs/terminus fastify nestjs-pino pino pino-http';
+    expect(code).toBe(1);
+    expect(output).toContain(`serve() needs packages that are not installed: npm install ${names}`);
   });
 
   it('refuses Nest 10 at the start with one line', () => {

@@ -1,9 +1,11 @@
 import type { DestinationStream } from 'pino';
-import { exportsOf } from '../errors/index.js';
+import { exportsOf, loadPackage } from '../errors/index.js';
 
 /** Writes the lines of the log as text with level names, for people; colours if standard output supports them. */
 export async function createTextLog(stream: DestinationStream): Promise<DestinationStream> {
-  const { isColorSupported, prettyFactory } = exportsOf(await import('pino-pretty'));
+  const { isColorSupported, prettyFactory } = await loadPackage('pino-pretty', 'LOG_FORMAT=text', () =>
+    import('pino-pretty').then(exportsOf),
+  );
   const toText = prettyFactory({
     colorize: isColorSupported,
     ignore: 'pid,hostname,context',

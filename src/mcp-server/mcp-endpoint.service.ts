@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationS
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
+import { loadPackage } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 import { McpOffer } from './mcp-offer.service.js';
@@ -10,6 +11,8 @@ import { isListening } from './accepted-form.mapper.js';
 import type { McpHttpHandler } from './protocol/http.handler.js';
 import type { McpStdioHandler } from './protocol/stdio.handler.js';
 
+/** Packages that only the MCP server imports: optional peers of ours. */
+const PACKAGES = ['@modelcontextprotocol/server', '@modelcontextprotocol/node'];
 /** A client that reads no pending data for this time is disconnected, in ms. */
 const STALLED_MS = 30_000;
 
@@ -48,7 +51,11 @@ export class McpEndpoint implements BeforeApplicationShutdown, OnApplicationShut
 
   /** Serves the client of two streams, usually standard input and output. */
   async serveStdio(principal: Principal, input: Readable, output: Writable): Promise<void> {
-    const { McpStdioHandler } = await import('./protocol/stdio.handler.js');
+    const { McpStdioHandler } = await loadPackage(
+      PACKAGES,
+      'The MCP server',
+      () => import('./protocol/stdio.handler.js'),
+    );
     this.follow(new McpStdioHandler(this.offer, principal, { input, output }));
   }
 
@@ -67,7 +74,11 @@ export class McpEndpoint implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   private async loadHttp(): Promise<McpHttpHandler> {
-    const { McpHttpHandler } = await import('./protocol/http.handler.js');
+    const { McpHttpHandler } = await loadPackage(
+      PACKAGES,
+      'The MCP server',
+      () => import('./protocol/http.handler.js'),
+    );
     return this.follow(new McpHttpHandler(this.offer, this.config));
   }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { AppError } from '../errors/index.js';
+import { AppError, loadPackage, Log } from '../errors/index.js';
 import { isBinary, parseExactJson, parseJson } from '../kernel/index.js';
 import type { OutgoingReply } from '../security/index.js';
 import { TypedBytes } from '../tool/index.js';
@@ -65,7 +65,7 @@ export async function shownOf(
   const isHtml = /^(text\/html|application\/xhtml\+xml)$/.test(mediaType(reply.headers));
   return {
     ...(headers !== '' && { note: `[${headers}]` }),
-    ...(isHtml && typeof value === 'string' && { text: await htmlText(value) }),
+    ...(isHtml && typeof value === 'string' && (await htmlText(value))),
   };
 }
 
@@ -76,8 +76,19 @@ function headerLine({ headers }: OutgoingReply, { redaction }: ReplyReading): st
   return line.length > MAX_HEADER_CHARACTERS ? `${line.slice(0, MAX_HEADER_CHARACTERS)}…` : line;
 }
 
-async function htmlText(html: string): Promise<string> {
-  const { convert } = await import('html-to-text');
+/** HTML as plain text; none without the optional peer, as the call itself succeeded. */
+async function htmlText(html: string): Promise<{ readonly text?: string }> {
+  try {
+    const { convert } = await loadPackage('html-to-text', 'HTML as plain text', () => import('html-to-text'));
+    return { text: toText(html, convert) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    new Log('RestTool').warn(error.message);
+    return {};
+  }
+}
+
+function toText(html: string, convert: (typeof import('html-to-text'))['convert']): string {
   const page = html.slice(0, MAX_PAGE_CHARACTERS).replaceAll(TEXTLESS_HTML, '');
   return convert(page.slice(0, MAX_HTML_CHARACTERS), {
     wordwrap: false,

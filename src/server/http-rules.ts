@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type McpEndpointConfig, mcpServerConfig, type ServerConfig, serverConfig } from '../config/index.js';
-import { AppError, type ProblemFilter } from '../errors/index.js';
+import { AppError, loadPackage, type ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
 import type { RunAdmissionService } from '../run/index.js';
@@ -31,7 +31,7 @@ export async function addCallerHooks(app: NestFastifyApplication): Promise<void>
   const fastify = app.getHttpAdapter().getInstance();
   const { corsOrigins } = app.get<ServerConfig>(serverConfig.KEY);
   if (corsOrigins.length > 0) {
-    const { default: cors } = await import('@fastify/cors');
+    const { default: cors } = await loadPackage('@fastify/cors', 'CORS_ORIGINS', () => import('@fastify/cors'));
     // Registered before the other hooks, so that a page can read their errors.
     await fastify.register(cors, { origin: [...corsOrigins], exposedHeaders: EXPOSED_HEADERS, methods: METHODS });
   }

@@ -4,6 +4,9 @@ import { loadPackage } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 import { assertKnownOptions } from '../known-options.policy.js';
 
+/** Packages that only the server imports: optional peers of ours. */
+const PACKAGES = ['@nestjs/platform-fastify', '@nestjs/terminus', 'fastify', 'nestjs-pino', 'pino', 'pino-http'];
+
 /** A running server. */
 export interface Server {
   /** URL of the server, such as `http://127.0.0.1:3000`, with `HTTP_PREFIX`. */
@@ -28,7 +31,7 @@ export interface ServeOptions extends JackdawOptions {
  */
 export async function serve(options: ServeOptions = {}): Promise<Server> {
   assertKnownOptions('serve', options);
-  const bootstrap = await loadPackage('@nestjs/platform-fastify', 'serve()', () => import('./bootstrap.js'));
+  const bootstrap = await loadPackage(PACKAGES, 'serve()', () => import('./bootstrap.js'));
   const app = await bootstrap.serve(options);
   const { prefix } = app.get<ServerConfig>(serverConfig.KEY);
   return { url: `${await app.getUrl()}${prefix}`, close: () => app.close() };

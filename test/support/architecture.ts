@@ -48,10 +48,10 @@ function faultyFiles(): Record<string, string> {
     'src/composition.ts': `${imports(['./kernel/hidden.js'])}\nimport '@nestjs/swagger';`,
     'src/kernel/hidden.ts': 'export {};',
     'src/agent/faults.ts': [
-      imports(['./index.js', '../kernel/hidden.js', './faults.spec.js', './nowhere.js', 'jest', './round.js']),
+      imports(['./index.js', '../kernel/hidden.js', './faults.spec.js', './nowhere.js', './round.js']),
+      "import 'jest';",
       imports([
         'openai',
-        '@anthropic-ai/sdk',
         'better-sqlite3-v13',
         'pg',
         'bullmq',

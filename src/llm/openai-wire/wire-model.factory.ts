@@ -10,7 +10,8 @@ import { isVersioned, VersionProbingClient } from '../wire/version-probing.clien
 import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../wire/wire-access.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
-import { type ModelClient, WireClient } from '../wire/wire.client.js';
+import { toWellFormedJson } from '../wire/reply.parser.js';
+import { type ModelClient, WireClient, wireHeaders } from '../wire/wire.client.js';
 import { isChatOnly, mayReason } from '../providers/openai/capabilities.mapper.js';
 import { ApiChoiceModel } from '../responses-wire/api-choice.model.js';
 import { toChatResult as toResponsesResult } from '../responses-wire/reply.mapper.js';
@@ -20,7 +21,7 @@ import { StreamReplyBuilder as ResponseStreamBuilder } from '../responses-wire/s
 import { bearerRoute } from './bearer-route.mapper.js';
 import type { StateOwner } from './opaque-field.mapper.js';
 import { toChatResult } from './reply.mapper.js';
-import { toWireBody, type WireTarget } from './request.mapper.js';
+import { toToolsJson, toWireBody, type WireTarget } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
 import type { RouteTo, WireDialect } from './wire-dialect.types.js';
 import { WireEmbeddingModel } from './wire-embedding.model.js';
@@ -46,10 +47,14 @@ function createClient(endpoint: Endpoint, http: HttpClient): ModelClient {
 
 function clientAt({ access, routeTo, path }: Endpoint, baseUrl: string, http: HttpClient): ModelClient {
   const route = routeTo({ ...access, baseUrl }, path);
-  return new WireClient(access, http, async () => {
-    const { SdkClient } = await import('./sdk.client.js');
-    return (pool) => new SdkClient({ ...route, headers: { ...route.headers, ...access.headers } }, pool, access.apiKey);
-  });
+  const headers = wireHeaders(route.headers, access.headers ?? {});
+  return new WireClient(access, http, { url: route.url, headersOf: () => headers, write: toJson });
+}
+
+/** Tools are most of a short request and equal in all requests of an agent, so their JSON is cached. */
+function toJson({ tools, ...rest }: { readonly tools?: readonly object[] }): string {
+  const json = toWellFormedJson(rest);
+  return tools ? `${json.slice(0, -1)},"tools":${toToolsJson(tools)}}` : json;
 }
 
 /** One object, as fitted tools are cached by it. */

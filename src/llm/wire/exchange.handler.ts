@@ -25,9 +25,6 @@ export interface ExchangeLimits {
   readonly totalMs?: number;
 }
 
-/** Options that an SDK passes on, with our limits. */
-export type Limited<Options> = Options & { readonly limits: ExchangeLimits };
-
 export interface ReplyHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { refusedFields } from './refused-field.parser.js';
-import { toStatusFailure } from './sdk-failure.mapper.js';
+import { toStatusFailure } from './wire-failure.mapper.js';
 
 const fieldsOf = (error: unknown, status = 400) =>
-  refusedFields(toStatusFailure({ status, message: '', error, headers: undefined }));
+  refusedFields(toStatusFailure({ status, headers: new Headers(), text: JSON.stringify({ error }) }));
 
 /** Error bodies as providers send them, with the place of their report. */
 const REFUSALS: readonly (readonly [source: string, error: unknown, fields: readonly string[]])[] = [

@@ -3,21 +3,32 @@ import { withoutMark } from '../../kernel/index.js';
 import type { CallOptions } from '../chat.types.js';
 import type { HttpClient } from '../http.client.js';
 import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
+import { toConnectionFailure, toStatusFailure } from './wire-failure.mapper.js';
 
-/** A request; the SDK passes it unchanged from `buildRequest` to `fetch`. */
-export interface WireRequest {
-  readonly headers: Iterable<[string, string]>;
-  readonly body: string;
-  readonly limits: ExchangeLimits;
+/** How an endpoint of a provider receives requests. */
+export interface WireEndpoint {
+  readonly url: URL;
+  /** Headers of the request with this body. */
+  headersOf(body: Readonly<Record<string, unknown>>): Headers;
+  /** @returns JSON */
+  write(body: Readonly<Record<string, unknown>>): string;
 }
 
-/** The subset of `Response` that the SDK and the chat model use. */
+/** Headers of every request; names in `further` replace the defaults, also in another case. */
+export function wireHeaders(...further: readonly Readonly<Record<string, string>>[]): Headers {
+  const headers = new Headers({
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'user-agent': 'jackdaw',
+  });
+  for (const each of further) for (const [name, value] of Object.entries(each)) headers.set(name, value);
+  return headers;
+}
+
+/** A reply, of which the caller reads the body. */
 export class WireResponse {
   readonly status: number;
-  readonly ok: boolean;
   readonly headers: ReplyHeaders;
-  /** Empty, since the SDK would parse a URL for its disabled log. */
-  readonly url = '';
   private read?: Promise<string>;
 
   constructor(
@@ -25,7 +36,6 @@ export class WireResponse {
     readonly body: ExchangeHandler,
   ) {
     this.status = head.status;
-    this.ok = head.status >= 200 && head.status < 300;
     this.headers = new ReplyHeaders(head.headers);
   }
 
@@ -50,26 +60,6 @@ class ReplyHeaders {
     const value = this.values[name.toLowerCase()];
     return value === undefined ? null : String(value);
   }
-
-  entries(): IterableIterator<[string, string]> {
-    return Object.entries(this.values)
-      .map(([name, value]): [string, string] => [name, String(value)])
-      .values();
-  }
-}
-
-/** Sends a request over the pool; resolves as soon as the reply starts. */
-export async function post(pool: Dispatcher, url: URL, request: WireRequest): Promise<WireResponse> {
-  const exchange = new ExchangeHandler(request.limits);
-  const { headers, body } = request;
-  pool.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'POST', headers, body }, exchange);
-  return new WireResponse(await exchange.head, exchange);
-}
-
-/** A provider's SDK, bound to one endpoint. */
-export interface EndpointClient {
-  /** Sends a request; the caller reads the reply. @throws WireFailure */
-  send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse>;
 }
 
 /** An endpoint of a provider, as its models use it. */
@@ -85,40 +75,43 @@ export interface ModelClient {
 
 type ReplyLimits = Omit<ExchangeLimits, 'signal'>;
 
-/** Loads an SDK; returns a function that binds it to a pool. */
-export type SdkLoader = () => Promise<(pool: Dispatcher) => EndpointClient>;
-
-/** One endpoint of a provider. The first call loads the SDK, which takes over 100 ms. */
+/**
+ * One endpoint of a provider. It writes requests and reads replies itself: the SDKs of OpenAI and Anthropic would add
+ * 68 MB to an installation and take 0.3 s to load, while their retries, `fetch` and streams cannot be used
+ * (docs/decisions/0076).
+ */
 export class WireClient implements ModelClient {
-  private client?: Promise<EndpointClient>;
-
   private readonly limits: ReplyLimits;
 
   constructor(
     { timeoutMs, idleMs, totalMs }: ReplyLimits,
     private readonly http: HttpClient,
-    private readonly load: SdkLoader,
+    private readonly endpoint: WireEndpoint,
   ) {
     this.limits = { timeoutMs, idleMs, totalMs };
   }
 
   async send(body: Record<string, unknown>, { signal }: CallOptions, spentMs = 0): Promise<WireResponse> {
     signal?.throwIfAborted();
-    this.client ??= this.connect();
-    const client = await this.client;
+    const pool = await this.http.open();
     const { totalMs, ...limits } = this.limits;
     const restMs = totalMs === undefined ? undefined : Math.max(1, totalMs - spentMs);
-    return client.send(body, { signal, ...limits, totalMs: restMs });
+    const response = await this.post(pool, body, { signal, ...limits, totalMs: restMs });
+    if (response.status < 300) return response;
+    const text = await response.text().catch((error: unknown) => String(error));
+    throw toStatusFailure({ status: response.status, headers: response.headers, text });
   }
 
-  /** The next call retries a failed load. */
-  private async connect(): Promise<EndpointClient> {
+  /** Resolves as soon as the reply starts. */
+  private async post(pool: Dispatcher, body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
+    const { url } = this.endpoint;
+    const exchange = new ExchangeHandler(limits);
+    const request = { headers: this.endpoint.headersOf(body), body: this.endpoint.write(body) };
     try {
-      const [bind, pool] = await Promise.all([this.load(), this.http.open()]);
-      return bind(pool);
-    } catch (error) {
-      delete this.client;
-      throw error;
+      pool.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'POST', ...request }, exchange);
+      return new WireResponse(await exchange.head, exchange);
+    } catch (cause) {
+      throw limits.signal?.aborted ? cause : toConnectionFailure(cause);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { loadPackage } from '../../errors/index.js';
 import type { Cookie, CookieJar } from 'tough-cookie';
 import type { JsonValue } from '../../kernel/index.js';
 import type { OutgoingCookies } from '../../security/index.js';
@@ -33,7 +34,10 @@ export class HeldCookies implements OutgoingCookies {
 
   /** Creates the jar from stored connection state; loads the library at first use. */
   static async of(held: StateData): Promise<HeldCookies> {
-    return new HeldCookies(await import('tough-cookie'), held);
+    return new HeldCookies(
+      await loadPackage('tough-cookie', 'A connection with cookies', () => import('tough-cookie')),
+      held,
+    );
   }
 
   headerFor(url: URL): string | undefined {

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../../errors/index.js';
+import { AppError, loadPackage, messageOf } from '../../errors/index.js';
 import { parseJson, readText } from '../../kernel/index.js';
 import { withFiles } from './external-reference.loader.js';
 import { OpenApiReferences } from './openapi-reference.mapper.js';
@@ -53,7 +53,11 @@ function otherFormatOf(document: unknown): string {
 
 /** @throws AppError `TOOL_INVALID` for a document that the converter cannot read */
 async function converted(document: Node, source: string): Promise<Node> {
-  const { upgrade } = await import('@scalar/openapi-upgrader');
+  const { upgrade } = await loadPackage(
+    '@scalar/openapi-upgrader',
+    `Swagger 2.0 (${source})`,
+    () => import('@scalar/openapi-upgrader'),
+  );
   try {
     return upgrade(structuredClone(withParameters(document)), '3.0');
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ExternalContextCreator, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { loadPackage } from '../../errors/index.js';
 import { HostAuthenticator } from './host-authenticator.js';
 import { takeOver } from './host-exchange.js';
 import { HostRoutesService } from './host-routes.service.js';
@@ -27,7 +28,7 @@ export class MountedRoutesService implements OnModuleInit, BeforeApplicationShut
   /** @throws AppError `CONFIG_INVALID` for a selected route that does not exist */
   async onModuleInit(): Promise<void> {
     if (this.host.platform === undefined) return;
-    const { RouteServer } = await import('./route-server.js');
+    const { RouteServer } = await loadPackage('fastify', this.mount.name, () => import('./route-server.js'));
     this.server = await RouteServer.open(this.mount, {
       authenticator: this.authenticator,
       contexts: this.contexts,

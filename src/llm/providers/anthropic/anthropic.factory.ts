@@ -10,7 +10,9 @@ import { toStrictSchema } from '../../strict-schema.mapper.js';
 import type { ChatCodec } from '../../wire/chat-codec.types.js';
 import { createAccess, endpointOf } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
-import { WireClient } from '../../wire/wire.client.js';
+import type { WireAccess } from '../../wire/wire-access.types.js';
+import { toWellFormedJson } from '../../wire/reply.parser.js';
+import { WireClient, type WireEndpoint, wireHeaders } from '../../wire/wire.client.js';
 import { toEffortFields } from './effort.mapper.js';
 import { withCacheMarks } from './cache-mark.mapper.js';
 import { capabilitiesOf, defaultMaxTokens, enforcesSchemas } from './capabilities.mapper.js';
@@ -92,14 +94,22 @@ export class AnthropicFactory extends ModelFactory {
     const base = new URL(access.baseUrl);
     base.pathname = base.pathname.replace(/\/v1$/, '');
     const url = endpointOf(base.href, '/v1/messages');
-    const client = new WireClient(access, http, async () => {
-      const { SdkClient } = await import('./sdk.client.js');
-      return (pool) => new SdkClient({ url, headers: access.headers ?? {} }, pool, access.apiKey!);
-    });
+    const client = new WireClient(access, http, { url, headersOf: headersOf(access), write: toWellFormedJson });
     const capabilities = { ...capabilitiesOf(model), ...settings.capabilities };
     const { adaptations } = http;
     return new WireChatModel({ ...access, capabilities, adaptations }, client, createCodec(model), settings.parameters);
   }
+}
+
+/** Current version of the API, which has removed `temperature` and `top_p` (platform.claude.com, "Versions"). */
+const VERSION = '2026-10-21';
+/** The previous version, for requests with these parameters. */
+const SAMPLING_VERSION = '2023-06-01';
+
+function headersOf({ apiKey, headers = {} }: WireAccess): WireEndpoint['headersOf'] {
+  const versioned = (version: string) => wireHeaders({ 'anthropic-version': version, 'x-api-key': apiKey! }, headers);
+  const [plain, sampling] = [versioned(VERSION), versioned(SAMPLING_VERSION)];
+  return ({ temperature, top_p: topP }) => (temperature === undefined && topP === undefined ? plain : sampling);
 }
 
 function createCodec(model: string): ChatCodec {
