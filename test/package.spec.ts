@@ -38,7 +38,7 @@ describe('the package', () => {
 
   it('contains the compiled code, one declaration file per entry and the documents', () => {
     const kind = (path: string) =>
-      path.replace(/^(lib\/console\/app|docs)\/.*/, '$1/*').replace(/^lib\/[^/]*\.(c?js)$/, 'lib/*.$1');
+      path.replace(/^(lib\/console\/app|docs|schematics)\/.*/, '$1/*').replace(/^lib\/[^/]*\.(c?js)$/, 'lib/*.$1');
     expect([...new Set(consumer.files.map(kind))].toSorted()).toEqual([
       'LICENSE',
       'README.md',
@@ -56,6 +56,7 @@ describe('the package', () => {
       'lib/tool.d.cts',
       'lib/tool.d.ts',
       'package.json',
+      'schematics/*',
     ]);
     expect(consumer.files.filter((path) => path.includes('.spec.'))).toEqual([]);
     const code = consumer.files.filter((path) => path.endsWith('.js'));
@@ -218,7 +219,7 @@ test('an agent answers', async () => {
     expect(output).not.toMatch(/^\s+at /m);
   });
 
-  it.each(['jackdaw/lib/index.js', 'jackdaw/lib/main.js', 'jackdaw/package.json'])('does not export %s', (path) => {
+  it.each(['jackdaw/lib/index.js', 'jackdaw/lib/main.js'])('does not export %s', (path) => {
     const { code, output } = consumer.node(['--input-type=module', '-e', `await import('${path}')`]);
     expect([code, output]).toEqual([1, expect.stringContaining('ERR_PACKAGE_PATH_NOT_EXPORTED')]);
   });

@@ -17,6 +17,7 @@ export class InstalledHost {
   private constructor(
     private readonly root: string,
     readonly folder: string,
+    readonly tarball: string,
   ) {}
 
   /** @param source folder of the application in this repository, which installs the tarball from the repository's root */
@@ -26,8 +27,7 @@ export class InstalledHost {
     // The source may have been installed and compiled in place.
     const isSource = (path: string) => !/\/(?:node_modules|dist|package-lock\.json)$/.test(path);
     cpSync(source, folder, { recursive: true, filter: isSource });
-    await packInto(root);
-    return new InstalledHost(root, folder);
+    return new InstalledHost(root, folder, await packInto(root));
   }
 
   /** Changes members of its package.json. */
