@@ -50,6 +50,7 @@ export default defineConfig({
       ...(process.env.INTEGRATIONS ? [] : ['test/integrations/**']),
       ...(process.env.PORTABILITY ? [] : ['test/portability/**']),
       ...(process.env.ENVIRONMENTS ? [] : ['test/environments/**']),
+      ...(process.env.DEPLOY ? [] : ['test/deploy/**']),
       ...(process.env.HOSTS_WHOLE ? [] : ['test/hosts/**']),
     ],
     setupFiles: ['test/support/fresh-process.ts'],

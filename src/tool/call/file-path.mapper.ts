@@ -23,7 +23,7 @@ const BARE = new RegExp(
 );
 
 /** Folders of this process; the root folder and a missing one do not count. */
-const OWN = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.length > 1);
+const OWN = [process.cwd(), homeFolder(), tmpdir()].filter((folder) => folder.length > 1);
 
 /**
  * Masks paths of files in an error text for the model: they show where the application is installed. Paths in the
@@ -69,4 +69,13 @@ function textsIn(args: unknown): string[] {
     }
   }
   return texts;
+}
+
+/** Empty for a user id without an entry in `/etc/passwd`, as in a container, if `HOME` is not set. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return '';
+  }
 }
