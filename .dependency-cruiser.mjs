@@ -14,7 +14,7 @@ const LAYERS = [
   ['tool'],
   ['run'],
   ['llm'],
-  ['cache', 'security'],
+  ['telemetry', 'cache', 'security'],
   ['persistence'],
   ['config'],
   ['errors', 'kernel'],

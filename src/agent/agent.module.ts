@@ -5,6 +5,7 @@ import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
+import { TelemetryModule } from '../telemetry/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { AgentCheckService } from './agent-check.service.js';
@@ -68,7 +69,7 @@ export class AgentModule {
     return {
       module: AgentModule,
       global: true,
-      imports: [LlmModule, ToolModule, ToolStateModule, RunModule, SessionModule, thinking],
+      imports: [TelemetryModule, LlmModule, ToolModule, ToolStateModule, RunModule, SessionModule, thinking],
       providers: [
         ...declaredProviders(declared),
         ...MODELS,

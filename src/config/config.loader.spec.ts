@@ -18,13 +18,7 @@ describe('loadConfig', () => {
     const { config, warnings } = loadConfig({ env: {} });
     expect(warnings).toEqual([]);
     expect(Object.fromEntries(Object.entries(config))).toEqual({
-      server: expect.objectContaining({
-        port: 3000,
-        host: '127.0.0.1',
-        corsOrigins: [],
-        trustProxy: false,
-        hasDocs: true,
-      }),
+      server: expect.objectContaining({ port: 3000, corsOrigins: [], trustProxy: false, hasDocs: true }),
       database: expect.objectContaining({ dataDir: './data', kind: 'sqlite', isShared: false }),
       security: {
         apiKeys: [],
@@ -91,6 +85,7 @@ describe('loadConfig', () => {
         memory: { enabled: true, policy: 'sliding_window', includeToolCalls: true, keepFirst: 10 },
       },
       cache: { kind: 'off', ttlSeconds: 3600, maxBytes: 67_108_864 },
+      telemetry: { hasMetrics: true, metricsHost: '127.0.0.1' },
       run: {
         concurrency: 500,
         queueWaitMs: 2000,

@@ -78,4 +78,27 @@ describe('rules between variables', () => {
       expect(() => host('0')).not.toThrow();
     });
   });
+
+  describe('METRICS_PORT and METRICS_HOST', () => {
+    const metrics = (env: Record<string, string>, isHost = false) => loadConfig({ env, isHost }).config.telemetry;
+
+    it('have an effect with METRICS=on only, the host with the port only', () => {
+      expect(() => metrics({ METRICS: 'off', METRICS_PORT: '9464' })).toThrow(
+        'METRICS_PORT: "9464" has no effect, as METRICS is off',
+      );
+      expect(() => metrics({ METRICS_HOST: '0.0.0.0' })).toThrow(
+        'METRICS_HOST: "0.0.0.0" has no effect without METRICS_PORT',
+      );
+      expect(metrics({ HOST: 'localhost', METRICS_PORT: '9464' })).toEqual({
+        hasMetrics: true,
+        metricsPort: 9464,
+        metricsHost: 'localhost',
+      });
+    });
+
+    it('are the only way to the metrics of a host application', () => {
+      expect(metrics({}, true).hasMetrics).toBe(false);
+      expect(metrics({ JACKDAW_METRICS_PORT: '9464' }, true).hasMetrics).toBe(true);
+    });
+  });
 });

@@ -33,6 +33,7 @@ export function mistakesBetween(
     ...idleMistakes(values, given),
     ...toolStateMistakes(values),
     ...graceMistakes(values, isHost),
+    ...metricsMistakes(values, given),
   ];
 }
 
@@ -53,6 +54,18 @@ function graceMistakes({ SHUTDOWN_GRACE_MS: ms = 0, SHUTDOWN_TIMEOUT_MS: limitMs
   if (isHost && ms > 0) return mistake('has no effect, as the listener belongs to the application: leave it out');
   if (limitMs === undefined || ms <= limitMs) return [];
   return mistake(`is a part of SHUTDOWN_TIMEOUT_MS, which is ${limitMs}: give at most that`);
+}
+
+function metricsMistakes({ METRICS: metrics }: Values, { METRICS_PORT: port, METRICS_HOST: host }: GivenEnv): string[] {
+  const isOff = 'has no effect, as METRICS is off: leave it out';
+  if (metrics === 'off')
+    return [
+      ...(port === undefined ? [] : [mistakeLine('METRICS_PORT', port, isOff)]),
+      ...(host === undefined ? [] : [mistakeLine('METRICS_HOST', host, isOff)]),
+    ];
+  return host === undefined || port !== undefined
+    ? []
+    : [mistakeLine('METRICS_HOST', host, 'has no effect without METRICS_PORT: set both, or leave it out')];
 }
 
 function storeMistakes(values: Values): string[] {

@@ -18,12 +18,14 @@ import { runConfig } from './namespaces/run.config.js';
 import { securityConfig } from './namespaces/security.config.js';
 import { serverConfig } from './namespaces/server.config.js';
 import { sessionConfig } from './namespaces/session.config.js';
+import { telemetryConfig } from './namespaces/telemetry.config.js';
 import { toolConfig } from './namespaces/tool.config.js';
 import { toolStateConfig } from './namespaces/tool-state.config.js';
 
 /** All namespaces, in the order of the documentation. */
 export const NAMESPACES = {
   server: serverConfig,
+  telemetry: telemetryConfig,
   database: databaseConfig,
   security: securityConfig,
   llm: llmConfig,

@@ -1,7 +1,8 @@
-import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CacheModule } from '../cache/index.js';
 import { llmConfig, type LlmConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
+import { MetricRegistry, type Sample, TelemetryModule } from '../telemetry/index.js';
 import { ModelBudget } from './budget/model-budget.js';
 import { createModelBudget } from './budget/model-budget.factory.js';
 import { EmbeddingModel } from './embedding-model.js';
@@ -9,15 +10,17 @@ import { createEmbeddingModel } from './embedding-model.factory.js';
 import { httpOptions } from './http.client.js';
 import { ModelFactories } from './model-factories.registry.js';
 import { createModelRegistry } from './model-registry.factory.js';
+import { ModelMetrics } from './model-metrics.js';
 import { ModelRegistry } from './model.registry.js';
 import { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 import { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
+import type { CircuitState } from './wrappers/breaking-model.wrapper.js';
 import { ModelStackFactory } from './wrappers/model-stack.factory.js';
 import { VocabularyLoader } from './tokens/vocabulary.loader.js';
 
 /** Provides the `ModelRegistry` with all providers, and the `TokenCounterRegistry`. Closes connections at shutdown. */
 @Module({
-  imports: [CacheModule],
+  imports: [CacheModule, TelemetryModule],
   providers: [
     {
       provide: ModelRegistry,
@@ -27,6 +30,11 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
     },
     KeyPoolRegistry,
     ModelStackFactory,
+    {
+      provide: ModelMetrics,
+      useFactory: (metrics: MetricRegistry) => (metrics.isOn ? new ModelMetrics(metrics) : null),
+      inject: [MetricRegistry],
+    },
     // `null` if not configured: without embeddings, facts have no vectors and are found by their words only.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, llmConfig.KEY] },
     {
@@ -39,10 +47,26 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
   ],
   exports: [ModelRegistry, ModelStackFactory, KeyPoolRegistry, EmbeddingModel, TokenCounterRegistry, ModelBudget],
 })
-export class LlmModule implements OnApplicationShutdown {
-  constructor(private readonly registry: ModelRegistry) {}
+export class LlmModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    private readonly registry: ModelRegistry,
+    private readonly stack: ModelStackFactory,
+    private readonly metrics: MetricRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.collect(() => [...this.stack.circuits()].map(circuitSample).toSorted((a, b) => b[1] - a[1]));
+  }
 
   async onApplicationShutdown(): Promise<void> {
     await this.registry.close();
   }
+}
+
+const OPENNESS: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 0.5, open: 1 };
+
+/** @param name `provider:model`; the name of a model may contain a colon too */
+function circuitSample([name, state]: readonly [name: string, state: CircuitState]): Sample {
+  const at = name.indexOf(':');
+  return ['jackdaw_circuit_open', OPENNESS[state], { provider: name.slice(0, at), model: name.slice(at + 1) }];
 }

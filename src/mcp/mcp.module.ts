@@ -1,5 +1,6 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module, type OnModuleInit } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
+import { MetricRegistry, type Sample, TelemetryModule } from '../telemetry/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { DeclaredMcpServers, McpServerLoader } from './declaration/mcp-server.loader.js';
@@ -14,12 +15,17 @@ import { ToolTrust } from './trust/tool-trust.service.js';
 /** MCP servers whose tools agents use. */
 @Global()
 @Module({})
-export class McpModule {
+export class McpModule implements OnModuleInit {
+  constructor(
+    private readonly servers: McpRegistry,
+    private readonly metrics: MetricRegistry,
+  ) {}
+
   /** @param declared servers in addition to the file, and the selected names; by default all */
   static forRoot(declared: DeclaredMcpServers | AsyncOption<DeclaredMcpServers>): DynamicModule {
     return {
       module: McpModule,
-      imports: [ToolModule, ToolStateModule],
+      imports: [TelemetryModule, ToolModule, ToolStateModule],
       providers: [
         provided(DeclaredMcpServers, declared),
         { provide: ToolPinStore, useClass: DatabaseToolPinStore },
@@ -32,5 +38,17 @@ export class McpModule {
       ],
       exports: [McpRegistry, McpServerService, McpContent],
     };
+  }
+
+  onModuleInit(): void {
+    this.metrics.collect(() => {
+      const enabled = this.servers.list().filter(({ state }) => state.status !== 'disabled');
+      const samples = enabled.map(({ server, state }): Sample => [
+        'jackdaw_mcp_server_up',
+        state.status === 'ready' ? 1 : 0,
+        { server: server.name },
+      ]);
+      return samples.toSorted((a, b) => a[1] - b[1]);
+    });
   }
 }

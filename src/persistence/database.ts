@@ -15,6 +15,9 @@ import { Table } from './table.js';
 /** @param runIds runs whose status a commit of this process has changed */
 export type StatusListener = (runIds: readonly string[]) => void;
 
+/** @param ms duration of a commit that succeeded, with its wait for other batches and for the end of an outage */
+export type CommitListener = (ms: number) => void;
+
 /**
  * The port to the database. An operation of several statements is a batch: either all of it is durable when `commit`
  * resolves, or nothing was applied. Code cannot await inside a batch.
@@ -25,6 +28,7 @@ export abstract class Database {
   private failure: AppError | null = null;
   private readonly failureListeners: (() => void)[] = [];
   private readonly statusListeners = new Set<StatusListener>();
+  private readonly commitListeners = new Set<CommitListener>();
   private dataSource: DataSource | undefined;
   private readonly status = new StorageStatus(() => this.apply([this.probe()]));
   private cameFrom = DatabaseOrigin.NEW;
@@ -49,7 +53,9 @@ export abstract class Database {
    * that is unknown. Any other error is the driver's
    */
   commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+    const since = this.commitListeners.size > 0 ? steadyNow() : 0;
     const committed = this.guarded('write', () => this.apply(batch, options));
+    if (since > 0) committed.then(() => this.measured(steadyNow() - since)).catch(() => undefined);
     if (this.statusListeners.size > 0) committed.then(() => this.publishChanges(batch)).catch(() => undefined);
     return committed;
   }
@@ -58,6 +64,16 @@ export abstract class Database {
   onStatusChange(listener: StatusListener): () => void {
     this.statusListeners.add(listener);
     return () => void this.statusListeners.delete(listener);
+  }
+
+  /** Calls the listener after each commit of this process. @returns the end of it */
+  onCommit(listener: CommitListener): () => void {
+    this.commitListeners.add(listener);
+    return () => void this.commitListeners.delete(listener);
+  }
+
+  private measured(ms: number): void {
+    for (const listener of this.commitListeners) listener(ms);
   }
 
   private publishChanges(batch: readonly Statement[]): void {

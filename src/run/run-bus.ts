@@ -1,6 +1,7 @@
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import type { RunOrigin } from './listen/run-listener.types.js';
 import { RunItem } from './run-item.factory.js';
+import type { RunRecord } from './run.types.js';
 
 /** A message that is being streamed: the text so far of the current attempt. */
 interface LiveMessage {
@@ -72,6 +73,9 @@ export class LiveRunRegistry {
 }
 
 export type RunListener = (item: RunItem) => void;
+/** Sees each published item of a run at once, on the run's own path: it must be cheap and must not throw. */
+export type RunObserver = (run: ObservedRun, item: RunItem) => void;
+export type ObservedRun = RunOrigin & Pick<RunRecord, 'createdAt'>;
 /** @param isOwn true if this process sent the wake-up */
 export type WakeListener = (runId: string, isOwn: boolean) => void;
 
@@ -83,13 +87,20 @@ export abstract class RunBus {
   /** Listeners of all runs that this process executes. */
   readonly audience = new RunListenerRegistry();
 
+  private readonly observers: RunObserver[] = [];
+
   /** @param live the message texts that runs stream at the moment, for followers that join late */
   constructor(readonly live = new LiveRunRegistry()) {}
 
   /** Publishes an item of a run that this process executes: once, after it is recorded. */
-  emit(run: RunOrigin, item: RunItem): void {
+  emit(run: ObservedRun, item: RunItem): void {
+    for (const observer of this.observers) observer(run, item);
     this.audience.publish(run, item);
     if (item.n !== null || this.hasListeners(run.id)) this.publish(run.id, item);
+  }
+
+  observe(observer: RunObserver): void {
+    this.observers.push(observer);
   }
 
   /** Whether a live event of the run would reach a listener. */

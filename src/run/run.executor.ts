@@ -65,6 +65,11 @@ export class RunExecutor {
     return done;
   }
 
+  /** Number of runs that execute here. */
+  get active(): number {
+    return this.executions.size;
+  }
+
   has(runId: string): boolean {
     return this.executions.has(runId);
   }

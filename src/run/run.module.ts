@@ -3,6 +3,7 @@ import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '
 import { HeapBudget } from '../kernel/index.js';
 import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
+import { TelemetryModule } from '../telemetry/index.js';
 import { ChildAnswerService } from './tree/child-answer.service.js';
 import { ChildJoinService } from './tree/child-join.service.js';
 import { ChildRunStore } from './tree/child-run.store.js';
@@ -24,6 +25,7 @@ import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
 import { RunStartService } from './run-start.service.js';
 import { RunIntakeService } from './admission/run-intake.service.js';
 import { RunLoadStore } from './admission/run-load.store.js';
+import { RunMetrics } from './run-metrics.service.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import { LocalRunBus, LocalRunHub } from './local/local-run-bus.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
@@ -53,13 +55,14 @@ import type { NodeRegistry } from './distributed/node.registry.js';
 
 /** Runs on one process, or on many if the database serves many. The parts of a cluster are imported only then. */
 @Module({
-  imports: [LlmModule],
+  imports: [LlmModule, TelemetryModule],
   providers: [
     RunJournal,
     RunHandlerRegistry,
     LateResultService,
     PostponedRunRegistry,
     RunExecutor,
+    RunMetrics,
     { provide: HeapBudget, useFactory: createHeapBudget },
     RunAdmissionService,
     RunLoadStore,

@@ -18,6 +18,7 @@ import { logRequests } from '../logging/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
 import { addPrefix, withoutPrefix } from './path-prefix.js';
 import { END_SIGNALS, onEndSignal } from './end-signals.js';
+import { mountMetrics } from './metrics-route.js';
 import { endWhenStuck } from './process-end.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
@@ -96,6 +97,7 @@ async function setUp(
   mountStartPage(app);
   const { hasDocs, hasConsole } = app.get<ServerConfig>(serverConfig.KEY);
   if (hasConsole) mountConsole(fastify);
+  mountMetrics(app);
   if (hasDocs) mountOpenApi(app, () => definitionsIn(app));
   // By default Nest sends itself the signal again, and the exit code is not 0.
   app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });

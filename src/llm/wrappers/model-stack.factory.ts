@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
 import { llmConfig, type LlmConfig } from '../../config/index.js';
+import type { GenAiOperation } from '../../telemetry/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
 import { ModelBudget } from '../budget/model-budget.js';
+import { ModelMetrics } from '../model-metrics.js';
 import type { ModelOmission } from '../wire/adaptation.registry.js';
 import { AccountedEmbeddingModel } from './accounted-embedding.wrapper.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
@@ -20,6 +22,7 @@ import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 import { assertPriced, isCosted, priceOf } from './model-table.js';
 import { PricedModel } from './priced-model.wrapper.js';
+import { TracedModel } from './traced-model.wrapper.js';
 import { retried, type Retries, RetryBudget, RetryingModel } from './retrying-model.wrapper.js';
 import type { RetryRules } from './retry-delay.policy.js';
 
@@ -74,6 +77,8 @@ export class ModelStackFactory {
     @Inject(Cache) private readonly cache: Cache | null,
     /** `null` outside of an application: models then have no budgets as a wrapper. */
     @Inject(ModelBudget) private readonly budget: ModelBudget | null,
+    /** `null` if nothing reads the metrics: calls are then not measured. */
+    @Inject(ModelMetrics) private readonly metrics: ModelMetrics | null = null,
   ) {
     this.rules = config.resilience;
     this.config = config;
@@ -156,10 +161,11 @@ export class ModelStackFactory {
     return this.layers(model, settings, own).reduce((inner, wrap) => wrap(inner), model);
   }
 
-  /** Wraps a model with its price, if it has one, and with the budgets. */
-  accounted(model: ChatModel): ChatModel {
+  /** Wraps a model with its measurement, its price, if it has one, and with the budgets. */
+  accounted(model: ChatModel, operation: GenAiOperation = 'chat'): ChatModel {
     const price = priceOf(model, this.config);
-    const priced = price ? new PricedModel(model, price) : model;
+    const measured = this.metrics ? new TracedModel(model, this.metrics.traceOf(operation)) : model;
+    const priced = price ? new PricedModel(measured, price) : measured;
     return this.budget ? new BudgetedModel(priced, this.budget, price, this.config.models) : priced;
   }
 
@@ -169,7 +175,7 @@ export class ModelStackFactory {
    */
   accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
     if (this.isCosted) assertPriced([model], this.config);
-    return new AccountedEmbeddingModel(model, (call) => this.accounted(call));
+    return new AccountedEmbeddingModel(model, (call) => this.accounted(call, 'embeddings'));
   }
 
   /** Innermost first; without the disabled ones. */
@@ -190,7 +196,12 @@ export class ModelStackFactory {
 
   private retries(rules: RetryRules, { provider }: Named, circuit?: CircuitBreaker): Retries {
     const budget = obtain(this.budgets, provider, () => new RetryBudget());
-    return { ...rules, budget, ...(circuit && { onRetry: (error) => circuit.attemptFailed(error) }) };
+    const { metrics } = this;
+    const onRetry = (error: unknown) => {
+      circuit?.attemptFailed(error);
+      metrics?.retried(provider);
+    };
+    return { ...rules, budget, onRetry };
   }
 
   private keyed(settings: ModelSettings): ChatModel {

@@ -11,11 +11,15 @@ export interface TracedCall {
   /** Epoch ms. */
   readonly startedAt: number;
   readonly durationMs: number;
+  /** Time to the first part of a streamed reply, in ms; absent without one. */
+  readonly firstPartMs?: number;
   /** The complete reply; absent if the call failed, or its caller left the stream. */
   readonly result?: ChatResult;
   /** Code of the error; absent without one. */
   readonly error?: ErrorCode;
 }
+
+type CallEnd = Pick<TracedCall, 'result' | 'error' | 'firstPartMs'>;
 
 export type ModelTrace = (call: TracedCall) => void;
 
@@ -44,21 +48,24 @@ export class TracedModel extends ModelWrapper {
 
   async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
     const report = this.begin('stream');
-    let end: Pick<TracedCall, 'result' | 'error'> = {};
+    const from = performance.now();
+    let first: Pick<TracedCall, 'firstPartMs'> | undefined;
+    let end: CallEnd = {};
     try {
       for await (const part of this.inner.stream(request, options)) {
-        if (part.type === 'finish') end = { result: part.result };
+        first ??= { firstPartMs: performance.now() - from };
+        if (part.type === 'finish') end = { ...first, result: part.result };
         yield part;
       }
     } catch (error) {
-      end = { error: toAppError(error).code };
+      end = { ...first, error: toAppError(error).code };
       throw error;
     } finally {
       report(end);
     }
   }
 
-  private begin(method: TracedCall['method']): (end: Pick<TracedCall, 'result' | 'error'>) => void {
+  private begin(method: TracedCall['method']): (end: CallEnd) => void {
     const { provider, name: model } = this;
     const startedAt = Date.now();
     const started = performance.now();

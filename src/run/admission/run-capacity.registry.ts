@@ -96,6 +96,11 @@ export class RunCapacityRegistry implements OnModuleDestroy {
     return this.here.all >= this.limits.concurrency || this.loop.isOverloaded(this.here.all);
   }
 
+  /** Number of starts that wait for capacity. */
+  get waiting(): number {
+    return this.wait.length;
+  }
+
   /** Ends the waits: a shutdown waits for the starts. */
   onModuleDestroy(): void {
     this.closing.abort();

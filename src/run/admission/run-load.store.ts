@@ -1,6 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlValue } from '../../persistence/index.js';
 
+/** Runs of one status that are counted at most. */
+const MAX_COUNTED = 10_000;
+
+/** The unfinished runs that no process executes. */
+export interface OpenRuns {
+  /** At most 10,000, as `waiting`. */
+  readonly queued: number;
+  readonly waiting: number;
+  /** Start of the longest wait, epoch ms; `null` without a waiting run. */
+  readonly waitingSince: number | null;
+}
+
 /** Counts of runs in the journal, the same for all processes that share it. */
 @Injectable()
 export class RunLoadStore {
@@ -12,6 +24,21 @@ export class RunLoadStore {
 
   queued(): Promise<number> {
     return this.count(`status = 'queued'`, []);
+  }
+
+  /** Runs of all tenants that are queued, or wait for a person. */
+  async open(): Promise<OpenRuns> {
+    const [queued, waiting] = await Promise.all(['queued', 'waiting'].map((status) => this.bounded(status)));
+    return { queued: queued!.count, waiting: waiting!.count, waitingSince: waiting!.since };
+  }
+
+  private async bounded(status: string): Promise<{ count: number; since: number | null }> {
+    const [row] = await this.database.query<{ n: number | string; since: number | null }>(
+      `SELECT COUNT(*) AS n, MIN(since) AS since FROM (SELECT COALESCE(changed_at, created_at) AS since
+        FROM run WHERE status = ? ORDER BY created_at LIMIT ?) counted`,
+      [status, MAX_COUNTED],
+    );
+    return { count: Number(row?.n ?? 0), since: row?.since ?? null };
   }
 
   queuedOf(tenant: string): Promise<number> {
