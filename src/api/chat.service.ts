@@ -87,6 +87,7 @@ export class ChatService {
     const request = { ...toAgentRequest(body, 'chat', key), wait: clientWait(reply, key) };
     const answer = await this.agents.chat(principal, request, (run) => {
       markReplay(reply, run);
+      reply.header('x-run-id', run.id);
       this.watch(principal, body, reply, run.id);
     });
     reply.status(answer.status === 'waiting' || answer.status === 'queued' ? 202 : 200);

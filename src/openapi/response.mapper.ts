@@ -182,6 +182,7 @@ function succeeded({ operation }: PlacedOperation, status: string, response: Res
   const headers = {
     ...response.headers,
     ...(LOCATED.has(id) && { Location: header('Path of the run.') }),
+    ...(id === 'chat' && { 'X-Run-Id': header('Id of the run.') }),
     ...(isReplayable && {
       'Idempotent-Replayed': header('`true` if an earlier request with the key started the run, or created the thing.'),
     }),
