@@ -36,7 +36,7 @@ export class AppModule {
           useFactory: async (config: ServerConfig, policies: SecurityPolicies, secrets: ConfiguredSecrets) => {
             const lines = logStream ?? createTurnLog();
             const stream = config.logFormat === 'text' ? await createTextLog(lines) : lines;
-            return logOptions(config.logLevel, stream, policies, createRedaction(secrets));
+            return logOptions(config, stream, policies, createRedaction(secrets));
           },
           inject: [serverConfig.KEY, SecurityPolicies, ConfiguredSecrets],
         }),

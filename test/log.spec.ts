@@ -33,7 +33,8 @@ describe('the log', () => {
   /** The log lines since the test started, as soon as they contain this many answered requests. */
   async function lines(answered: number): Promise<readonly Line[]> {
     const since = () => jackdaw.log.slice(from);
-    while (since().filter(({ res }) => res).length < answered) await new Promise((resolve) => setImmediate(resolve));
+    while (since().filter(({ context }) => context === 'Http').length < answered)
+      await new Promise((resolve) => setImmediate(resolve));
     return since();
   }
 
@@ -60,12 +61,13 @@ describe('the log', () => {
     const logged = await lines(2);
     const ids = [...new Set(logged.map(({ request_id }) => request_id))];
     expect(ids).toEqual([expect.stringMatching(/^[\w-]{31}$/), expect.stringMatching(/^[\w-]{31}$/)]);
-    const requests = logged.filter(({ req }) => req);
+    const requests = logged.filter(({ context }) => context === 'Http');
     expect(requests).toHaveLength(2);
     expect(requests[0]).toMatchObject({
       level: DEBUG,
-      req: { method: 'POST', url: '/api/agent/chat' },
-      res: { statusCode: 200 },
+      method: 'POST',
+      path: '/api/agent/chat',
+      status: 200,
       msg: 'request completed',
     });
     expect(JSON.stringify(logged)).not.toContain('evil');
@@ -93,8 +95,8 @@ describe('the log', () => {
     expect(text.match(/"stack"/g)).toHaveLength(2);
     expect(text).toContain('cannot reach it with [redacted]');
     expect(text).not.toMatch(/environment|0123456789|private/);
-    const request = logged.find(({ res }) => res);
-    expect(request).toMatchObject({ level: WARN, res: { statusCode: 500 } });
+    const request = logged.find(({ context }) => context === 'Http');
+    expect(request).toMatchObject({ level: WARN, status: 500 });
     expect(request).not.toHaveProperty('err');
   });
 
@@ -105,7 +107,7 @@ describe('the log', () => {
     const logged = await lines(1);
     expect(logged.filter(({ level }) => Number(level) > INFO)).toMatchObject([
       { level: WARN, code: 'MODEL_UNREACHABLE', run_id: body['run_id'] },
-      { level: WARN, res: { statusCode: 502 }, msg: 'request failed with status code 502' },
+      { level: WARN, status: 502, msg: 'request failed with status code 502' },
     ]);
     expect(JSON.stringify(logged)).not.toContain('"stack"');
   });

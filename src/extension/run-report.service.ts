@@ -48,7 +48,8 @@ export class RunReportService implements OnModuleInit {
   onModuleInit(): void {
     const { logger, telemetry } = this.options;
     if (telemetry) this.setTelemetry(telemetry);
-    const isDebug = this.config.logLevel === 'debug' || this.config.logLevel === 'trace';
+    const level = this.config.contextLevels[CONTEXT] ?? this.config.logLevel;
+    const isDebug = level === 'debug' || level === 'trace';
     if (logger || isDebug) this.setLogger(logger ?? new Log());
   }
 

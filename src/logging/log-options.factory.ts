@@ -1,7 +1,7 @@
 import type { Params } from 'nestjs-pino';
 import type { DestinationStream, LogFn, Logger } from 'pino';
 import type { ServerConfig } from '../config/index.js';
-import { messageOf } from '../errors/index.js';
+import { currentLogFields, messageOf } from '../errors/index.js';
 import type { SecurityPolicies } from '../tool-policy/index.js';
 import { BOOT_CONTEXTS } from './boot-log.wrapper.js';
 import { maskLine } from './log-secret.policy.js';
@@ -51,13 +51,27 @@ function isErrorLike(thrown: unknown): thrown is ErrorLike {
   return typeof (thrown as { message?: unknown } | null | undefined)?.message === 'string';
 }
 
+const DEBUG = 20;
 const INFO = 30;
+/** The numbers of pino's levels. */
+const NUMBER_OF: Readonly<Record<ServerConfig['logLevel'], number>> = {
+  trace: 10,
+  debug: DEBUG,
+  info: INFO,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: Number.POSITIVE_INFINITY,
+};
+
+type LogRules = Pick<ServerConfig, 'logLevel' | 'contextLevels'>;
 
 /**
- * Structured logs, one JSON object per line, to `stream`. The lines of a request have its `request_id` (`logRequests`).
+ * Structured logs, one JSON object per line, to `stream`. The lines of a request have its `request_id` (`logRequests`), those of a
+ * run its `run_id` and `session_id`.
  */
 export function logOptions(
-  level: ServerConfig['logLevel'],
+  rules: LogRules,
   stream: DestinationStream,
   policies: SecurityPolicies,
   redact: (line: string) => string,
@@ -66,19 +80,33 @@ export function logOptions(
     // Fastify hooks log requests: the middleware creates two loggers for each request, even without log lines.
     forRoutes: [],
     pinoHttp: {
-      level,
+      level: lowestOf(rules),
       stream,
       autoLogging: false,
       // Otherwise each serializer receives the output of pino's own one, with every property of an error.
       wrapSerializers: false,
       serializers: { err: (error: unknown) => toLoggedError(error) },
-      hooks: { logMethod: lowerBoot, streamWrite: (line) => redact(maskLine(policies.log, line)) },
+      // Pino changes the object.
+      mixin: () => ({ ...currentLogFields() }),
+      hooks: { logMethod: createFilter(rules), streamWrite: (line) => redact(maskLine(policies.log, line)) },
     },
   };
 }
 
-function lowerBoot(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
-  const first = args[0] as { context?: unknown } | null | undefined;
-  if (level === INFO && BOOT_CONTEXTS.has(first?.context)) this.debug(...args);
-  else method.apply(this, args);
+/** Pino has one level for all contexts: the lowest. */
+function lowestOf({ logLevel, contextLevels }: LogRules): ServerConfig['logLevel'] {
+  return Object.values(contextLevels).reduce((a, b) => (NUMBER_OF[b] < NUMBER_OF[a] ? b : a), logLevel);
+}
+
+/** Lowers the lines of Nest's start, and drops lines below the level of their context. */
+function createFilter({ logLevel, contextLevels }: LogRules) {
+  const numbers = new Map<unknown, number>(
+    Object.entries(contextLevels).map(([context, level]) => [context, NUMBER_OF[level]]),
+  );
+  const others = NUMBER_OF[logLevel];
+  return function filter(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+    const context = (args[0] as { context?: unknown } | null | undefined)?.context;
+    if (level === INFO && BOOT_CONTEXTS.has(context)) return this.debug(...args);
+    if (level >= (numbers.get(context) ?? others)) method.apply(this, args);
+  };
 }

@@ -1,23 +1,47 @@
 import type { LoggerService } from '@nestjs/common';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PinoLogger } from 'nestjs-pino';
+import type { ServerConfig } from '../config/index.js';
+import type { Principal } from '../kernel/index.js';
+
+const CONTEXT = 'Http';
+/** Requests of probes and scrapers, which come every few seconds: only their failures are logged. */
+const PROBE = /^\/(?:api\/health\/\w+|metrics)\/?$/;
+/** A `traceparent` of W3C Trace Context, with its trace id. */
+const TRACE_PARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+/** The `Location` of a started run. */
+const RUN_LOCATION = /\/api\/runs\/([\w-]+)$/;
+const NO_TRACE = '0'.repeat(32);
+
+export interface RequestLogOptions {
+  /** As in `HTTP_LOG`. */
+  readonly mode: ServerConfig['httpLog'];
+  /** A logger of the application's own, if it has one. */
+  readonly own?: LoggerService | undefined;
+  /** The authenticated principal of a request. */
+  readonly principalOf: (request: FastifyRequest) => Principal | undefined;
+}
 
 /**
- * Answers the id of each request in `X-Request-Id`, adds it to every log line of the request as `request_id`, and logs the request once, when its connection closes: at `debug`,
- * or at `warn` if it failed. A logger of the application's own receives these lines without `request_id`. It logs no stack, because the cause is logged where it occurs.
+ * Answers the id of each request in `X-Request-Id`, and adds it to every log line of the request as `request_id`, with the `trace_id` of its `traceparent`. Logs the request once, when
+ * its connection closes: at `warn` if it failed, otherwise at `info` with the mode `on`, at `debug` with `errors`. The line has no stack, because the cause is logged where it occurs.
  */
-export function logRequests(fastify: FastifyInstance, log: PinoLogger, own?: LoggerService): void {
+export function logRequests(fastify: FastifyInstance, log: PinoLogger, options: RequestLogOptions): void {
+  const { own, mode } = options;
   fastify.addHook('onRequest', (request, reply, done) => {
-    const from = Date.now();
+    const from = performance.now();
+    const sent = request.raw.socket.bytesWritten;
     reply.header('x-request-id', request.id);
+    const bindings = { request_id: request.id, ...traceOf(request) };
     log.runInContext(
       () => {
-        const logger = own ? toRequestLogger(own) : log.logger;
+        const logger = own ? toRequestLogger(own, bindings) : log.logger;
         // Also emitted if the client disconnects before its response.
-        reply.raw.once('close', () => logResponse(reply, logger, Date.now() - from));
+        const end = () => logResponse(reply, logger, options, { from, sent });
+        if (mode !== 'off') reply.raw.once('close', end);
         done();
       },
-      { bindings: { request_id: request.id } },
+      { bindings },
     );
   });
 }
@@ -26,22 +50,68 @@ export function logRequests(fastify: FastifyInstance, log: PinoLogger, own?: Log
 interface RequestLogger {
   isLevelEnabled(level: 'debug'): boolean;
   warn(fields: object, message: string): void;
+  info(fields: object, message: string): void;
   debug(fields: object, message: string): void;
 }
 
-function toRequestLogger(logger: LoggerService): RequestLogger {
+function toRequestLogger(logger: LoggerService, ids: object): RequestLogger {
   return {
     isLevelEnabled: () => logger.debug !== undefined,
-    warn: (fields, message) => logger.warn(fields, message, 'Http'),
-    debug: (fields, message) => logger.debug?.(fields, message, 'Http'),
+    warn: (fields, message) => logger.warn({ ...ids, ...fields }, message, CONTEXT),
+    info: (fields, message) => logger.log({ ...ids, ...fields }, message, CONTEXT),
+    debug: (fields, message) => logger.debug?.({ ...ids, ...fields }, message, CONTEXT),
   };
 }
 
-function logResponse({ request, raw }: FastifyReply, logger: RequestLogger, responseTime: number): void {
-  const { statusCode } = raw;
-  const isFailed = statusCode >= 500;
-  if (!isFailed && !logger.isLevelEnabled('debug')) return;
-  const fields = { req: { method: request.method, url: request.originalUrl }, res: { statusCode }, responseTime };
-  if (isFailed) logger.warn(fields, `request failed with status code ${statusCode}`);
-  else logger.debug(fields, raw.writableFinished ? 'request completed' : 'request aborted');
+function traceOf({ headers }: FastifyRequest): { readonly trace_id?: string } {
+  const [, trace_id] = TRACE_PARENT.exec(String(headers['traceparent'] ?? '')) ?? [];
+  return trace_id === undefined || trace_id === NO_TRACE ? {} : { trace_id };
+}
+
+interface Start {
+  readonly from: number;
+  /** Bytes that its connection had sent before. */
+  readonly sent: number;
+}
+
+function logResponse(reply: FastifyReply, logger: RequestLogger, options: RequestLogOptions, start: Start): void {
+  const { request, raw } = reply;
+  const { statusCode: status } = raw;
+  const isFailed = status >= 500;
+  if (!isFailed && options.mode === 'errors' && !logger.isLevelEnabled('debug')) return;
+  if (status < 400 && PROBE.test(pathOf(request.url))) return;
+  const fields = { ...(!options.own && { context: CONTEXT }), ...fieldsOf(reply, options, start) };
+  if (isFailed) return logger.warn(fields, `request failed with status code ${status}`);
+  const message = raw.writableFinished ? 'request completed' : 'request aborted';
+  if (options.mode === 'on') logger.info(fields, message);
+  else logger.debug(fields, message);
+}
+
+function fieldsOf(reply: FastifyReply, { principalOf }: RequestLogOptions, { from, sent }: Start): object {
+  const { request, raw } = reply;
+  const principal = principalOf(request);
+  const run_id = runOf(reply);
+  return {
+    method: request.method,
+    // Without the query, which may have secrets and texts of people.
+    path: pathOf(request.originalUrl),
+    status: raw.statusCode,
+    duration_ms: Math.round(performance.now() - from),
+    bytes: request.raw.socket.bytesWritten - sent,
+    ...(principal && { principal: principal.id, tenant: principal.tenant }),
+    ...(run_id !== undefined && { run_id }),
+  };
+}
+
+/** The run that the response names, else the one in the path. */
+function runOf(reply: FastifyReply): string | undefined {
+  const { routeOptions, params } = reply.request;
+  const header = reply.getHeader('x-run-id') ?? RUN_LOCATION.exec(String(reply.getHeader('location')))?.[1];
+  if (typeof header === 'string') return header;
+  const isOfRun = routeOptions.url?.startsWith('/api/runs/:id') ?? false;
+  return isOfRun ? (params as { readonly id?: string }).id : undefined;
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0]!;
 }

@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { AppError, type ErrorCode, Log } from '../errors/index.js';
+import { AppError, type ErrorCode, Log, withLogFields } from '../errors/index.js';
 import { HeapReservation, holdProcess, isDoneWithin, TimeLimit } from '../kernel/index.js';
 import { withPatience } from '../persistence/index.js';
 import { Cipher, PrincipalDirectory } from '../security/index.js';
@@ -59,7 +59,9 @@ export class RunExecutor {
   execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
     const controller = new AbortController();
     const reservation = HeapReservation.current?.retain();
-    const execution = this.supervise(run, controller, isNew, opening).finally(() => reservation?.release());
+    const ids = { run_id: run.id, ...(run.sessionId !== null && { session_id: run.sessionId }) };
+    const work = withLogFields(ids, () => this.supervise(run, controller, isNew, opening));
+    const execution = work.finally(() => reservation?.release());
     const done = holdProcess(execution);
     this.executions.set(run.id, { controller, done });
     return done;

@@ -1,9 +1,8 @@
-import { choice, flag, integer, originList, pattern, proxyTrust } from '../env-value.schema.js';
+import { checked, choice, flag, integer, originList, pattern, proxyTrust } from '../env-value.schema.js';
+import { LOG_LEVELS, parseLogRules } from '../log-level.parser.js';
 import { type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { isCluster } from './database.config.js';
 import { securityConfig } from './security.config.js';
-
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** The HTTP server and its log. */
 export const serverConfig = namespace(
@@ -54,9 +53,16 @@ export const serverConfig = namespace(
       .describe(
         'Time after SIGTERM, SIGINT or SIGHUP in which the listener still accepts connections, in ms: `health/ready` answers 503, new runs and sessions are rejected with 503. Part of `SHUTDOWN_TIMEOUT_MS`. By default 3000 with `API_KEYS` or in a cluster, otherwise 0; always 0 in a worker of pm2 or node:cluster',
       ),
-    LOG_LEVEL: choice(LOG_LEVELS)
+    LOG_LEVEL: checked((text) => (parseLogRules(text) ? text : undefined), `one of ${LOG_LEVELS.join(', ')}`)
       .default('info')
-      .describe(`Lowest level that is logged: ${LOG_LEVELS.join(', ')}`),
+      .describe(
+        'Lowest level that is logged; levels of contexts may follow it, as in `info,RunExecutor=debug,Http=silent`',
+      ),
+    HTTP_LOG: choice(['on', 'off', 'errors'])
+      .default('errors')
+      .describe(
+        'Log of requests, one line for each: `on`; `errors`: those that failed with a status of 500 or above, the others at the level `debug`; `off`',
+      ),
     LOG_FORMAT: choice(['auto', 'json', 'text'])
       .default('auto')
       .describe('Format of the log: `json`, one object a line; `text`, for people; `auto`: `text` on a terminal'),
@@ -84,7 +90,10 @@ export const serverConfig = namespace(
     shutdownGraceMs: graceMs(env, { hasAuthenticator, isHost, values }),
     /** Whether other machines can reach the server. */
     isReachable: !isLoopback(env.HOST) || Boolean(env.TRUST_PROXY),
-    logLevel: env.LOG_LEVEL,
+    logLevel: parseLogRules(env.LOG_LEVEL)!.level,
+    /** Levels of contexts that have one of their own. */
+    contextLevels: parseLogRules(env.LOG_LEVEL)!.contexts,
+    httpLog: env.HTTP_LOG,
     logFormat: env.LOG_FORMAT === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : env.LOG_FORMAT,
     // The OpenAPI documents are served without authentication.
     hasConsole: env.CONSOLE === 'on',
