@@ -16,7 +16,7 @@ const SAMPLES = 5;
 const WARM_UP = 20;
 const DIST = new URL('../dist/', import.meta.url);
 /** Highest number of files; a commit that raises one gives the reason. */
-const CEILINGS = { chat: 145, 'chat + tool': 187, 'chat + approval': 221 };
+const CEILINGS = { chat: 155, 'chat + tool': 197, 'chat + approval': 232 };
 
 /** Requests the tool that the question names, then answers. */
 function replyTo({ messages }) {
