@@ -1,15 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, get } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
 import { Database } from '../src/persistence/index.js';
-import { type MetricDefinition, METRICS, MetricsListener } from '../src/telemetry/index.js';
-import { keyHolder } from './support/api-keys.js';
+import { type MetricDefinition, METRICS } from '../src/telemetry/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { type Jackdaw, startJackdaw } from './support/jackdaw.js';
 import { tableCells } from './support/markdown-table.js';
+import { scrape, seriesIn } from './support/metrics.js';
 import { hasPromtool, promtool } from './support/promtool.js';
 import { TestTools } from './support/test.tool.js';
 
@@ -23,19 +19,6 @@ const RETRIES = {
   LLM_RETRY_DELAY_MS: '0',
   LLM_BREAKER_FAILURES: '5',
 };
-
-const scrape = async (url: string) => (await fetch(`${url}/metrics`)).text();
-
-/** The values of the series, by name and labels. */
-function seriesIn(text: string): ReadonlyMap<string, number> {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => {
-      const at = line.lastIndexOf(' ');
-      return [line.slice(0, at), Number(line.slice(at + 1))];
-    }),
-  );
-}
 
 const namesIn = (text: string) => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
 
@@ -171,113 +154,5 @@ describe('GET /metrics', () => {
     ]);
     expect(documented).toEqual(expected);
     expect(names).toEqual(Object.keys(METRICS));
-  });
-});
-
-describe('the metrics of a busy server', () => {
-  it('count every run while they are scraped', async () => {
-    const jackdaw = await startJackdaw();
-    try {
-      const RUNS = 60;
-      const chats = Array.from({ length: RUNS }, () => jackdaw.chat({ query: 'What is 6 * 7?' }));
-      const all = Promise.all(chats);
-      const seen: number[] = [];
-      const completed = async () =>
-        seriesIn(await scrape(jackdaw.url)).get('jackdaw_runs_total{status="completed",agent="default"}') ?? 0;
-      for (let n = 0; n < 20; n++) seen.push(await completed());
-      await all;
-      expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-      expect(await completed()).toBe(RUNS);
-    } finally {
-      await jackdaw.stop();
-    }
-  });
-
-  it('count the agents beyond the limit as one', async () => {
-    const agents = Array.from({ length: 40 }, (_, n) => ({
-      name: `agent-${n}`,
-      instructions: 'x',
-      model: { provider: 'offline' },
-    }));
-    const jackdaw = await startJackdaw({ options: { agents } });
-    try {
-      for (const { name } of agents) await jackdaw.chat({ query: 'hi', agent: name });
-      const series = seriesIn(await scrape(jackdaw.url));
-      const ended = [...series].filter(([name]) => name.startsWith('jackdaw_runs_total'));
-      expect(ended).toHaveLength(31);
-      expect(series.get('jackdaw_runs_total{status="completed",agent="other"}')).toBe(10);
-    } finally {
-      await jackdaw.stop();
-    }
-  });
-});
-
-describe('access to the metrics', () => {
-  const operator = keyHolder('ops', 'acme', 'operator');
-  const admin = keyHolder('ann', 'acme', 'admin');
-  let jackdaw: Jackdaw;
-  beforeAll(async () => {
-    const env = { API_KEYS: `${operator.entry},${admin.entry}`, HTTP_PREFIX: '/base', METRICS_PORT: '0' };
-    jackdaw = await startJackdaw({ env });
-  });
-  afterAll(() => jackdaw.stop());
-  const origin = () => new URL(jackdaw.url).origin;
-
-  it('needs the scope `operate`', async () => {
-    const path = `${origin()}/base/metrics`;
-    expect((await fetch(path)).status).toBe(401);
-    const refused = await fetch(path, { headers: admin.headers });
-    expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'FORBIDDEN', scope: 'operate' }]);
-    expect((await fetch(path, { headers: operator.headers })).status).toBe(200);
-  });
-
-  it('is below the prefix only', async () => {
-    expect((await fetch(`${origin()}/metrics`, { headers: operator.headers })).status).toBe(404);
-  });
-
-  it('needs no key on the own port, which has no other path', async () => {
-    const url = `http://127.0.0.1:${jackdaw.app.get(MetricsListener, { strict: false }).port}`;
-    expect(await scrape(url)).toContain('jackdaw_runs_active 0');
-    expect((await fetch(`${url}/api/agents`)).status).toBe(404);
-    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
-  });
-});
-
-describe('METRICS_PORT', () => {
-  it('closes at shutdown, also with an open connection of a scraper', async () => {
-    const jackdaw = await startJackdaw({ env: { METRICS_PORT: '0' } });
-    const { port } = jackdaw.app.get(MetricsListener, { strict: false });
-    const agent = new Agent({ keepAlive: true });
-    const reply = get({ port, path: '/metrics', agent });
-    const [message] = (await once(reply, 'response')) as [NodeJS.ReadableStream];
-    expect(await textOf(message)).toContain('jackdaw_info');
-    await jackdaw.stop();
-    agent.destroy();
-    await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow('fetch failed');
-  });
-
-  it('fails the start if it is in use', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    try {
-      await expect(startJackdaw({ env: { METRICS_PORT: String(port) } })).rejects.toMatchObject({
-        code: 'CONFIG_INVALID',
-      });
-    } finally {
-      taken.close();
-    }
-  });
-});
-
-describe('METRICS=off', () => {
-  it('serves no metrics, and nothing counts them', async () => {
-    const jackdaw = await startJackdaw({ env: { METRICS: 'off' } });
-    try {
-      expect((await fetch(`${jackdaw.url}/metrics`)).status).toBe(404);
-      expect(jackdaw.app.get(MetricsListener, { strict: false }).port).toBeUndefined();
-    } finally {
-      await jackdaw.stop();
-    }
   });
 });

@@ -26,6 +26,8 @@ export class MetricsListener {
     try {
       server.listen(port, host);
       await once(server, 'listening');
+      // An idle host process may end.
+      server.unref();
     } catch (cause) {
       const message = `The metrics cannot be served on port ${port} of ${host} (METRICS_PORT, METRICS_HOST): ${messageOf(cause)}.`;
       throw new AppError('CONFIG_INVALID', message, { cause });
