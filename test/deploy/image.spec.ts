@@ -30,9 +30,10 @@ describe('the files of the image', () => {
     chmodSync(root, 0o755);
     const app = join(root, 'app');
     mkdirSync(app);
-    for (const file of ['package.json', 'prune.mjs']) cpSync(`deploy/${file}`, join(app, file));
+    for (const file of ['package.json', 'package-lock.json', '.npmrc', 'prune.mjs'])
+      cpSync(`deploy/${file}`, join(app, file));
     await packInto(app);
-    await run('npm', ['install', '--omit=dev', '--no-audit', '--no-fund'], { cwd: app });
+    await run('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], { cwd: app });
     await run(process.execPath, ['prune.mjs'], { cwd: app });
     mkdirSync(join(root, 'data'));
     chownSync(join(root, 'data'), NOBODY, NOBODY);
