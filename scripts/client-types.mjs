@@ -9,8 +9,9 @@ const FILE = 'src/http-client/generated/operations.ts';
 /** The operations that the client calls, by their `operationId`. */
 const CALLED = new Set(
   `chat streamChat startRun listAgents getAgent listRuns getRun streamRunEvents cancelRun getRunJournal forkRun approveRun denyRun
-   answerRun settleRun listWaiting createSession listSessions importSession getSession deleteSession listMessages exportSession
-   listTools getTool callTool listWorkflows getWorkflow startWorkflow`.split(/\s+/),
+   answerRun settleRun releaseRun listWaiting createSession listSessions importSession getSession deleteSession listMessages exportSession
+   listTools getTool callTool listWorkflows getWorkflow startWorkflow getUsage listMcpServers addMcpServer acceptMcpServer createKey
+   listKeys revokeKey`.split(/\s+/),
 );
 /** Schemas that no operation refers to: payloads of streams, and errors. */
 const ROOTS = ['RunEvent', 'Problem'];

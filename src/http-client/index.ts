@@ -4,7 +4,9 @@ export type {
   BackgroundRequest,
   ChatAnswer,
   ChatRequest,
+  Key,
   ListedRun,
+  McpServer,
   Message,
   Problem,
   RunAnswer,
@@ -15,6 +17,7 @@ export type {
   SessionExport,
   Tool,
   ToolCallAnswer,
+  UsagePage,
   WaitingRequest,
   Workflow,
 } from './generated/operations.js';
@@ -22,6 +25,7 @@ export type { AgentRoutes, ToolRoutes, WorkflowRoutes } from './definition-route
 export type { CreateOptions, JackdawClientOptions, RequestOptions } from './http-transport.js';
 export { JackdawClient } from './jackdaw-client.js';
 export { JackdawError, type ClientErrorCode, type JackdawErrorDetails } from './jackdaw.error.js';
+export type { KeyRoutes, McpRoutes } from './operation-routes.js';
 export type { RunRoutes } from './run-routes.js';
 export type { ChatStreamOptions, FollowOptions, RunStream, StreamOptions } from './run-stream.js';
 export type { SessionRoutes } from './session-routes.js';

@@ -1,6 +1,7 @@
-import type { ChatAnswer, ChatRequest, Operations, WaitingPage } from './generated/operations.js';
+import type { ChatAnswer, ChatRequest, Operations, UsagePage, WaitingPage } from './generated/operations.js';
 import { HttpTransport, type CreateOptions, type JackdawClientOptions, type RequestOptions } from './http-transport.js';
 import { AgentRoutes, ToolRoutes, WorkflowRoutes } from './definition-routes.js';
+import { KeyRoutes, McpRoutes } from './operation-routes.js';
 import { RunRoutes } from './run-routes.js';
 import { RunStream, type ChatStreamOptions } from './run-stream.js';
 import { SessionRoutes } from './session-routes.js';
@@ -17,6 +18,8 @@ export class JackdawClient {
   readonly agents: AgentRoutes;
   readonly tools: ToolRoutes;
   readonly workflows: WorkflowRoutes;
+  readonly mcp: McpRoutes;
+  readonly keys: KeyRoutes;
   private readonly transport: HttpTransport;
 
   constructor(options: JackdawClientOptions) {
@@ -26,6 +29,8 @@ export class JackdawClient {
     this.agents = new AgentRoutes(this.transport);
     this.tools = new ToolRoutes(this.transport);
     this.workflows = new WorkflowRoutes(this.transport);
+    this.mcp = new McpRoutes(this.transport);
+    this.keys = new KeyRoutes(this.transport);
   }
 
   /**
@@ -47,5 +52,9 @@ export class JackdawClient {
   /** A page of the requests that wait for a person, with the oldest run first. */
   waiting(query?: Operations['listWaiting']['query'], options?: RequestOptions): Promise<WaitingPage> {
     return this.transport.call('listWaiting', { ...(query && { query }) }, options);
+  }
+  /** Tokens and costs of model calls, by day, session, agent or model. */
+  usage(query?: Operations['getUsage']['query'], options?: RequestOptions): Promise<UsagePage> {
+    return this.transport.call('getUsage', { ...(query && { query }) }, options);
   }
 }

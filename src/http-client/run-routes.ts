@@ -71,4 +71,9 @@ export class RunRoutes {
   settle(id: string, request: SettleRequest, options?: RequestOptions): Promise<RunAnswer> {
     return this.transport.call('settleRun', { path: { id }, body: request }, options);
   }
+
+  /** Lets a run continue that waits because its database was restored or copied. */
+  release(id: string, options?: RequestOptions): Promise<RunAnswer> {
+    return this.transport.call('releaseRun', { path: { id } }, options);
+  }
 }

@@ -445,6 +445,88 @@ export interface ToolCallAnswer {
   readonly waiting?: readonly WaitingRequest[];
 }
 
+/** All MCP servers. */
+export interface McpServerList {
+  readonly servers: readonly McpServer[];
+}
+
+/** An HTTP server to add. Programs cannot be added over REST. */
+export interface McpNewServerRequest {
+  readonly name: string;
+  /** URL of its Streamable HTTP endpoint. */
+  readonly url: string;
+  /** Sent with every request. */
+  readonly headers?: object;
+  /** As in `config/mcp-servers.json`. */
+  readonly auth?: object;
+  /** Maximum duration of one call, in ms. */
+  readonly timeoutMs?: number;
+  /** Whether the server's hints about its tools apply; by default `ignore`. */
+  readonly hints?: 'believe' | 'ignore';
+  /** Deprecated: `true` is `hints: "believe"`. */
+  readonly trusted?: boolean;
+  /** Handling of changed definitions and new tools; default `hold`. */
+  readonly pins?: 'follow' | 'hold' | 'block';
+  /** Handling of suspicious definitions; default `hide`. */
+  readonly scan?: 'hide' | 'warn' | 'off';
+  /** Whether results are private data; by default those of a server with credentials. */
+  readonly private?: boolean;
+  /** Patterns that select tools by name. */
+  readonly tools?: readonly string[];
+}
+
+/** An MCP server. */
+export interface McpServer {
+  readonly name: string;
+  /** Transport: `stdio`, `http`, or `sse` for the HTTP transport of 2024. */
+  readonly transport: 'stdio' | 'http' | 'sse';
+  /** Where the server is declared. */
+  readonly source: string;
+  readonly status: 'failed' | 'disabled' | 'connecting' | 'ready' | 'closed';
+  /** Time of the last status change, epoch ms; 0 for a disabled server. */
+  readonly since: number;
+  /** Number of successful connections. */
+  readonly connects: number;
+  /** Its tools, by their names in Jackdaw. */
+  readonly tools: readonly string[];
+  /** Handling of changed definitions and new tools. */
+  readonly pins: 'follow' | 'hold' | 'block';
+  /** Handling of suspicious definitions. */
+  readonly scan: 'hide' | 'warn' | 'off';
+  /** Number of its tools whose definitions wait for a person: hidden tools, and tools used as accepted. */
+  readonly quarantined: number;
+}
+
+/** Accepts everything of a server that waits, or shows it. */
+export interface McpAcceptAllRequest {
+  /** Shows the waiting definitions, and accepts nothing. */
+  readonly dryRun?: boolean;
+  /**
+   * The `digest` of a dry run: 409 if the definitions have changed since. By default the present ones are
+   * accepted.
+   */
+  readonly digest?: string;
+}
+
+/** The definitions and annotations of a server that wait, or that were accepted. */
+export interface McpAccepted {
+  /** Whether they were accepted; false in a dry run. */
+  readonly accepted: boolean;
+  /** SHA-256 (hex) of these definitions. */
+  readonly digest: string;
+  readonly tools: readonly McpQuarantine[];
+}
+
+/** Usage within the retention time (`USAGE_RETENTION_DAYS`). */
+export interface UsagePage {
+  /** Total over the entries of all pages. */
+  readonly total: UsageSum;
+  /** In the order of their keys. */
+  readonly entries: readonly UsageEntry[];
+  /** The `cursor` of the next page; `null` on the last page. */
+  readonly next: string | null;
+}
+
 /** All workflows. */
 export interface WorkflowList {
   readonly workflows: readonly Workflow[];
@@ -480,6 +562,77 @@ export interface WorkflowRunRequest {
   readonly priority?: number;
   /** Deadline in ms from now. The run ends at the deadline in any status. */
   readonly deadlineMs?: number;
+}
+
+/** A new API key, in the caller's tenant. */
+export interface KeyRequest {
+  /** Purpose of the key; not blank. */
+  readonly name: string;
+  /**
+   * `admin` may do everything in the tenant, `user` everything except keys and erasure, `viewer` only read.
+   * `operator` sees the usage of every tenant, but no content.
+   */
+  readonly role: 'admin' | 'user' | 'viewer' | 'operator';
+  /**
+   * Narrows the rights of the role: some of `chat`, `runs:read`, `runs:write`, `sessions:read`, `sessions:write`,
+   * `sessions:trust`, `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for
+   * all of them (the default).
+   */
+  readonly scopes?: readonly (
+    | 'chat'
+    | 'runs:read'
+    | 'runs:write'
+    | 'sessions:read'
+    | 'sessions:write'
+    | 'sessions:trust'
+    | 'tools:read'
+    | 'tools:call'
+    | 'tools:write'
+    | 'usage:read'
+    | 'keys'
+    | 'erase'
+    | 'audit'
+    | 'operate'
+    | '*'
+  )[];
+  /**
+   * The visible sessions, runs and tool states: the key's `own`, or `all` of its tenant. By default keys with the
+   * role `user` see their own, others all.
+   */
+  readonly visibility?: 'own' | 'all';
+  /**
+   * Expiry time: epoch ms, or ISO 8601 with a time zone; a date alone is its midnight, UTC. If omitted, the key
+   * never expires.
+   */
+  readonly expiresAt?: string;
+}
+
+/** A new API key. */
+export interface NewKey {
+  /** The key itself. Only the first response contains it, not its repetition: the server stores only its hash. */
+  readonly key?: string;
+  /** Also the id of the key's principal. */
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'user' | 'admin' | 'viewer' | 'operator';
+  readonly scopes: readonly string[];
+  readonly visibility: 'own' | 'all';
+  readonly created_at: number;
+  /** Id of the principal who created the key. */
+  readonly created_by: string;
+  /** `null` if the key never expires. */
+  readonly expires_at: number | null;
+  /** `null` if the key is not revoked. */
+  readonly revoked_at: number | null;
+  /** To the minute; `null` if the key was never used. */
+  readonly last_used_at: number | null;
+}
+
+/** A page of API keys, newest first. */
+export interface KeyPage {
+  readonly keys: readonly Key[];
+  /** The `cursor` of the next page; `null` on the last page. */
+  readonly next: string | null;
 }
 
 export type RunEvent =
@@ -935,6 +1088,47 @@ export interface ToldImage {
   readonly file?: number;
 }
 
+/** A tool whose listed definition, or whose annotations, wait for a person. */
+export interface McpQuarantine {
+  /** The tool's name on the server. */
+  readonly tool: string;
+  /**
+   * `changed` after its acceptance, `new` on a known server, `suspicious`, or `hints`: its definition is in use,
+   * but annotations that loosen its handling are not.
+   */
+  readonly reason: 'changed' | 'new' | 'suspicious' | 'hints';
+  /** Whether models do not receive the tool; otherwise they receive the definition in use. */
+  readonly hidden: boolean;
+  readonly findings: readonly McpFinding[];
+  /** From the definition in use to the listed one, at most 50. */
+  readonly differences: readonly McpDifference[];
+  /** The annotations that take effect, if they differ from those of the definition in use. */
+  readonly hints: Readonly<Record<string, unknown>> | null;
+  /** The definition in use; `null` before the first acceptance. */
+  readonly accepted: null | McpPinned;
+  /** The listed definition. */
+  readonly pending: McpPinned;
+}
+
+/** Total usage of model calls. */
+export interface UsageSum {
+  /** Number of calls whose provider reported its usage. */
+  readonly calls: number;
+  readonly usage: RunUsage;
+}
+
+/** Total usage of one day, session, agent, model or tenant. */
+export interface UsageEntry {
+  /**
+   * The day (UTC), the session's id, the name of the agent, model or tenant; `null` for calls without a session or
+   * agent.
+   */
+  readonly key: string | null;
+  /** Number of calls whose provider reported its usage. */
+  readonly calls: number;
+  readonly usage: RunUsage;
+}
+
 /** A node of a workflow. Prompts and instructions are not published. */
 export interface WorkflowNode {
   readonly id: string;
@@ -950,6 +1144,25 @@ export interface WorkflowEdge {
   readonly to: string;
   /** `fallback`: taken if the node fails. */
   readonly kind: 'branch' | 'next' | 'fallback';
+}
+
+/** An API key, without the key itself. Times are epoch ms. */
+export interface Key {
+  /** Also the id of the key's principal. */
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'user' | 'admin' | 'viewer' | 'operator';
+  readonly scopes: readonly string[];
+  readonly visibility: 'own' | 'all';
+  readonly created_at: number;
+  /** Id of the principal who created the key. */
+  readonly created_by: string;
+  /** `null` if the key never expires. */
+  readonly expires_at: number | null;
+  /** `null` if the key is not revoked. */
+  readonly revoked_at: number | null;
+  /** To the minute; `null` if the key was never used. */
+  readonly last_used_at: number | null;
 }
 
 export interface NodeCompleted {
@@ -1393,6 +1606,31 @@ export interface MessageImage {
   readonly url: string;
 }
 
+/** A suspicious part of a tool's definition. */
+export interface McpFinding {
+  /** A JSON pointer into the definition. */
+  readonly at: string;
+  readonly what: string;
+  /** Whether it hides the tool; otherwise it is a warning. */
+  readonly hides: boolean;
+}
+
+/** A difference of two definitions. */
+export interface McpDifference {
+  /** A JSON pointer into the definition. */
+  readonly at: string;
+  /** JSON text, cut after 500 characters; absent if only the other definition has the value. */
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** A tool's definition as the server gives it. */
+export interface McpPinned {
+  /** SHA-256, hex. */
+  readonly digest: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+}
+
 /** Error of a run or of a part of it; wire form. */
 export interface RunFailure {
   readonly code: string;
@@ -1570,6 +1808,14 @@ export interface Operations {
     readonly body: SettleRequest;
     readonly answer: RunAnswer;
   };
+  readonly releaseRun: {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: RunAnswer;
+  };
   readonly listWaiting: {
     readonly path: undefined;
     readonly query: {
@@ -1667,6 +1913,49 @@ export interface Operations {
     readonly body: ToolCallRequest | undefined;
     readonly answer: ToolCallAnswer;
   };
+  readonly listMcpServers: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: McpServerList;
+  };
+  readonly addMcpServer: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: McpNewServerRequest;
+    readonly answer: McpServer;
+  };
+  readonly acceptMcpServer: {
+    readonly path: {
+      readonly name: string;
+    };
+    readonly query: undefined;
+    readonly body: McpAcceptAllRequest | undefined;
+    readonly answer: McpAccepted;
+  };
+  readonly getUsage: {
+    readonly path: undefined;
+    readonly query: {
+      /** Grouping: `day` (the default), `session`, `agent` or `model`. */
+      readonly by?: 'day' | 'session' | 'agent' | 'model';
+      /** Id of a session. */
+      readonly sessionId?: string;
+      /** Name of an agent. */
+      readonly agent?: string;
+      /** Name of a model, as its provider reports it. */
+      readonly model?: string;
+      /** The first day, UTC. */
+      readonly from?: string;
+      /** The last day, UTC. */
+      readonly to?: string;
+      /** The `next` of the previous page. */
+      readonly cursor?: string;
+      /** Maximum number of entries in the page. */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: UsagePage;
+  };
   readonly listWorkflows: {
     readonly path: undefined;
     readonly query: undefined;
@@ -1689,6 +1978,31 @@ export interface Operations {
     readonly body: WorkflowRunRequest | undefined;
     readonly answer: RunAnswer;
   };
+  readonly createKey: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: KeyRequest;
+    readonly answer: NewKey;
+  };
+  readonly listKeys: {
+    readonly path: undefined;
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string;
+      /** Maximum number of keys in the page. */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: KeyPage;
+  };
+  readonly revokeKey: {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
 }
 
 /** Method and path of each operation. */
@@ -1708,6 +2022,7 @@ export const OPERATIONS = {
   denyRun: { method: 'POST', path: '/api/runs/{id}/deny', isRepeatable: false },
   answerRun: { method: 'POST', path: '/api/runs/{id}/input', isRepeatable: false },
   settleRun: { method: 'POST', path: '/api/runs/{id}/settle', isRepeatable: false },
+  releaseRun: { method: 'POST', path: '/api/runs/{id}/release', isRepeatable: false },
   listWaiting: { method: 'GET', path: '/api/waiting', isRepeatable: true },
   createSession: { method: 'POST', path: '/api/sessions', isRepeatable: true },
   listSessions: { method: 'GET', path: '/api/sessions', isRepeatable: true },
@@ -1719,7 +2034,14 @@ export const OPERATIONS = {
   listTools: { method: 'GET', path: '/api/tools', isRepeatable: true },
   getTool: { method: 'GET', path: '/api/tools/{name}', isRepeatable: true },
   callTool: { method: 'POST', path: '/api/tools/{name}/call', isRepeatable: true },
+  listMcpServers: { method: 'GET', path: '/api/mcp/servers', isRepeatable: true },
+  addMcpServer: { method: 'POST', path: '/api/mcp/servers', isRepeatable: false },
+  acceptMcpServer: { method: 'POST', path: '/api/mcp/servers/{name}/accept', isRepeatable: false },
+  getUsage: { method: 'GET', path: '/api/usage', isRepeatable: true },
   listWorkflows: { method: 'GET', path: '/api/workflows', isRepeatable: true },
   getWorkflow: { method: 'GET', path: '/api/workflows/{name}', isRepeatable: true },
   startWorkflow: { method: 'POST', path: '/api/workflows/{name}/runs', isRepeatable: true },
+  createKey: { method: 'POST', path: '/api/keys', isRepeatable: true },
+  listKeys: { method: 'GET', path: '/api/keys', isRepeatable: true },
+  revokeKey: { method: 'DELETE', path: '/api/keys/{id}', isRepeatable: false },
 } as const satisfies Readonly<Record<keyof Operations, object>>;

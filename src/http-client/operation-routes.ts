@@ -1,0 +1,52 @@
+import type {
+  KeyPage,
+  KeyRequest,
+  McpAcceptAllRequest,
+  McpAccepted,
+  McpNewServerRequest,
+  McpServer,
+  McpServerList,
+  NewKey,
+  Operations,
+} from './generated/operations.js';
+import type { CreateOptions, HttpTransport, RequestOptions } from './http-transport.js';
+
+/** API keys of the caller's tenant. */
+export class KeyRoutes {
+  constructor(private readonly transport: HttpTransport) {}
+
+  /** Creates a key. Only this answer contains the key itself. */
+  create(request: KeyRequest, options?: CreateOptions): Promise<NewKey> {
+    return this.transport.call('createKey', { body: request }, options);
+  }
+
+  /** A page of keys, newest first. */
+  list(query?: Operations['listKeys']['query'], options?: RequestOptions): Promise<KeyPage> {
+    return this.transport.call('listKeys', { ...(query && { query }) }, options);
+  }
+
+  /** Revokes a key. */
+  async revoke(id: string, options?: RequestOptions): Promise<void> {
+    await this.transport.call('revokeKey', { path: { id } }, options);
+  }
+}
+
+/** MCP servers; for operators. */
+export class McpRoutes {
+  constructor(private readonly transport: HttpTransport) {}
+
+  /** All servers, with their status. */
+  list(options?: RequestOptions): Promise<McpServerList> {
+    return this.transport.call('listMcpServers', {}, options);
+  }
+
+  /** Adds an HTTP server. */
+  add(request: McpNewServerRequest, options?: RequestOptions): Promise<McpServer> {
+    return this.transport.call('addMcpServer', { body: request }, options);
+  }
+
+  /** Accepts the definitions of a server that wait for a person; with `dryRun` it only returns them. */
+  accept(name: string, request?: McpAcceptAllRequest, options?: RequestOptions): Promise<McpAccepted> {
+    return this.transport.call('acceptMcpServer', { path: { name }, ...(request && { body: request }) }, options);
+  }
+}
