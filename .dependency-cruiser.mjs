@@ -21,7 +21,7 @@ const LAYERS = [
 ];
 
 /** Composition: these folders and the files of src/ itself import any module, and no module imports them. */
-const COMPOSITION = ['client', 'server', 'openapi', 'logging', 'testing', 'http-client'];
+const COMPOSITION = ['client', 'server', 'openapi', 'logging', 'testing', 'http-client', 'cli'];
 
 /** The files about the operating system. Not part of the index of kernel: some load packages, and few modules use them. */
 const PLATFORM = '^src/kernel/platform/';

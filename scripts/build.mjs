@@ -46,7 +46,7 @@ const ENTRIES = { index: 'index', testing: 'testing/index', tool: 'tool-entry' }
 const PROGRAMS = {
   main: 'main',
   'mcp-stdio': 'mcp-stdio',
-  'probe-model': 'probe-model',
+  cli: 'cli',
   'schema-check.executor': 'tool/bounded/schema-check.executor',
   'sqlite-read.executor': 'database-extension/sqlite-read.executor',
 };

@@ -1,12 +1,26 @@
 import type { DynamicModule } from '@nestjs/common';
 import { LLM_MIGRATIONS } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, MCP_SEALED_TABLES } from './mcp/index.js';
-import { PersistenceModule } from './persistence/index.js';
+import { PersistenceModule, type PersistenceOptions } from './persistence/index.js';
 import { RUN_MIGRATIONS, RUN_SEALED_TABLES } from './run/index.js';
 import { EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, SIGNING_SEALED_TABLES } from './security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SESSION_SEALED_TABLES } from './session/index.js';
 import { APPROVAL_SEALED_TABLES, TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from './tool-policy/index.js';
 import { TOOL_STATE_MIGRATIONS, TOOL_STATE_SEALED_TABLES } from './tool-state/index.js';
+
+/** The tables of all modules. */
+export const STORAGE: PersistenceOptions = {
+  entities: [...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...TOOL_POLICY_ENTITIES, ...MCP_ENTITIES],
+  migrations: [
+    ...RUN_MIGRATIONS,
+    ...SESSION_MIGRATIONS,
+    ...SECURITY_MIGRATIONS,
+    ...LLM_MIGRATIONS,
+    ...TOOL_POLICY_MIGRATIONS,
+    ...TOOL_STATE_MIGRATIONS,
+    ...MCP_MIGRATIONS,
+  ],
+};
 
 /**
  * The database with the tables of all modules, and the encryption of their texts. The root imports them first and directly:
@@ -14,18 +28,7 @@ import { TOOL_STATE_MIGRATIONS, TOOL_STATE_SEALED_TABLES } from './tool-state/in
  */
 export function storageModules(): DynamicModule[] {
   return [
-    PersistenceModule.forRoot({
-      entities: [...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...TOOL_POLICY_ENTITIES, ...MCP_ENTITIES],
-      migrations: [
-        ...RUN_MIGRATIONS,
-        ...SESSION_MIGRATIONS,
-        ...SECURITY_MIGRATIONS,
-        ...LLM_MIGRATIONS,
-        ...TOOL_POLICY_MIGRATIONS,
-        ...TOOL_STATE_MIGRATIONS,
-        ...MCP_MIGRATIONS,
-      ],
-    }),
+    PersistenceModule.forRoot(STORAGE),
     EncryptionModule.forRoot([
       ...RUN_SEALED_TABLES,
       ...SESSION_SEALED_TABLES,

@@ -178,7 +178,7 @@ describe('npm run probe:model', () => {
   beforeAll(() => buildIfStale());
 
   async function run(env: EnvRecord, ...args: string[]) {
-    const program = ServerProcess.start('dist/probe-model.js', env as Record<string, string>, args);
+    const program = ServerProcess.start('dist/cli.js', env as Record<string, string>, ['probe', ...args]);
     const { code } = await program.ended;
     return { code, out: program.lines.join('\n'), err: program.stderr };
   }
@@ -242,13 +242,13 @@ describe('npm run probe:model', () => {
     expect(await run(wrong)).toEqual({ code: 1, out: '', err: server.stderr });
     expect(server.stderr).toContain('LLM_TIMEOUT_MS');
     const unknown = await run(env(), '--jsn');
-    expect(unknown).toMatchObject({ code: 1, out: '', err: expect.stringContaining("Unknown option '--jsn'") });
+    expect(unknown).toMatchObject({ code: 2, out: '', err: expect.stringContaining("Unknown option '--jsn'") });
     expect(llm.requests).toEqual([]);
   });
 
   it('aborts the current call at SIGINT, and exits with 130', async () => {
     await start({ hang: true });
-    const program = ServerProcess.start('dist/probe-model.js', env());
+    const program = ServerProcess.start('dist/cli.js', env(), ['probe']);
     await llm.waitForRequest();
     expect(await program.kill('SIGINT')).toEqual({ code: 130, signal: null });
     await llm.waitForAbort();

@@ -14,8 +14,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
   'src/agent/index.ts': 79,
-  // Two names of each namespace: its injection token and its type.
-  'src/config/index.ts': 52,
+  // Two names of each namespace: its injection token and its type; then the server and the environment of the command line.
+  'src/config/index.ts': 55,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
   // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
@@ -42,8 +42,9 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
   // the enhancers of tools.
   'src/tool/index.ts': 118,
-  // The pool whose connections have their settings, for the queue too.
-  'src/persistence/index.ts': 42,
+  // The pool whose connections have their settings, for the queue too; then status, migration, backup and restore for the
+  // command line.
+  'src/persistence/index.ts': 49,
   // The ports of an application's own session store and memories, with the types of their methods.
   'src/session/index.ts': 56,
 };

@@ -13,7 +13,7 @@ import {
   type EnvName,
   type EnvValues,
 } from './env.schema.js';
-import type { WhenLocked } from './namespace.factory.js';
+import { compact, type WhenLocked } from './namespace.factory.js';
 import { withKeys, withSecretFiles } from './key-file.loader.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
@@ -178,6 +178,29 @@ function assertNest(): void {
   // Node prints the error where the application does not catch it.
   error.stack = `${error.name}: ${message}`;
   throw error;
+}
+
+/** The server of clients on this machine, such as the command line. */
+export interface ClientTarget {
+  /** URL of a server; without it clients use the database of this machine. */
+  readonly url?: string;
+  /** API key. */
+  readonly key?: string;
+}
+
+/**
+ * `JACKDAW_URL` and `JACKDAW_KEY` of the environment, else of the `.env` file. They are no settings of a server.
+ * @throws AppError `CONFIG_INVALID` for a `.env` file that cannot be read
+ */
+export function readClientTarget(): ClientTarget {
+  const file = parseEnvFile(withoutMark(readEnvFile('.env'))).values;
+  const read = (name: string) => (process.env[name] ?? file[name])?.trim() || undefined;
+  return compact({ url: read('JACKDAW_URL'), key: read('JACKDAW_KEY') });
+}
+
+/** The variables of this process, for a program that it starts. */
+export function processVariables(): Record<string, string> {
+  return compact({ ...process.env }) as Record<string, string>;
 }
 
 function readEnvFile(path: string): string {

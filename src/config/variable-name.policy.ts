@@ -31,7 +31,7 @@ export function hostName(name: string): string {
 }
 
 /** Names with the prefix that are not settings: of clients, of MCP server processes, and of a Kubernetes service `jackdaw`. */
-const FOREIGN = /^JACKDAW_(?:URL$|MCP_CHILD$|SERVICE_|PORT_)/;
+const FOREIGN = /^JACKDAW_(?:URL$|KEY$|MCP_CHILD$|SERVICE_|PORT_)/;
 
 /** Whether a variable with the prefix belongs to another program. */
 export function isForeign(name: string, value: string): boolean {

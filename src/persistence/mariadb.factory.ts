@@ -92,8 +92,9 @@ async function openDataSource(
   pool: Pool,
   database: string,
   timeoutMs: number,
-  { entities, migrations, isPart = false }: PersistenceOptions,
+  options: PersistenceOptions,
 ): Promise<DataSource> {
+  const { entities, migrations } = options;
   const dataSource = new DataSource({
     type: 'mariadb',
     database,
@@ -106,7 +107,7 @@ async function openDataSource(
   await migrate(dataSource, migrationLock(database, timeoutMs), {
     name: `The MariaDB database ${database}`,
     remedy: 'name another database of its server in DATABASE_URL',
-    isPart,
+    options,
   });
   return dataSource;
 }

@@ -54,22 +54,32 @@ export interface MigrationPlace {
   readonly name: string;
   /** The remedy if tables of others are there. */
   readonly remedy: string;
-  /** Whether the code has the migrations of one module only. */
+  readonly options: MigrationOptions;
+}
+
+export interface MigrationOptions {
+  /** Whether these are the tables of one module, in a database of their own or beside the others. */
   readonly isPart?: boolean;
+  /** Whether pending migrations are applied; by default they are. Those of a module always are. */
+  readonly migrates?: boolean;
+  /** Receives the names of the migrations that were applied. */
+  readonly onMigrated?: (names: readonly string[]) => void;
 }
 
 /**
  * Migrates the schema.
  * @throws AppError `CONFIG_INVALID` if the schema is too new, or if the place has tables of others with names of ours:
- *   nothing was changed
+ *   nothing was changed; also if migrations are pending and may not be applied, with their names as `pending`
  */
 export async function migrate(dataSource: DataSource, lock: MigrationLock, place: MigrationPlace): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
     await lock.take(runner);
     try {
-      const executed = place.isPart ? [] : await executedIn(runner);
+      const { isPart = false, migrates = true, onMigrated } = place.options;
+      const executed = isPart ? [] : await executedIn(runner);
       await assertNotNewer(runner, place.name, executed, dataSource);
+      if (!isPart && !migrates) return assertNonePending(dataSource, executed, place.name);
       await adoptLegacy(dataSource, runner);
       const foreign = await foreignTables(dataSource, runner);
       if (foreign.length > 0) {
@@ -80,7 +90,8 @@ export async function migrate(dataSource: DataSource, lock: MigrationLock, place
       }
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
-      await executor.executePendingMigrations();
+      const applied = await executor.executePendingMigrations();
+      onMigrated?.(applied.map(({ name }) => name));
       await recordVersion(runner);
     } finally {
       // A broken connection has lost its lock already.
@@ -89,6 +100,22 @@ export async function migrate(dataSource: DataSource, lock: MigrationLock, place
   } finally {
     await runner.release();
   }
+}
+
+/** @throws AppError `CONFIG_INVALID` */
+function assertNonePending(
+  { migrations }: DataSource,
+  executed: readonly { readonly name: string }[],
+  place: string,
+): void {
+  const done = new Set(executed.map(({ name }) => name));
+  const pending = migrations.map(nameOf).filter((name) => !done.has(name));
+  if (pending.length === 0) return;
+  throw new AppError(
+    'CONFIG_INVALID',
+    `${place} needs ${pending.length} migrations of this version, and MIGRATE is off. Nothing was changed: run \`jackdaw migrate\` as a user that may change the schema, then start again.`,
+    { details: { pending } },
+  );
 }
 
 async function executedIn(runner: QueryRunner): Promise<{ timestamp: number; name: string }[]> {

@@ -1,18 +1,17 @@
 import type { DataSource, EntitySchemaOptions, MigrationInterface } from 'typeorm';
 import type { Database } from './database.js';
+import type { MigrationOptions } from './migration.executor.js';
 import type { NotificationChannel } from './notification-channel.js';
 
 /**
  * The modules' parts of the schema: explicit lists, with migrations in the order of their timestamps. Schemas exist
  * only for the tables that `Database.table` reads and writes; the migrations create all tables.
  */
-export interface PersistenceOptions {
+export interface PersistenceOptions extends MigrationOptions {
   // Schemas of rows of any type.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly entities: readonly EntitySchemaOptions<any>[];
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Whether these are the tables of one module, in a database of their own or beside the others. */
-  readonly isPart?: boolean;
 }
 
 /** A database for the modules of an application. */

@@ -52,7 +52,7 @@ export async function openPostgres(config: DatabaseConfig, options: PersistenceO
       {
         name: `The schema ${place.schema} of the PostgreSQL database ${url.name}`,
         remedy: `set ${config.variableNames.DATABASE_SCHEMA} to another schema, which is created`,
-        isPart: options.isPart ?? false,
+        options,
       },
       config.timeoutMs,
     );

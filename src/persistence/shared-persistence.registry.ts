@@ -67,7 +67,7 @@ function defer({ name, config }: OwnedPlace, ownership: DatabaseOwnership, locke
  */
 export async function openPersistence(config: DatabaseConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const migrations = [...options.migrations, CreateStorageProbe1764000000030];
-  const opened = await openKind(config, { ...options, migrations });
+  const opened = await openKind(config, { migrates: config.migrates, ...options, migrations });
   try {
     const origin = await loadOrigin(opened.database);
     if (options.isPart) await origin.adopt();
@@ -123,7 +123,7 @@ export async function sharePersistence(config: DatabaseConfig, options: Persiste
   }
 }
 
-const VARIABLE = /\b(?:DATA_DIR|DATABASE_URL|REDIS_URL|ALLOW_NEW_DATABASE)\b/g;
+const VARIABLE = /\b(?:DATA_DIR|DATABASE_URL|REDIS_URL|ALLOW_NEW_DATABASE|MIGRATE)\b/g;
 
 /** The error with the names by which the variables were set. A script prints its message, not its stack. */
 function named(error: unknown, { variableNames: names }: DatabaseConfig): unknown {

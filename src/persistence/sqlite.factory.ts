@@ -88,9 +88,10 @@ function sizeOf(file: string): number {
 /** @param created receives the handle, also of a database that then fails to open: TypeORM leaves it open */
 async function openDataSource(
   file: string,
-  { entities, migrations, isPart = false }: PersistenceOptions,
+  options: PersistenceOptions,
   created: (handle: SqliteHandle) => void,
 ): Promise<DataSource> {
+  const { entities, migrations } = options;
   const dataSource = new DataSource({
     type: 'better-sqlite3',
     driver: loadSqliteDriver(),
@@ -114,7 +115,7 @@ async function openDataSource(
   await migrate(dataSource, NO_MIGRATION_LOCK, {
     name: `The SQLite file ${file}`,
     remedy: 'name another file in DATABASE_URL',
-    isPart,
+    options,
   });
   return dataSource;
 }

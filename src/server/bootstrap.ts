@@ -27,8 +27,11 @@ import { mountStartPage } from './start-page.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
 
-/** Creates the application, ready to listen. */
-export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
+/**
+ * Creates the application, ready to listen.
+ * @param endsBySignal whether signals end the process, after a drain
+ */
+export async function createApp(options: AppOptions = {}, endsBySignal = true): Promise<NestFastifyApplication> {
   const problems = new ProblemFilter();
   // Fastify needs these before Nest creates the application.
   const loaded = loadServer(options);
@@ -57,7 +60,10 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
       forceCloseConnections: true,
     },
   );
-  return closeOnFailure(app, () => setUp(app, problems, options.logger));
+  return closeOnFailure(app, async () => {
+    await setUp(app, problems, options.logger);
+    if (endsBySignal) endBySignal(app);
+  });
 }
 
 /** Fastify's types lack the number of proxies. */
@@ -94,7 +100,7 @@ async function setUp(
   logRequests(fastify, await app.resolve(PinoLogger), { mode, own: logger, principalOf });
   addPrefix(fastify, prefix);
   fastify.addHook('onListen', () => recover(app));
-  drainOnSignal(app);
+  addDrainHooks(fastify, app.get(RunAdmissionService, { strict: false }));
   await addCallerHooks(app);
   addHttpRules(fastify, (token) => app.get(token, { strict: false }), problems);
   app.useGlobalPipes(createValidationPipe());
@@ -104,15 +110,14 @@ async function setUp(
   if (hasConsole) mountConsole(fastify);
   mountMetrics(app);
   if (hasDocs) mountOpenApi(app, () => definitionsIn(app));
-  // By default Nest sends itself the signal again, and the exit code is not 0.
-  app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
 }
 
 /** At a signal the server is not ready any more, before the hooks of modules, which may take time. */
-function drainOnSignal(app: NestFastifyApplication): void {
+function endBySignal(app: NestFastifyApplication): void {
+  // By default Nest sends itself the signal again, and the exit code is not 0.
+  app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
   const adapter = app.getHttpAdapter() as DrainingAdapter;
   const admission = app.get(RunAdmissionService, { strict: false });
-  addDrainHooks(adapter.getInstance(), admission);
   const release = onEndSignal(() => {
     admission.stop();
     adapter.drain();

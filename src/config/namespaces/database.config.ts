@@ -1,4 +1,4 @@
-import { flag, integer, pattern } from '../env-value.schema.js';
+import { choice, flag, integer, pattern } from '../env-value.schema.js';
 import { compact, type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { databaseKind, databaseSchema, databaseUrl, redisUrl, sessionStoreChoice } from '../store-url.schema.js';
 
@@ -41,6 +41,11 @@ export const databaseConfig = namespace(
       .describe(
         'Whether a missing or empty SQLite file is created beside traces of an earlier one (its log, its lock, session files); otherwise they stop the start',
       ),
+    MIGRATE: choice(['on', 'off'])
+      .default('on')
+      .describe(
+        'Whether a start migrates the schema of the database: `on` or `off`. With `off` a start with pending migrations is refused; `jackdaw migrate` applies them',
+      ),
     DATABASE_POOL_SIZE: integer(2, 1000)
       .default(8)
       .describe(
@@ -67,6 +72,8 @@ export const databaseConfig = namespace(
     ...compact({ url: env.DATABASE_URL, schema: env.DATABASE_SCHEMA, redisUrl: env.REDIS_URL }),
     /** Whether an empty database may replace one that was lost. */
     allowsNew: env.ALLOW_NEW_DATABASE,
+    /** Whether a start applies pending migrations. */
+    migrates: env.MIGRATE === 'on',
     poolSize: env.DATABASE_POOL_SIZE,
     /** Limit of one call of the database, in ms. */
     timeoutMs: env.DATABASE_TIMEOUT_MS,
@@ -85,6 +92,7 @@ export const databaseConfig = namespace(
       DATABASE_SCHEMA: nameOf('DATABASE_SCHEMA'),
       REDIS_URL: nameOf('REDIS_URL'),
       ALLOW_NEW_DATABASE: nameOf('ALLOW_NEW_DATABASE'),
+      MIGRATE: nameOf('MIGRATE'),
     },
   }),
 );
