@@ -23,6 +23,19 @@ const ENV_TEXT = `# The process environment wins over this file. All variables: 
 #DATA_DIR=./data
 `;
 
+/** The optional peers that a server with documents, CORS and a readable log uses. */
+const SERVER_PEERS = {
+  '@fastify/cors': '^11.4.1',
+  '@nestjs/platform-fastify': '^12.0.0',
+  '@nestjs/swagger': '^12.0.0',
+  '@nestjs/terminus': '^12.1.0',
+  fastify: '^5.12.8',
+  'nestjs-pino': '^5.2.1',
+  pino: '^10.4.0',
+  'pino-http': '^11.0.0',
+  'pino-pretty': '^13.2.0',
+};
+
 const AGENT = {
   $schema: '../../node_modules/jackdaw/docs/schemas/agent.schema.json',
   name: 'default',
@@ -89,7 +102,7 @@ async function init(call: Call): Promise<void> {
   if (call.isJson) return call.terminal.json({ folder, created, existing });
   for (const name of created) call.terminal.line(`created  ${name}`);
   for (const name of existing) call.terminal.line(`exists   ${name}`);
-  call.terminal.note('Next: jackdaw doctor, jackdaw chat, jackdaw serve');
+  call.terminal.note('Next: npm install, npx jackdaw doctor, npx jackdaw chat, npx jackdaw serve');
 }
 
 function filesOf(folder: string): Record<string, string> {
@@ -103,11 +116,7 @@ function filesOf(folder: string): Record<string, string> {
     private: true,
     type: 'module',
     scripts: { start: 'jackdaw serve' },
-    dependencies: {
-      '@nestjs/platform-fastify': '^12.0.0',
-      '@nestjs/swagger': '^12.0.0',
-      jackdaw: `^${VERSION}`,
-    },
+    dependencies: { ...SERVER_PEERS, jackdaw: `^${VERSION}` },
   };
   return {
     'package.json': jsonText(manifest),

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { databaseConfig, type DatabaseConfig, readConfig } from '../config/index.js';
 import { loadPackage } from '../errors/index.js';
 import { RunService } from '../run/index.js';
+import { SERVER_PACKAGES } from './serve.js';
 
 /** A server inside of this process, without a listener. */
 export interface LocalServer {
@@ -28,7 +29,7 @@ const HEADERS = { host: 'localhost' };
  * @throws AppError `DATABASE_LOCKED` at once while another process owns the database, `CONFIG_INVALID`
  */
 export async function openLocalServer({ config, executesRuns }: LocalServerOptions): Promise<LocalServer> {
-  const { createApp } = await loadPackage('@nestjs/platform-fastify', 'jackdaw', () => import('./bootstrap.js'));
+  const { createApp } = await loadPackage(SERVER_PACKAGES, 'The command line', () => import('./bootstrap.js'));
   const loaded = readConfig(config);
   const database = { ...loaded.config.database, whenLocked: 'fail' as const };
   const given = { ...loaded, config: { ...loaded.config, database } };

@@ -5,7 +5,14 @@ import type { JackdawOptions } from '../jackdaw.module.js';
 import { assertKnownOptions } from '../known-options.policy.js';
 
 /** Packages that only the server imports: optional peers of ours. */
-const PACKAGES = ['@nestjs/platform-fastify', '@nestjs/terminus', 'fastify', 'nestjs-pino', 'pino', 'pino-http'];
+export const SERVER_PACKAGES = [
+  '@nestjs/platform-fastify',
+  '@nestjs/terminus',
+  'fastify',
+  'nestjs-pino',
+  'pino',
+  'pino-http',
+];
 
 /** A running server. */
 export interface Server {
@@ -31,7 +38,7 @@ export interface ServeOptions extends JackdawOptions {
  */
 export async function serve(options: ServeOptions = {}): Promise<Server> {
   assertKnownOptions('serve', options);
-  const bootstrap = await loadPackage(PACKAGES, 'serve()', () => import('./bootstrap.js'));
+  const bootstrap = await loadPackage(SERVER_PACKAGES, 'serve()', () => import('./bootstrap.js'));
   const app = await bootstrap.serve(options);
   const { prefix } = app.get<ServerConfig>(serverConfig.KEY);
   return { url: `${await app.getUrl()}${prefix}`, close: () => app.close() };
