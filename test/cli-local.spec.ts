@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import { CliTerminal, runCli, type CliEnd, type CliOptions } from './support/cli.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
 
 type Sqlite = new (
@@ -19,6 +20,7 @@ type Sqlite = new (
 
 const Database = createRequire(import.meta.url)('better-sqlite3-v13') as Sqlite;
 
+const onServers = (await testServers()).filter(({ kind }) => kind !== 'sqlite');
 let folder: string;
 
 beforeAll(() => buildIfStale());
@@ -259,4 +261,25 @@ describe('jackdaw backup and restore', () => {
     expect(err).not.toContain('secret');
     expect((await cli('restore copy.dump', { env })).err).toContain('pg_restore');
   });
+});
+
+describeDatabases('the command line on a database server', onServers, (database) => {
+  it('migrates, checks, uses and dumps the database', async () => {
+    const env = { DATABASE_URL: database().url, MIGRATE: 'off' };
+    expect(databaseOf(await doctor(env))).toMatchObject({ status: 'error' });
+    expect((await cli('migrate', { env })).code).toBe(0);
+    const { code, checks } = await doctor(env);
+    expect(checks.filter(({ status }) => status === 'ok').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['agents', 'database', 'clock']),
+    );
+    expect(code).toBe(0);
+    expect(await cli('chat 6*7', { env })).toMatchObject({ code: 0, out: '42\n' });
+    expect((await cli('runs list', { env })).out).toContain('completed');
+    const dumped = await cli('backup copy.dump --json', { env });
+    expect([dumped.code, JSON.parse(dumped.out)]).toEqual([0, { file: 'copy.dump' }]);
+    expect(readFileSync(join(folder, 'copy.dump'), 'latin1')).toContain(
+      database().kind === 'postgres' ? 'PGDMP' : 'jackdaw_migration',
+    );
+    expect(statSync(join(folder, 'copy.dump')).mode & 0o77).toBe(0);
+  }, 120_000);
 });

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseConfig } from '../config/index.js';
 import { CliError } from './cli.error.js';
 import type { Call, Command } from './command.types.js';
@@ -98,6 +98,8 @@ async function dump(call: Call, config: DatabaseConfig, file: string): Promise<v
     import('../config/index.js'),
   ]);
   const { program, args, secrets } = dumpOf(config, file);
+  // The program writes into it: for this user only.
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
   const child = spawnProgram(program, args, { env: { ...processVariables(), ...secrets } });
   const stopped = () => void child.kill('SIGTERM');
   call.interrupt.signal.addEventListener('abort', stopped);
@@ -105,6 +107,7 @@ async function dump(call: Call, config: DatabaseConfig, file: string): Promise<v
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));
   const errors = text(child.stderr);
   const outcome = await Promise.race([failed, code]);
+  if (outcome !== 0) rmSync(file, { force: true });
   call.interrupt.signal.throwIfAborted();
   if (outcome instanceof Error) {
     const command = [program, ...args].join(' ');

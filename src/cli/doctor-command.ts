@@ -69,6 +69,7 @@ async function checkAgents(): Promise<Finding> {
   const config = {
     DATABASE_URL: 'sqlite::memory:',
     API_KEYS: '',
+    MIGRATE: 'on',
     LOG_LEVEL: 'silent',
     HTTP_PREFIX: '',
     HOST: '127.0.0.1',

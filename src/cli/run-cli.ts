@@ -1,4 +1,4 @@
-import { VERSION } from '../kernel/index.js';
+import { keepProcess, VERSION } from '../kernel/index.js';
 import { CliError, EXIT } from './cli.error.js';
 import { parseCommandLine, type Values } from './command-line.parser.js';
 import type { Call, Command } from './command.types.js';
@@ -41,11 +41,14 @@ async function runLine(argv: readonly string[], interrupt: Interrupt, terminal: 
 }
 
 async function runCommand({ run }: Command, call: CommandCall): Promise<number> {
+  // Connections of databases do not keep the process alive.
+  const release = keepProcess();
   try {
     return (await run(call)) ?? EXIT.ok;
   } finally {
     call.terminal.endLine();
     await call.close();
+    release();
   }
 }
 
