@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
-import { CliTerminal, runCli, type CliEnd, type CliOptions } from './support/cli.js';
+import { CliTerminal, runCli, startCli, type CliEnd, type CliOptions } from './support/cli.js';
+import { FakeLlm } from './support/fake-llm.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
 
@@ -104,6 +105,18 @@ describe('the commands without a server', () => {
     expect((await cli('key list')).out).toMatch(new RegExp(`^${id} +admin .* mine$`, 'm'));
     expect((await cli(`key revoke ${id}`)).out).toBe(`Revoked key ${id}.\n`);
     expect((await cli('runs list')).code).toBe(1);
+  });
+
+  it('cancel their run at SIGINT, and end with 130', async () => {
+    const llm = await FakeLlm.start();
+    llm.reply({ hang: true });
+    const { env } = llm;
+    const chat = startCli(['chat', 'Wait'], { cwd: folder, env });
+    await llm.waitForRequest();
+    chat.kill('SIGINT');
+    expect(await once(chat, 'close')).toEqual([130, null]);
+    await llm.close();
+    expect((await cli('runs list')).out).toContain('cancelled');
   });
 
   it('settle a call in place that a crash interrupted', async () => {
