@@ -1,4 +1,4 @@
-// Removes what a server does not read from node_modules: source maps, type declarations, TypeScript sources and documents. Licences stay.
+// Removes files from node_modules that a server never reads: source maps, type declarations, TypeScript sources and documents. Licences stay.
 //                                              node prune.mjs [folder, by default node_modules beside this file]
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,4 +14,4 @@ for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }
   bytes += statSync(path).size;
   rmSync(path);
 }
-console.log(`Removed ${Math.round(bytes / 1e6)} MB from ${folder}`);
+process.stdout.write(`Removed ${Math.round(bytes / 1e6)} MB from ${folder}\n`);

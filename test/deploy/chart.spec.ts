@@ -82,7 +82,6 @@ describe('the chart', () => {
           capabilities: { drop: ['ALL'] },
         },
       });
-      if (kind === 'Deployment') expect(pod.containers[0]).toHaveProperty('readinessProbe.httpGet.port', 'http');
     }
   });
 

@@ -17,7 +17,9 @@ interface Problem {
 }
 
 it('the Dockerfile has no problem that its linter finds', () => {
-  const { validate } = createRequire(import.meta.url)('dockerfile-utils') as { validate(text: string): Problem[] };
+  const { validate } = createRequire(import.meta.url)('dockerfile-utils') as {
+    validate: (text: string) => Problem[];
+  };
   const problems = validate(readFileSync('deploy/Dockerfile', 'utf8'));
   expect(problems.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
 });
