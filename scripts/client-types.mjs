@@ -122,9 +122,9 @@ function plainType(schema) {
 
 function objectType({ properties, required = [], additionalProperties }) {
   if (!properties) {
-    // A value with an interface as its type has no index signature.
-    if (isInput) return 'object';
     const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown';
+    // A value with an interface as its type has no index signature.
+    if (isInput && value === 'unknown') return 'object';
     return `Readonly<Record<string, ${value}>>`;
   }
   return members(properties, required);

@@ -65,7 +65,10 @@ function registryEntry(name) {
         identifier: manifest.name,
         version,
         runtimeHint: 'npx',
-        packageArguments: [{ type: 'positional', value: 'mcp' }],
+        packageArguments: [
+          { type: 'positional', value: 'mcp' },
+          { type: 'positional', value: 'stdio' },
+        ],
         transport: { type: 'stdio' },
       },
     ],

@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readFileSync } from 'node:fs';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { COMMANDS } from '../src/cli/command.registry.js';
 import { COMMON_OPTIONS } from '../src/cli/command-line.parser.js';
 import { VERSION } from '../src/kernel/index.js';
@@ -82,5 +86,21 @@ describe('docs/cli.md', () => {
     const usage = ({ name, arguments: specs = [] }: (typeof COMMANDS)[number]) =>
       [name, ...specs.map((spec) => (spec.isOptional ? `[${spec.name}]` : `<${spec.name}>`))].join(' ');
     expect(rows).toEqual(COMMANDS.map((one) => [usage(one), one.summary, one.json]));
+  });
+
+  it('serves an MCP client over standard input and output', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'jackdaw-cli-'));
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [resolve('lib/cli.js'), 'mcp', 'stdio'],
+      cwd: folder,
+      env: { LLM_PROVIDER: 'offline', LOG_LEVEL: 'silent' },
+    });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('calculator');
+    await client.close();
+    rmSync(folder, { recursive: true, force: true });
   });
 });

@@ -65,6 +65,12 @@ export const SERVER_COMMANDS: readonly Command[] = [
     run: serveHere,
   },
   {
+    name: 'mcp stdio',
+    summary: 'Serve one MCP client, which starts this command, over standard input and output (docs/mcp-server.md)',
+    json: 'MCP messages',
+    run: async () => void (await import('../mcp-stdio.js')),
+  },
+  {
     name: 'openapi',
     summary: 'Write the OpenAPI document of the server, with its tools',
     options: { output: { value: 'file', help: 'A new file; by default standard output' } },

@@ -456,7 +456,7 @@ export interface McpNewServerRequest {
   /** URL of its Streamable HTTP endpoint. */
   readonly url: string;
   /** Sent with every request. */
-  readonly headers?: object;
+  readonly headers?: Readonly<Record<string, string>>;
   /** As in `config/mcp-servers.json`. */
   readonly auth?: object;
   /** Maximum duration of one call, in ms. */
