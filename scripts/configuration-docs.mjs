@@ -15,7 +15,7 @@ The environment takes precedence. An invalid value or line stops the start; the 
 counts as not set. [config/.env.example](../config/.env.example) contains every variable.
 
 In a host application (\`JackdawModule.forRoot\`, \`createAgent\`) these names have the prefix \`JACKDAW_\`: \`JACKDAW_DATA_DIR\`,
-\`JACKDAW_DATABASE_URL_FILE\`. Names without it belong to the host. Only \`LLM_*\`, \`OTEL_*\`, the providers' own names (\`OPENAI_API_KEY\`) and
+\`JACKDAW_DATABASE_URL_FILE\`. Names without it belong to the host. Only \`LLM_*\`, the providers' own names (\`OPENAI_API_KEY\`) and
 the proxies (\`HTTP_PROXY\`, \`HTTPS_PROXY\`, \`NO_PROXY\`) have no prefix. A host application reads \`.env\` and the files in \`config/\` only with
 the option \`files: true\`. A server (\`npm start\`, \`serve\`) accepts both forms, and so do variables given in code
 (\`config\`, \`env\`). Of both in one source, the one with the prefix applies.

@@ -19,6 +19,7 @@ import { LongTermMemoryModule, SessionModule } from './session/index.js';
 import { BuiltinToolModule } from './builtin-tool/index.js';
 import { RestToolModule } from './rest-tool/index.js';
 import { SecurityPolicyModule, ToolSwitchModule } from './tool-policy/index.js';
+import { TelemetryModule } from './telemetry/index.js';
 import { ToolStateModule } from './tool-state/index.js';
 import { ToolEnhancerModule, ToolModule } from './tool/index.js';
 import type { FactoryOptions, FixedOptions, JackdawAsyncOptions, JackdawOptions } from './jackdaw-options.types.js';
@@ -119,6 +120,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         files,
         workflows,
         ServiceTokenModule,
+        TelemetryModule,
         ...additions(options),
       ],
       providers: [

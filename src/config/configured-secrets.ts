@@ -30,7 +30,7 @@ interface NamedSecret {
 }
 
 function namedSecrets(config: Configuration): NamedSecret[] {
-  const { llm, mcpServer, security, tool } = config;
+  const { llm, mcpServer, security, telemetry, tool } = config;
   const urls = storeUrls(config);
   return [
     ...urls.flatMap(([name, url]) => named(name, [url])),
@@ -45,6 +45,8 @@ function namedSecrets(config: Configuration): NamedSecret[] {
     ),
     ...Object.entries(llm.access).flatMap(([provider, access]) => accessSecrets(provider, access)),
     ...Object.entries(tool.secrets).flatMap(([name, value]) => named(name, [value])),
+    ...headerValues('OTEL_EXPORTER_OTLP_HEADERS', telemetry.tracing?.headers),
+    ...named('The password in the URL of the collector', passwordsOf(telemetry.tracing?.url)),
     ...named('MCP_STDIO_KEY', [mcpServer.apiKey]),
   ];
 }
@@ -59,14 +61,18 @@ function accessSecrets(provider: string, access: ProviderAccess): NamedSecret[] 
   return [
     ...passwordsOf(baseUrl).map((value) => ({ name: `The password in the base URL of ${provider}`, value })),
     ...keys.map((value) => ({ name: `The API key of ${provider}`, value })),
-    ...Object.entries(headers).flatMap(([header, text]) =>
-      headerSecrets(header, text).map((value) => ({
-        name: `The header ${header} of ${provider}`,
-        value,
-        isHarmless: !SECRET_HEADER.test(header),
-      })),
-    ),
+    ...headerValues(provider, headers),
   ];
+}
+
+function headerValues(owner: string, headers: Readonly<Record<string, string>> = {}): NamedSecret[] {
+  return Object.entries(headers).flatMap(([header, text]) =>
+    headerSecrets(header, text).map((value) => ({
+      name: `The header ${header} of ${owner}`,
+      value,
+      isHarmless: !SECRET_HEADER.test(header),
+    })),
+  );
 }
 
 function storeUrls({

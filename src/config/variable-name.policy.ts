@@ -4,7 +4,7 @@ import { PROVIDER_VARIABLES } from './provider-variable.schema.js';
 export const PREFIX = 'JACKDAW_';
 
 /** Variables that other programs share. */
-const SHARED = /^(?:LLM_|OTEL_|HTTP_PROXY$|HTTPS_PROXY$|NO_PROXY$)/;
+const SHARED = /^(?:LLM_|HTTP_PROXY$|HTTPS_PROXY$|NO_PROXY$)/;
 
 function hasPrefix(name: EnvName): boolean {
   return !SHARED.test(name) && !Object.hasOwn(PROVIDER_VARIABLES, name);

@@ -5,6 +5,7 @@ import { type JsonValue, maskSecrets, parseJson } from '../kernel/index.js';
 import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
 import { type Telemetry, toListener } from './telemetry.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
+import { Tracing } from '../telemetry/index.js';
 
 /** Receives measurements, or all run events. */
 export type TelemetryOption = Partial<Telemetry> | RunNoticeListener;
@@ -43,10 +44,12 @@ export class RunReportService implements OnModuleInit {
     private readonly listeners: RunListenerRegistry,
     private readonly policies: SecurityPolicies,
     private readonly secrets: ConfiguredSecrets,
+    private readonly tracing: Tracing,
   ) {}
 
   onModuleInit(): void {
     const { logger, telemetry } = this.options;
+    this.tracing.useMask((text) => this.safe(text));
     if (telemetry) this.setTelemetry(telemetry);
     const level = this.config.contextLevels[CONTEXT] ?? this.config.logLevel;
     const isDebug = level === 'debug' || level === 'trace';
@@ -98,15 +101,19 @@ export class RunReportService implements OnModuleInit {
     log.warn({ iteration, tool, duration_ms, ...failure, arguments: this.masked(given) }, 'Tool call failed');
   }
 
-  /** Masks content of the security policy and secrets, and truncates. */
   private masked(text: string): string {
+    const safe = this.safe(text);
+    return safe.length > MAX_ARGUMENTS ? `${safe.slice(0, MAX_ARGUMENTS)}…` : safe;
+  }
+
+  /** Masks content of the security policy and secrets. */
+  private safe(text: string): string {
     const filter = this.policies.log;
     const parsed = parseJson(text);
     const filtered = filter?.json(parsed.ok ? (parsed.value as JsonValue) : text) ?? { kind: 'clean' };
     const shown =
       filtered.kind === 'clean' ? text : filtered.kind === 'masked' ? JSON.stringify(filtered.value) : '[withheld]';
-    const safe = maskSecrets(shown, this.secrets.values);
-    return safe.length > MAX_ARGUMENTS ? `${safe.slice(0, MAX_ARGUMENTS)}…` : safe;
+    return maskSecrets(shown, this.secrets.values);
   }
 }
 

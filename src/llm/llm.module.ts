@@ -2,7 +2,7 @@ import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { CacheModule } from '../cache/index.js';
 import { llmConfig, type LlmConfig } from '../config/index.js';
 import { Database } from '../persistence/index.js';
-import { MetricRegistry, type Sample, TelemetryModule } from '../telemetry/index.js';
+import { MetricRegistry, type Sample, TelemetryModule, Tracing } from '../telemetry/index.js';
 import { ModelBudget } from './budget/model-budget.js';
 import { createModelBudget } from './budget/model-budget.factory.js';
 import { EmbeddingModel } from './embedding-model.js';
@@ -32,8 +32,9 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
     ModelStackFactory,
     {
       provide: ModelMetrics,
-      useFactory: (metrics: MetricRegistry) => (metrics.isOn ? new ModelMetrics(metrics) : null),
-      inject: [MetricRegistry],
+      useFactory: (metrics: MetricRegistry, tracing: Tracing) =>
+        metrics.isOn || tracing.isOn ? new ModelMetrics(metrics, tracing) : null,
+      inject: [MetricRegistry, Tracing],
     },
     // `null` if not configured: without embeddings, facts have no vectors and are found by their words only.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, llmConfig.KEY] },

@@ -3,15 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PinoLogger } from 'nestjs-pino';
 import type { ServerConfig } from '../config/index.js';
 import type { Principal } from '../kernel/index.js';
+import { parseTraceParent } from '../telemetry/index.js';
 
 const CONTEXT = 'Http';
 /** Requests of probes and scrapers, which come every few seconds: only their failures are logged. */
 const PROBE = /^\/(?:api\/health\/\w+|metrics)\/?$/;
-/** A `traceparent` of W3C Trace Context, with its trace id. */
-const TRACE_PARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 /** The `Location` of a started run. */
 const RUN_LOCATION = /\/api\/runs\/([\w-]+)$/;
-const NO_TRACE = '0'.repeat(32);
 
 export interface RequestLogOptions {
   /** As in `HTTP_LOG`. */
@@ -64,8 +62,8 @@ function toRequestLogger(logger: LoggerService, ids: object): RequestLogger {
 }
 
 function traceOf({ headers }: FastifyRequest): { readonly trace_id?: string } {
-  const [, trace_id] = TRACE_PARENT.exec(String(headers['traceparent'] ?? '')) ?? [];
-  return trace_id === undefined || trace_id === NO_TRACE ? {} : { trace_id };
+  const trace = parseTraceParent(headers['traceparent']);
+  return trace ? { trace_id: trace.traceId } : {};
 }
 
 interface Start {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../errors/index.js';
 import { parseRetryAfter } from '../kernel/index.js';
 import type { OutgoingClient, OutgoingReply, OutgoingRequest } from '../security/index.js';
+import { outgoingTraceParent } from '../telemetry/index.js';
 
 export interface CallRules {
   /** Maximum retries. */
@@ -36,9 +37,11 @@ const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
  */
 export async function callWithRetries(
   client: OutgoingClient,
-  request: OutgoingRequest & { readonly signal: AbortSignal },
+  given: OutgoingRequest & { readonly signal: AbortSignal },
   { retries, timeoutMs, pace }: CallRules,
 ): Promise<OutgoingReply> {
+  const traceparent = outgoingTraceParent();
+  const request = traceparent === undefined ? given : { ...given, headers: { traceparent, ...given.headers } };
   const end = performance.now() + timeoutMs;
   for (let count = 0; ; count++) {
     const attempt = await attemptOf(client, request, Math.max(1, Math.ceil(end - performance.now())));

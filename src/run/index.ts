@@ -9,6 +9,7 @@ import { SuspectRuns1764000000032 } from './migrations/1764000000032-suspect-run
 import { CountCacheWrites1764000000040 } from './migrations/1764000000040-count-cache-writes.migration.js';
 import { DescribeRuns1764000000041 } from './migrations/1764000000041-describe-runs.migration.js';
 import { TimeSteps1764000000042 } from './migrations/1764000000042-time-steps.migration.js';
+import { TraceRuns1764000000043 } from './migrations/1764000000043-trace-runs.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -132,5 +133,6 @@ export const RUN_MIGRATIONS = [
   CountCacheWrites1764000000040,
   DescribeRuns1764000000041,
   TimeSteps1764000000042,
+  TraceRuns1764000000043,
 ];
 export { RunRemovalService } from './retention/run-removal.service.js';

@@ -1,13 +1,12 @@
 import { AppError } from '../errors/index.js';
 import { type Principal, steadyNow } from '../kernel/index.js';
 import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
-import type { RunTree } from './tree/run-tree.types.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
+import type { ContextParts } from './context-parts.types.js';
 import { abortLate, afterThisTick, atTickEnd, fenced, journalUnavailable } from './relinquished.policy.js';
 import { FileLedger, RunContext, type StepName } from './run-context.js';
-import { toFileSteps, type FileMark } from './files/run-file.mapper.js';
-import type { RefusedBatch } from './late-result.service.js';
+import { toFileSteps } from './files/run-file.mapper.js';
 import { isLive, type RunEvent } from './run-event.types.js';
 import { HeldCommit } from './held-commit.js';
 import { OutagePatience } from './outage-patience.js';
@@ -15,27 +14,13 @@ import type { RunJournal } from './run-journal.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
 import { toConclusion } from './run-conclusion.factory.js';
 import { fence, insertStep, releaseRun } from './run-statement.factory.js';
+import type { StartedStep } from './trace/run-trace.js';
 import { replayStep, toJson, toSubject } from './step-record.mapper.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 /** Delay of an event that waits for a step's batch, in ms: a call that ends within it costs one commit, not two. */
 const BATCH_WAIT_MS = 10;
-
-export interface ContextParts {
-  /** Set if the journal does not hold the run yet. */
-  readonly opening?: RunOpening | undefined;
-  /** Files of earlier executions. */
-  readonly files?: readonly FileMark[];
-  /** Time for which the run outlasts an outage of its provider, in ms; 0 by default. */
-  readonly patienceMs?: number;
-  /** Starts and joins child runs. */
-  readonly children?: Pick<RunTree, 'join'> | undefined;
-  /** Called when clients have waited for the database as long as they may. */
-  readonly onHeld?: () => void;
-  /** Receives a batch that was refused because another process has claimed the run. */
-  readonly onFenced?: ((batch: RefusedBatch) => void) | undefined;
-}
 
 interface Waiting {
   readonly recorded: readonly RecordedStep[];
@@ -112,11 +97,15 @@ export class JournaledRunContext extends RunContext {
     abortLate(this.run, this.controller, kind);
     this.emit({ type: 'step.started', step: name });
     const startedAt = Date.now();
-    const result = await action();
+    const result = await this.perform({ name, kind, subject }, action);
     const step = { name, kind, subject, result: toJson(result), startedAt, ...facts?.() };
     if (isLast?.(result)) this.pendingSteps.push(step);
     else await this.write([step, ...toFileSteps(place, files?.() ?? [])], companion?.());
     return result;
+  }
+
+  private perform<T>(step: StartedStep, action: () => Promise<T>): Promise<T> {
+    return this.parts.trace?.within(step, action) ?? action();
   }
 
   isRecorded({ kind, place }: { readonly kind: string; readonly place: string }): boolean {
@@ -274,6 +263,7 @@ export class JournaledRunContext extends RunContext {
       throw this.failure(cause);
     }
     batch.publish();
+    this.parts.trace?.committed(recorded, batch.items, now);
     await Promise.all(companions.map((companion) => companion.committed()));
   }
 

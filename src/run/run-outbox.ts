@@ -72,6 +72,8 @@ export interface OutgoingBatch {
   readonly statements: readonly Statement[];
   /** Its journaled events. */
   readonly events: readonly RunEvent[];
+  /** The same, with their numbers and times. */
+  readonly items: readonly RunItem[];
   publish(): void;
   discard(): void;
 }
@@ -134,6 +136,7 @@ export class RunOutbox {
       first: items.find(({ n }) => n !== null)?.n ?? undefined,
       statements: [...this.statementsOf(items), ...(spending?.statements ?? [])],
       events: items.filter(({ n }) => n !== null).map(({ event }) => event),
+      items: items.filter(({ n }) => n !== null),
       publish: () => {
         spending?.committed();
         publish();

@@ -44,6 +44,7 @@ export interface RunRow {
   readonly not_before: number | null;
   readonly outage_since: number | null;
   readonly outage_code: string | null;
+  readonly traceparent: string | null;
   readonly pruned_at: number | null;
   readonly summary: string | null;
 }
@@ -87,6 +88,7 @@ export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
     notBefore: row.not_before,
     outageSince: row.outage_since,
     outageCode: row.outage_code,
+    traceparent: row.traceparent,
     prunedAt: row.pruned_at,
     summary: summary === null ? null : cipher.open(summary, runPlace(tenant, id, 'summary')),
   };

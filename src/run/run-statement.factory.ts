@@ -1,5 +1,6 @@
 import { insert, insertMany, type Row, type Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
+import { currentTraceParent } from '../telemetry/index.js';
 import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import { RunItem } from './run-item.factory.js';
 import type { Postponement } from './postponement.policy.js';
@@ -66,6 +67,7 @@ function toRecord(start: StartRun, status: 'running' | 'queued', node: string | 
     notBefore: null,
     outageSince: null,
     outageCode: null,
+    traceparent: start.traceparent === undefined ? (currentTraceParent() ?? null) : start.traceparent,
     prunedAt: null,
     summary: null,
   };
@@ -119,6 +121,7 @@ export function insertRun(run: RunRecord, cipher: Cipher, question: string | nul
     is_patient: Number(run.isPatient),
     forked_from: run.forkedFrom,
     changed_at: run.createdAt,
+    traceparent: run.traceparent,
     ...lineageOf(run),
   });
   return { ...statement, changedRun: run.id };

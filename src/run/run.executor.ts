@@ -3,6 +3,7 @@ import { AppError, type ErrorCode, Log, withLogFields } from '../errors/index.js
 import { HeapReservation, holdProcess, isDoneWithin, TimeLimit } from '../kernel/index.js';
 import { withPatience } from '../persistence/index.js';
 import { Cipher, PrincipalDirectory } from '../security/index.js';
+import { parseTraceParent, withSpan, withTraceParent } from '../telemetry/index.js';
 import { isRelinquished, isReadableLater, journalUnavailable } from './relinquished.policy.js';
 import type { RunTree } from './tree/run-tree.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
@@ -13,6 +14,7 @@ import { brokenEvent } from './run-failure.factory.js';
 import { RunItem } from './run-item.factory.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
+import type { RunTracer } from './trace/run-trace.js';
 import { abortUnstartable, cancelled, isHandedOver, revoked, timeLimit } from './run-limit.policy.js';
 import { assertReadable } from './run-record.mapper.js';
 import { RunOutbox } from './run-outbox.js';
@@ -32,6 +34,7 @@ export class RunExecutor {
   private readonly logger = new Log(RunExecutor.name);
   private readonly executions = new Map<string, Execution>();
   private runTree: RunTree | undefined;
+  private tracing: RunTracer | undefined;
 
   constructor(
     private readonly journal: RunJournal,
@@ -48,6 +51,11 @@ export class RunExecutor {
     this.runTree = runTree;
   }
 
+  /** Sends spans of the runs. */
+  useTracing(tracing: RunTracer): void {
+    this.tracing = tracing;
+  }
+
   /**
    * Executes a run within the current heap reservation, until its end.
    * @param run as claimed by this process
@@ -59,8 +67,16 @@ export class RunExecutor {
   execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
     const controller = new AbortController();
     const reservation = HeapReservation.current?.retain();
-    const ids = { run_id: run.id, ...(run.sessionId !== null && { session_id: run.sessionId }) };
-    const work = withLogFields(ids, () => this.supervise(run, controller, isNew, opening));
+    const span = this.tracing?.spanOf(run);
+    const trace_id = (span ?? parseTraceParent(run.traceparent))?.traceId;
+    const ids = {
+      run_id: run.id,
+      ...(run.sessionId !== null && { session_id: run.sessionId }),
+      ...(trace_id !== undefined && { trace_id }),
+    };
+    const supervised = () => this.supervise(run, controller, isNew, opening);
+    const traced = () => (span ? withSpan(span, {}, supervised) : withTraceParent(run.traceparent, supervised));
+    const work = withLogFields(ids, traced);
     const execution = work.finally(() => reservation?.release());
     const done = holdProcess(execution);
     this.executions.set(run.id, { controller, done });
@@ -190,6 +206,7 @@ export class RunExecutor {
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, {
       opening,
       children: this.runTree,
+      trace: this.tracing?.open(run),
       ...this.listenersOf(run),
     });
   }
@@ -214,6 +231,7 @@ export class RunExecutor {
     if (steps.some(({ kind }) => kind === 'child')) this.runTree?.remember(run.id);
     const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller, {
       children: this.runTree,
+      trace: await this.tracing?.reopen(run),
       files: await this.journal.files(run.id),
       ...this.listenersOf(run),
     });

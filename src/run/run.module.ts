@@ -50,6 +50,7 @@ import { RunCountStore } from './run-count.store.js';
 import { RunChangeService } from './run-change.service.js';
 import { RunListStore } from './run-list.store.js';
 import { RunReplayService } from './run-replay.service.js';
+import { RunTracing } from './trace/run-tracing.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
 
@@ -63,6 +64,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     PostponedRunRegistry,
     RunExecutor,
     RunMetrics,
+    RunTracing,
     { provide: HeapBudget, useFactory: createHeapBudget },
     RunAdmissionService,
     RunLoadStore,

@@ -55,6 +55,8 @@ export interface RunRecord {
   readonly outageSince: number | null;
   /** Code of the error that postponed the run last. */
   readonly outageCode: string | null;
+  /** The `traceparent` of the request that started the run or its run tree. */
+  readonly traceparent: string | null;
   /** When its steps and events were deleted. */
   readonly prunedAt: number | null;
   /** JSON text of the `RunSummary`; `null` before the run ends. */
@@ -114,6 +116,8 @@ export interface StartRun {
   readonly forkedFrom?: string;
   /** The position below the calling run, if any. */
   readonly lineage?: RunLineage;
+  /** The trace of the run tree; by default that of the present request. */
+  readonly traceparent?: string | null;
   /** Committed together with the run. */
   readonly statements?: readonly Statement[];
 }

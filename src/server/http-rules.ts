@@ -8,6 +8,7 @@ import { fieldMistake, newId } from '../kernel/index.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
 import type { RunAdmissionService } from '../run/index.js';
 import { AccessLogService, assertLocal, KeyUseRegistry, RequestAuthenticator } from '../security/index.js';
+import { withTraceParent } from '../telemetry/index.js';
 import { addBodyHooks, parseJsonBody, type ServiceLookup } from './json-body.parser.js';
 
 /** Maximum records of unknown callers per second, so that a flood of them displaces no other records. */
@@ -172,6 +173,12 @@ export function addHttpRules(fastify: FastifyInstance, find: ServiceLookup, prob
     if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
   });
   refuseWrongRequests(fastify, problems);
+  // Runs that a request starts are a part of its trace.
+  fastify.addHook('onRequest', ({ headers }, _reply, done) => {
+    const { traceparent } = headers;
+    if (typeof traceparent === 'string') withTraceParent(traceparent, done);
+    else done();
+  });
   addBodyHooks(fastify, find);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.url?.includes('%00')) problems.answer(nulInUrl(request), reply);

@@ -79,6 +79,9 @@ export const METRICS = {
   jackdaw_mcp_server_up: gauge('Whether an enabled MCP server is connected.', { open: ['server'], limit: 29 }),
   jackdaw_storage_up: gauge('Whether the database accepts calls.'),
   jackdaw_commit_duration_seconds: histogram('Duration of a commit to the database.', SHORT_BUCKETS),
+  jackdaw_spans_total: counter('Spans that the collector of traces accepted, and spans that were dropped.', {
+    fixed: { outcome: ['exported', 'dropped'] },
+  }),
   jackdaw_info: gauge('The version of Jackdaw.', { open: ['version'], limit: 1 }),
   nodejs_eventloop_lag_mean_seconds: gauge(`${EVENT_LOOP}, mean.`),
   nodejs_eventloop_lag_p50_seconds: gauge(`${EVENT_LOOP}, median.`),

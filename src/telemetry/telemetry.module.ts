@@ -1,4 +1,5 @@
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Module,
   type OnApplicationBootstrap,
@@ -12,8 +13,15 @@ import { Database } from '../persistence/index.js';
 import { MetricRegistry } from './metric.registry.js';
 import { MetricsListener } from './metrics-listener.js';
 import { ProcessMetrics } from './process-metrics.js';
+import { Tracing, type SourcesSettled } from './tracing.js';
 
-/** Provides the metrics of the process, with those of Node and of the database, and serves them on their own port. */
+/** Time for the last spans at a stop, in ms. */
+const FLUSH_MS = 2_000;
+
+/**
+ * Provides the metrics of the process, with those of Node and of the database, and serves them on their own port. Sends
+ * traces if a collector is configured.
+ */
 @Module({
   providers: [
     {
@@ -26,10 +34,13 @@ import { ProcessMetrics } from './process-metrics.js';
       useFactory: (metrics: MetricRegistry) => new MetricsListener(metrics),
       inject: [MetricRegistry],
     },
+    { provide: Tracing, useFactory: createTracing, inject: [telemetryConfig.KEY, MetricRegistry] },
   ],
-  exports: [MetricRegistry],
+  exports: [MetricRegistry, Tracing],
 })
-export class TelemetryModule implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+export class TelemetryModule
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
+{
   private readonly logger = new Log('Metrics');
   private readonly process = new ProcessMetrics();
   private stop = (): void => undefined;
@@ -39,6 +50,7 @@ export class TelemetryModule implements OnModuleInit, OnApplicationBootstrap, On
     private readonly metrics: MetricRegistry,
     private readonly listener: MetricsListener,
     private readonly database: Database,
+    private readonly tracing: Tracing,
   ) {}
 
   onModuleInit(): void {
@@ -60,6 +72,11 @@ export class TelemetryModule implements OnModuleInit, OnApplicationBootstrap, On
     this.stop();
   }
 
+  /** After the end of the runs, before the database closes. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.tracing.close(FLUSH_MS);
+  }
+
   /** After the end of the runs: the last scrape of a stopping server still has an answer. */
   async onApplicationShutdown(): Promise<void> {
     await this.listener.close();
@@ -69,4 +86,13 @@ export class TelemetryModule implements OnModuleInit, OnApplicationBootstrap, On
 
 function hostText(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+/** Without a collector, the code of traces is not loaded. */
+async function createTracing({ tracing }: TelemetryConfig, metrics: MetricRegistry): Promise<Tracing> {
+  if (!tracing) return new Tracing(null);
+  const { createTracingParts } = await import('./trace/create-tracing.js');
+  const settled: SourcesSettled = (sources, isExported) => traces.settled(sources, isExported);
+  const traces = new Tracing(createTracingParts(tracing, metrics, settled));
+  return traces;
 }

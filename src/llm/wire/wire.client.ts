@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { withoutMark } from '../../kernel/index.js';
+import { outgoingTraceParent } from '../../telemetry/index.js';
 import type { CallOptions } from '../chat.types.js';
 import type { HttpClient } from '../http.client.js';
 import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
@@ -106,7 +107,7 @@ export class WireClient implements ModelClient {
   private async post(pool: Dispatcher, body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
     const { url } = this.endpoint;
     const exchange = new ExchangeHandler(limits);
-    const request = { headers: this.endpoint.headersOf(body), body: this.endpoint.write(body) };
+    const request = { headers: traced(this.endpoint.headersOf(body)), body: this.endpoint.write(body) };
     try {
       pool.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'POST', ...request }, exchange);
       return new WireResponse(await exchange.head, exchange);
@@ -114,4 +115,13 @@ export class WireClient implements ModelClient {
       throw limits.signal?.aborted ? cause : toConnectionFailure(cause);
     }
   }
+}
+
+/** Adds the present span; the headers of an endpoint are shared by its requests. */
+function traced(headers: Headers): Headers {
+  const traceparent = outgoingTraceParent();
+  if (traceparent === undefined) return headers;
+  const all = new Headers(headers);
+  all.set('traceparent', traceparent);
+  return all;
 }

@@ -10,6 +10,7 @@ import {
   type ToolEffect,
   UnknownOutcome,
 } from '../../tool/index.js';
+import { noteOnSpan, outgoingTraceParent } from '../../telemetry/index.js';
 import type { McpConnection } from '../connection/mcp-connection.client.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
@@ -92,8 +93,15 @@ export class McpCalls {
     { signal, timeout, retry }: { signal: AbortSignal; timeout: number; retry?: object | undefined },
   ): Promise<CallToolResult> {
     const { outputSchema: _ours, ...toolDefinition } = this.tool;
+    const traceparent = outgoingTraceParent();
+    noteOnSpan({ mcpMethod: 'tools/call' });
     return client.callTool(
-      { name: this.tool.name, arguments: input as Record<string, unknown>, ...retry },
+      {
+        name: this.tool.name,
+        arguments: input as Record<string, unknown>,
+        ...(traceparent !== undefined && { _meta: { traceparent } }),
+        ...retry,
+      },
       {
         signal,
         timeout,

@@ -56,8 +56,10 @@ function lineageOf({ id, sessionId, lineage }: RunRecord, { step }: ChildCall): 
   };
 }
 
-/** The properties a child inherits: principal, priority, deadline, and whether an outage of its provider postpones it. */
-function inheritance(parent: RunRecord): Pick<StartRun, 'principal' | 'priority' | 'deadlineAt' | 'isPatient'> {
-  const { principal, priority, deadlineAt } = parent;
-  return { principal, priority, isPatient: isPatient(parent), ...(deadlineAt !== null && { deadlineAt }) };
+/** The properties a child inherits: principal, trace, priority, deadline, and whether an outage of its provider postpones it. */
+function inheritance(
+  parent: RunRecord,
+): Pick<StartRun, 'principal' | 'priority' | 'deadlineAt' | 'isPatient' | 'traceparent'> {
+  const { principal, priority, deadlineAt, traceparent } = parent;
+  return { principal, priority, traceparent, isPatient: isPatient(parent), ...(deadlineAt !== null && { deadlineAt }) };
 }

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { faultsOfTrace, OtlpCollector, tokensOf } from './support/otlp-collector.js';
+import { ProcessWorld } from './support/process-world.js';
+import { stepByStep } from './support/step-script.js';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+
+const world = ProcessWorld.prepare();
+let collector: OtlpCollector;
+
+beforeEach(async () => {
+  collector = await OtlpCollector.start();
+});
+afterEach(() => collector.close());
+
+/** Starts a run in a trace, and kills the process in its third step. @returns the run's id */
+async function crashInStep3(env: Readonly<Record<string, string>>, isReady: () => Promise<void>): Promise<string> {
+  world.llm.always(stepByStep('read_step'));
+  const first = await world.start({ ...collector.env, ...env, BLOCK_AT: 'read_step 3' });
+  const traceparent = `00-${TRACE}-${PARENT}-01`;
+  const { body } = await first.post('/api/agent/runs', { query: 'do five steps' }, { traceparent });
+  await first.waitForLine('performing read_step 3');
+  await isReady();
+  await first.kill();
+  return String(body['run_id']);
+}
+
+async function expectWholeTrace(runId: string): Promise<void> {
+  const second = await world.start(collector.env);
+  await second.events(runId);
+  const run = await collector.waitFor('invoke_agent default');
+  const { spans } = collector;
+  expect(faultsOfTrace(spans, PARENT)).toEqual([]);
+  expect(run).toMatchObject({ traceId: TRACE, parentSpanId: PARENT, attributes: { 'jackdaw.run.id': runId } });
+  const count = (name: string) => spans.filter((span) => span.name.startsWith(name)).length;
+  expect(['chat', 'execute_tool', 'invoke_agent'].map(count)).toEqual([6, 5, 1]);
+  const { body } = await second.get(`/api/runs/${runId}`);
+  expect(body['usage']).toMatchObject(tokensOf(spans));
+}
+
+describe('the trace of a run that survived kill -9', () => {
+  it('has each span once if none was sent before', async () => {
+    const runId = await crashInStep3({ OTEL_BSP_SCHEDULE_DELAY: '60000' }, async () => undefined);
+    expect(collector.spans).toEqual([]);
+    await expectWholeTrace(runId);
+  });
+
+  it('has each span once if the first ones were sent before', async () => {
+    const { answer } = collector;
+    // A further request shows that the server has recorded the success of the ones before.
+    collector.answer = (response) => {
+      const isSecondStep = collector.spans.filter(({ name }) => name.startsWith('execute_tool')).length === 2;
+      if (isSecondStep) collector.held = true;
+      else answer(response);
+    };
+    const runId = await crashInStep3({}, () => collector.waitForHeld());
+    expect(collector.spans).toHaveLength(4);
+    collector.answer = answer;
+    await expectWholeTrace(runId);
+  });
+});
