@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AgentNode, CodeNode, LlmNode, MapNode, WorkflowBuilder } from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
-import { type Jackdaw, startJackdaw, type StartOptions } from './support/jackdaw.js';
+import { Forks } from './support/forks.js';
+import { type Jackdaw, newFolder, startJackdaw, type StartOptions } from './support/jackdaw.js';
 import { faultsOfTrace, OtlpCollector, tokensOf } from './support/otlp-collector.js';
+import { restoreProcess } from './support/process-defaults.js';
+import { AgentTree, ask, callsThen } from './support/run-tree.js';
 import { TestTools } from './support/test.tool.js';
+import { WaitingTools } from './support/waiting.tool.js';
+import { WaitingRun } from './support/waiting-run.js';
+import { WorkflowWorld } from './support/workflow-world.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -17,11 +24,17 @@ beforeEach(async () => {
   collector = await OtlpCollector.start();
 });
 afterEach(async () => {
-  await jackdaw?.stop();
-  jackdaw = undefined;
+  await stop();
   await collector.close();
   await llm.close();
 });
+
+async function stop(): Promise<void> {
+  await jackdaw?.stop();
+  jackdaw = undefined;
+  // The log of a process is that of its first application.
+  restoreProcess();
+}
 
 async function start({ env, ...options }: StartOptions = {}): Promise<Jackdaw> {
   jackdaw = await startJackdaw({
@@ -91,5 +104,192 @@ describe('traces', () => {
     expect(llm.envelopes.map(({ headers }) => headers['traceparent'])).toEqual(
       chats.map(({ spanId }) => `00-${TRACE}-${spanId}-01`),
     );
+  });
+});
+
+describe('traces of a run that waits for a person', () => {
+  const pay = { id: 'p', name: 'pay', arguments: { to: 'bob', amount: 5 } };
+  const scriptPay = () => llm.reply({ calls: [pay], usage: [10, 1] }).reply({ text: 'paid', usage: [20, 2] });
+
+  async function expectWholeTrace(runId: string): Promise<void> {
+    await collector.waitFor('invoke_agent default');
+    const { spans } = collector;
+    expect(faultsOfTrace(spans)).toEqual([]);
+    expect(spans.map(({ name }) => name)).toEqual([
+      'chat gpt-4o',
+      'execute_tool pay',
+      'chat gpt-4o',
+      'invoke_agent default',
+    ]);
+    expect(spans.map(({ attributes }) => attributes['jackdaw.run.id'])).toEqual(spans.map(() => runId));
+    expect(tokensOf(spans)).toEqual({ prompt_tokens: 30, completion_tokens: 3 });
+  }
+
+  it.each([
+    ['while its first spans wait for a batch', '60000'],
+    ['after its first spans were sent', '1'],
+  ])('have each span once if the run resumes %s', async (_when, delay) => {
+    const server = await start({ tools: [new WaitingTools()], env: { OTEL_BSP_SCHEDULE_DELAY: delay } });
+    scriptPay();
+    const run = await WaitingRun.begin(server, 's');
+    if (delay === '1') await collector.waitFor('chat gpt-4o');
+    await run.decide('approve');
+    await server.events(run.id);
+    if (delay !== '1') await stop();
+    await expectWholeTrace(run.id);
+  });
+
+  it('have each span once after a restart, in which the log has the trace of the request', async () => {
+    const dataDir = newFolder();
+    const tools = [new WaitingTools()];
+    scriptPay();
+    const first = await start({ tools, dataDir });
+    const { body } = await first.chat({ query: 'pay bob', sessionId: 's' }, TRACEPARENT);
+    await stop();
+    expect(collector.spans.map(({ name }) => name)).toEqual(['chat gpt-4o']);
+    const second = await start({ tools, dataDir, env: { LOG_LEVEL: 'info' } });
+    const run = new WaitingRun(second, String(body['run_id']));
+    await run.decide('approve');
+    await second.events(run.id);
+    await collector.waitFor('invoke_agent default');
+    expect(faultsOfTrace(collector.spans, PARENT)).toEqual([]);
+    expect(collector.spans).toHaveLength(4);
+    await stop();
+    const ended = second.log.find(({ msg }) => msg === 'Run execution ended');
+    expect(ended).toMatchObject({ run_id: run.id, trace_id: TRACE });
+  });
+});
+
+describe('traces of several runs', () => {
+  it('have the runs of sub-agents below the call that asked them', async () => {
+    const tree = await AgentTree.begin({ boss: { subAgents: ['scout'] }, scout: {} }, { env: collector.env });
+    tree.say({
+      boss: callsThen([ask('scout', 'what is out there?')], () => 'nothing'),
+      scout: () => ({ text: 'trees', usage: [7, 3] }),
+    });
+    const { body } = await tree.jackdaw.chat({ query: 'look' }, TRACEPARENT);
+    await collector.waitFor('invoke_agent boss');
+    const { spans } = collector;
+    await tree.stop();
+    expect(faultsOfTrace(spans, PARENT)).toEqual([]);
+    const [child] = spans.filter(({ name }) => name === 'invoke_agent scout');
+    const [call] = spans.filter(({ name }) => name === 'execute_tool ask_scout');
+    expect(child).toMatchObject({ traceId: TRACE, parentSpanId: call!.spanId });
+    expect(BigInt(call!.startTimeUnixNano)).toBeLessThanOrEqual(BigInt(child!.startTimeUnixNano));
+    const ofChild = spans.filter(
+      ({ attributes }) => attributes['jackdaw.run.id'] === child!.attributes['jackdaw.run.id'],
+    );
+    expect(tokensOf(ofChild)).toMatchObject({ prompt_tokens: 7, completion_tokens: 3 });
+    expect(body['children_usage']).toMatchObject(tokensOf(ofChild));
+  });
+
+  it('have the nodes of a workflow, with their model calls, calls and items', async () => {
+    const workflow = new WorkflowBuilder('letters')
+      .add(new LlmNode('classify', 'Kind of letter'))
+      .add(new CodeNode('load', 'load_order', { id: 'o-1' }))
+      .add(new AgentNode('hand_on', { instructions: 'You are the desk.', tools: [] }, 'Answer'))
+      .add(new MapNode('each', '{{load.result.prices}}', new LlmNode('item', 'Item {{index}}')))
+      .build();
+    const world = await WorkflowWorld.begin([workflow], { env: collector.env });
+    const { status } = await world.run('letters');
+    expect(status).toBe(200);
+    await collector.waitFor('invoke_workflow letters');
+    const { spans } = collector;
+    await world.stop();
+    expect(faultsOfTrace(spans)).toEqual([]);
+    const nameOf = (id: string | undefined) => spans.find(({ spanId }) => spanId === id)?.name;
+    expect(spans.map(({ name, parentSpanId }) => `${nameOf(parentSpanId)} > ${name}`).toSorted()).toEqual(
+      [
+        'undefined > invoke_workflow letters',
+        'invoke_workflow letters > node classify',
+        'node classify > chat gpt-4o',
+        'invoke_workflow letters > node load',
+        'node load > execute_tool load_order',
+        'invoke_workflow letters > node hand_on',
+        'node hand_on > invoke_agent letters_node3',
+        'invoke_agent letters_node3 > chat gpt-4o',
+        'invoke_workflow letters > node each',
+        ...[1, 2, 3].flatMap((n) => [`node each > node each/${n}`, `node each/${n} > chat gpt-4o`]),
+      ].toSorted(),
+    );
+  });
+
+  it('link a fork to its original', async () => {
+    const server = await start();
+    scriptDouble();
+    const { body } = await server.chat({ query: 'double 2' }, TRACEPARENT);
+    const original = await collector.waitFor('invoke_agent default');
+    collector.reset();
+    llm.reply({ text: 'the fork', usage: [3, 1] });
+    const { id } = await new Forks(server).make(String(body['run_id']), 'model:2');
+    const fork = await collector.waitFor('invoke_agent default');
+    expect(fork).toMatchObject({
+      attributes: { 'jackdaw.run.id': id },
+      links: [{ traceId: TRACE, spanId: original.spanId }],
+    });
+    // The spans of the copied steps are those of the original.
+    expect(faultsOfTrace(collector.spans)).toEqual([]);
+    expect(collector.spans.map(({ name }) => name)).toEqual(['chat gpt-4o', 'invoke_agent default']);
+  });
+});
+
+describe('the sampler', () => {
+  it.each([
+    ['traceidratio of 0', { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, '01'],
+    ['always_off', { OTEL_TRACES_SAMPLER: 'always_off' }, '01'],
+    ['a parent that is not sampled', {}, '00'],
+  ])('sends nothing with %s, and says so to the model', async (_name, env, flags) => {
+    const server = await start({ env });
+    llm.reply({ text: 'a' }).reply({ text: 'b' });
+    await server.chat({ query: 'q' }, { traceparent: `00-${TRACE}-${PARENT}-${flags}` });
+    expect(llm.envelopes[0]!.headers['traceparent']).toMatch(new RegExp(`^00-${TRACE}-[\\da-f]{16}-00$`));
+    await stop();
+    expect(collector.arrived).toBe(0);
+  });
+
+  it('ignores an invalid traceparent', async () => {
+    const server = await start();
+    llm.reply({ text: 'a' });
+    await server.chat({ query: 'q' }, { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` });
+    expect(await collector.waitFor('invoke_agent default')).not.toHaveProperty('parentSpanId');
+  });
+});
+
+describe('content in traces', () => {
+  const SECRET = 'tool-secret-0123456789';
+  const question = `double 2, my key is ${SECRET}`;
+  const env = { TOOL_SECRETS: 'KEY', KEY: SECRET };
+
+  it('is absent by default', async () => {
+    const server = await start();
+    scriptDouble();
+    await server.chat({ query: question });
+    await collector.waitFor('invoke_agent default');
+    expect(collector.spans.flatMap(({ attributes }) => Object.keys(attributes))).not.toContainEqual(
+      expect.stringMatching(/messages|arguments|result/),
+    );
+    expect(JSON.stringify(collector.requests)).not.toMatch(/double 2|answer is/);
+  });
+
+  it('has messages, arguments and results with TELEMETRY_CONTENT=on, without secrets', async () => {
+    const server = await start({ env: { ...env, TELEMETRY_CONTENT: 'on' } });
+    scriptDouble();
+    await server.chat({ query: question });
+    const run = await collector.waitFor('invoke_agent default');
+    const [chat, tool] = collector.spans;
+    expect(JSON.parse(String(chat!.attributes['gen_ai.output.messages']))).toMatchObject([
+      { role: 'assistant', parts: [{ type: 'tool_call', name: 'double', arguments: '{"n":2}' }] },
+    ]);
+    expect(tool!.attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"n":2}',
+      'gen_ai.tool.call.result': '4',
+    });
+    expect(run.attributes).toMatchObject({
+      'gen_ai.input.messages': JSON.stringify([
+        { role: 'user', parts: [{ type: 'text', content: 'double 2, my key is [redacted]' }] },
+      ]),
+      'gen_ai.output.messages': expect.stringContaining('the answer is 4') as string,
+    });
+    expect(JSON.stringify(collector.requests)).not.toContain(SECRET);
   });
 });

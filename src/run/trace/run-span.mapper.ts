@@ -1,6 +1,5 @@
 import { ATTRIBUTES as A, type Attributes, type Span, type Tracing } from '../../telemetry/index.js';
-import { isTerminal } from '../run-event.types.js';
-import type { RunItem } from '../run-item.factory.js';
+import type { TerminalEvent } from '../run-event.types.js';
 import type { RunRecord } from '../run.types.js';
 import type { RunPosition } from './run-position.js';
 import { TraceContent } from './trace-content.js';
@@ -12,8 +11,7 @@ interface RunSpanParts {
 }
 
 /** The span of a run, from its creation to its end. Its tokens are those of the spans below it. */
-export function toRunSpan(run: RunRecord, { event, at }: RunItem, parts: RunSpanParts): Span | undefined {
-  if (!isTerminal(event)) return undefined;
+export function toRunSpan(run: RunRecord, event: TerminalEvent, endedAt: number, parts: RunSpanParts): Span {
   const { span, parentId } = parts.position;
   const { traceId, spanId } = span;
   const error = event.type === 'run.failed' ? event.error.code : undefined;
@@ -25,7 +23,7 @@ export function toRunSpan(run: RunRecord, { event, at }: RunItem, parts: RunSpan
     name: subject.name,
     kind: 'internal',
     startedAt: run.createdAt,
-    endedAt: at,
+    endedAt,
     links: parts.links,
     error,
     attributes: {
@@ -40,7 +38,9 @@ export function toRunSpan(run: RunRecord, { event, at }: RunItem, parts: RunSpan
   };
 }
 
-function subjectOf({ kind, agent }: RunRecord): { readonly name: string; readonly attributes: Attributes } {
+function subjectOf({ kind, agent: subject }: RunRecord): { readonly name: string; readonly attributes: Attributes } {
+  // As in `workflow:letters` and `tool:double`.
+  const agent = subject.startsWith(`${kind}:`) ? subject.slice(kind.length + 1) : subject;
   if (kind === 'workflow') {
     return { name: `invoke_workflow ${agent}`, attributes: { [A.operation]: 'invoke_workflow', [A.workflow]: agent } };
   }

@@ -1,3 +1,4 @@
+import { Log } from '../../errors/index.js';
 import {
   type Span,
   type SpanFacts,
@@ -7,7 +8,7 @@ import {
   withHostSpan,
   withSpan,
 } from '../../telemetry/index.js';
-import { isTerminal } from '../run-event.types.js';
+import { isTerminal, type TerminalEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
 import type { RunPosition } from './run-position.js';
@@ -15,6 +16,8 @@ import { type StartedStep, StepSpans } from './step-spans.js';
 import { toRunSpan } from './run-span.mapper.js';
 
 export type { StartedStep };
+
+const logger = new Log('RunTrace');
 
 /** A recorded step as the journal has it. */
 export interface TracedStep extends RecordedStep {
@@ -75,12 +78,20 @@ export class RunTrace {
   /** A batch is durable. @param at the time that the journal has for its steps, epoch ms */
   committed(steps: readonly RecordedStep[], items: readonly RunItem[], at: number): void {
     if (!this.parts.position.span.isSampled) return;
+    try {
+      this.sendCommitted(steps, items, at);
+    } catch (err) {
+      logger.warn({ err, run_id: this.run.id }, 'Failed to make the spans of a step; the run continues');
+    }
+  }
+
+  private sendCommitted(steps: readonly RecordedStep[], items: readonly RunItem[], at: number): void {
     for (const item of items) this.spans.learn(item);
     const isLast = items.some(({ event }) => isTerminal(event));
     for (const step of steps) this.send(this.spans.ofStep(step, at), at, isLast);
     for (const item of items) {
       this.send(this.spans.ofUsage(item), at, isLast);
-      if (isTerminal(item.event)) this.end(item, at);
+      if (isTerminal(item.event)) this.end(item.event, at);
     }
   }
 
@@ -99,10 +110,9 @@ export class RunTrace {
     }
   }
 
-  private end(item: RunItem, at: number): void {
-    const { position, tracing, links } = this.parts;
-    for (const span of this.spans.unfinished(item)) this.send(span, at, true);
-    this.send(toRunSpan(this.run, item, { position, tracing, links }), at, true);
+  private end(event: TerminalEvent, at: number): void {
+    for (const span of this.spans.unfinished(event, at)) this.send(span, at, true);
+    this.send(toRunSpan(this.run, event, at, this.parts), at, true);
   }
 
   private send(span: Span | undefined, at: number, isLast = false): void {

@@ -7,7 +7,7 @@ import {
   type Tracing,
 } from '../../telemetry/index.js';
 import type { RunItem } from '../run-item.factory.js';
-import { isTerminal } from '../run-event.types.js';
+import type { TerminalEvent } from '../run-event.types.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
 import { outerStep, type RunPosition } from './run-position.js';
 import { TraceContent } from './trace-content.js';
@@ -109,8 +109,7 @@ export class StepSpans {
   }
 
   /** Spans of the steps that the end of the run has cut off: other spans may refer to them. */
-  unfinished({ event, at: endedAt }: RunItem): Span[] {
-    if (!isTerminal(event)) return [];
+  unfinished(event: TerminalEvent, endedAt: number): Span[] {
     const error = event.type === 'run.failed' ? event.error.code : 'RUN_CANCELLED';
     const spans = [...this.open.values()].map(({ at, ...step }): Span => {
       const base = this.base(step, { startedAt: at, endedAt });
