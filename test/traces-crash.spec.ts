@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { faultsOfTrace, OtlpCollector, tokensOf } from './support/otlp-collector.js';
+import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { stepByStep } from './support/step-script.js';
 
@@ -26,8 +28,7 @@ async function crashInStep3(env: Readonly<Record<string, string>>, isReady: () =
   return String(body['run_id']);
 }
 
-async function expectWholeTrace(runId: string): Promise<void> {
-  const second = await world.start(collector.env);
+async function expectWholeTrace(runId: string, second: ServerProcess): Promise<void> {
   await second.events(runId);
   const run = await collector.waitFor('invoke_agent default');
   const { spans } = collector;
@@ -43,7 +44,7 @@ describe('the trace of a run that survived kill -9', () => {
   it('has each span once if none was sent before', async () => {
     const runId = await crashInStep3({ OTEL_BSP_SCHEDULE_DELAY: '60000' }, async () => undefined);
     expect(collector.spans).toEqual([]);
-    await expectWholeTrace(runId);
+    await expectWholeTrace(runId, await world.start(collector.env));
   });
 
   it('has each span once if the first ones were sent before', async () => {
@@ -57,6 +58,24 @@ describe('the trace of a run that survived kill -9', () => {
     const runId = await crashInStep3({}, () => collector.waitForHeld());
     expect(collector.spans).toHaveLength(4);
     collector.answer = answer;
-    await expectWholeTrace(runId);
+    await expectWholeTrace(runId, await world.start(collector.env));
+  });
+});
+
+describeClusters('the trace of a run that another node has taken over', await clusterStores(), (store) => {
+  world.share(store, { CLUSTER_LEASE_MS: '5000', CLUSTER_CHECK_MS: '300' });
+
+  it('has each span once', async () => {
+    // The node that executes the run blocks; the other one does not send its spans.
+    const other = await world.start(collector.env);
+    world.llm.always(stepByStep('read_step'));
+    const env = { ...collector.env, OTEL_BSP_SCHEDULE_DELAY: '60000', BLOCK_AT: 'read_step 3' };
+    const first = await world.start(env);
+    const traceparent = `00-${TRACE}-${PARENT}-01`;
+    // A chat runs on the node that has its connection.
+    const stream = await first.stream({ query: 'do five steps' }, { traceparent });
+    await first.waitForLine('performing read_step 3');
+    await first.kill();
+    await expectWholeTrace(stream.runId, other);
   });
 });

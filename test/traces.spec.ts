@@ -107,6 +107,24 @@ describe('traces', () => {
   });
 });
 
+describe('traces of model calls that a tool makes', () => {
+  it('have the embeddings below the call, with the tokens of the run', async () => {
+    const server = await start({ env: { LONG_TERM_MEMORY: 'on', EMBEDDING_MODEL: 'embed-1', METRICS: 'off' } });
+    llm
+      .reply({ calls: [{ name: 'recall', arguments: { query: 'tea' } }], usage: [50, 10] })
+      .reply({ text: 'green tea', usage: [60, 5] });
+    const { body } = await server.chat({ query: 'which tea?' });
+    await collector.waitFor('invoke_agent default');
+    const { spans } = collector;
+    expect(faultsOfTrace(spans)).toEqual([]);
+    const [call] = spans.filter(({ name }) => name === 'execute_tool recall');
+    expect(spans.filter(({ name }) => name === 'embeddings embed-1')).toMatchObject([{ parentSpanId: call!.spanId }]);
+    expect(tokensOf(spans).prompt_tokens).toBeGreaterThan(110);
+    expect(body['usage']).toMatchObject(tokensOf(spans));
+    expect(spans[0]!.attributes).toMatchObject({ 'gen_ai.provider.name': 'openai' });
+  });
+});
+
 describe('traces of a run that waits for a person', () => {
   const pay = { id: 'p', name: 'pay', arguments: { to: 'bob', amount: 5 } };
   const scriptPay = () => llm.reply({ calls: [pay], usage: [10, 1] }).reply({ text: 'paid', usage: [20, 2] });

@@ -33,7 +33,7 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
     {
       provide: ModelMetrics,
       useFactory: (metrics: MetricRegistry, tracing: Tracing) =>
-        metrics.isOn || tracing.isOn ? new ModelMetrics(metrics, tracing) : null,
+        metrics.isOn || tracing.isOn ? new ModelMetrics(metrics) : null,
       inject: [MetricRegistry, Tracing],
     },
     // `null` if not configured: without embeddings, facts have no vectors and are found by their words only.

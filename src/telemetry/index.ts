@@ -5,7 +5,6 @@ export { METRICS, type MetricDefinition, type MetricName } from './metric-table.
 export { METRICS_TYPE, MetricsListener } from './metrics-listener.js';
 export { TelemetryModule } from './telemetry.module.js';
 export {
-  currentSpan,
   currentTraceParent,
   noteOnSpan,
   outgoingTraceParent,

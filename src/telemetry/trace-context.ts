@@ -75,12 +75,6 @@ export function outgoingTraceParent(): string | undefined {
   return scope?.facts && toTraceParent(scope.parent);
 }
 
-/** The span of the present step, as the parent of another span. */
-export function currentSpan(): TraceParent | undefined {
-  const scope = current.getStore();
-  return scope?.facts && scope.parent;
-}
-
 /** Adds facts to the span of the present step, if there is one. */
 export function noteOnSpan(facts: SpanFacts): void {
   const scope = current.getStore();

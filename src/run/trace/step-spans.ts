@@ -95,14 +95,16 @@ export class StepSpans {
     return step.kind === 'node' ? this.ofNode(step, times) : undefined;
   }
 
-  /** The span of a model call that no step records: by a tool, or for the summary of earlier turns. */
+  /** The span of a model call that no step records: by a tool, or for the summary of earlier turns. Its start is not recorded. */
   ofUsage({ n, at, event }: RunItem): Span | undefined {
     if (event.type !== 'usage' || (event.call_id === undefined && event.iteration > 0)) return undefined;
-    const { model, call_id, execution_time_ms = 0, first_token_ms } = event;
+    const { model, call_id, completion_tokens, execution_time_ms = 0 } = event;
     const parent = call_id === undefined ? undefined : this.stepOfCall.get(call_id);
+    // Embeddings have no reply.
+    const operation = completion_tokens === 0 ? 'embeddings' : 'chat';
     return {
       ...this.place(`usage:${n}`, parent),
-      ...chat(model, { ...usageAttributes(event), [A.timeToFirstChunk]: seconds(first_token_ms) }),
+      ...modelCall(operation, model, { [A.run]: this.run.id, ...usageAttributes(event) }),
       startedAt: at - execution_time_ms,
       endedAt: at,
     };
@@ -133,7 +135,7 @@ export class StepSpans {
 
   private ofModel({ name, subject, result, firstTokenMs, attempts }: RecordedStep, facts?: SpanFacts) {
     const reply = JSON.parse(result) as RecordedReply;
-    return chat(subject, {
+    return modelCall('chat', subject, {
       [A.run]: this.run.id,
       [A.step]: name,
       [A.provider]: facts?.provider,
@@ -176,11 +178,13 @@ export class StepSpans {
   }
 }
 
-function chat(model: string, attributes: Attributes): Pick<Span, 'name' | 'kind' | 'attributes'> {
+type Named = Pick<Span, 'name' | 'kind' | 'attributes'>;
+
+function modelCall(operation: GenAiOperation, model: string, attributes: Attributes): Named {
   return {
-    name: `chat ${model}`,
+    name: `${operation} ${model}`,
     kind: 'client',
-    attributes: { [A.operation]: 'chat', [A.requestModel]: model, ...attributes },
+    attributes: { [A.operation]: operation, [A.requestModel]: model, ...attributes },
   };
 }
 
@@ -189,7 +193,7 @@ function named(
   { name, kind, subject }: StartedStep,
   attributes: Attributes,
 ): Pick<Span, 'name' | 'kind' | 'attributes'> {
-  if (kind === 'model') return chat(subject, attributes);
+  if (kind === 'model') return modelCall('chat', subject, attributes);
   if (kind === 'node')
     return {
       name: `node ${name.slice('node:'.length)}`,
