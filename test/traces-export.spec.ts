@@ -8,6 +8,9 @@ import { OtlpCollector } from './support/otlp-collector.js';
 import { restoreProcess } from './support/process-defaults.js';
 import type { ServerResponse } from 'node:http';
 
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+
 let llm: FakeLlm;
 let collector: OtlpCollector;
 let jackdaw: Jackdaw | undefined;
@@ -122,6 +125,26 @@ describe('the export of traces', () => {
     await expect(start({ OTEL_EXPORTER_OTLP_PROTOCOL: protocol })).rejects.toThrow(
       /OTEL_EXPORTER_OTLP_PROTOCOL.*http\/json, the only supported protocol/s,
     );
+  });
+});
+
+describe('the sampler', () => {
+  it.each([
+    ['traceidratio of 0', { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, '01'],
+    ['always_off', { OTEL_TRACES_SAMPLER: 'always_off' }, '01'],
+    ['a parent that is not sampled', {}, '00'],
+  ])('sends nothing with %s, and says so to the model', async (_name, env, flags) => {
+    const server = await start(env);
+    await server.chat({ query: 'q' }, { traceparent: `00-${TRACE}-${PARENT}-${flags}` });
+    expect(llm.envelopes[0]!.headers['traceparent']).toMatch(new RegExp(`^00-${TRACE}-[\\da-f]{16}-00$`));
+    await stop();
+    expect(collector.arrived).toBe(0);
+  });
+
+  it('ignores an invalid traceparent', async () => {
+    const server = await start();
+    await server.chat({ query: 'q' }, { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` });
+    expect(await collector.waitFor('invoke_agent default')).not.toHaveProperty('parentSpanId');
   });
 });
 

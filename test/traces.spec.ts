@@ -251,28 +251,6 @@ describe('traces of several runs', () => {
   });
 });
 
-describe('the sampler', () => {
-  it.each([
-    ['traceidratio of 0', { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, '01'],
-    ['always_off', { OTEL_TRACES_SAMPLER: 'always_off' }, '01'],
-    ['a parent that is not sampled', {}, '00'],
-  ])('sends nothing with %s, and says so to the model', async (_name, env, flags) => {
-    const server = await start({ env });
-    llm.reply({ text: 'a' }).reply({ text: 'b' });
-    await server.chat({ query: 'q' }, { traceparent: `00-${TRACE}-${PARENT}-${flags}` });
-    expect(llm.envelopes[0]!.headers['traceparent']).toMatch(new RegExp(`^00-${TRACE}-[\\da-f]{16}-00$`));
-    await stop();
-    expect(collector.arrived).toBe(0);
-  });
-
-  it('ignores an invalid traceparent', async () => {
-    const server = await start();
-    llm.reply({ text: 'a' });
-    await server.chat({ query: 'q' }, { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` });
-    expect(await collector.waitFor('invoke_agent default')).not.toHaveProperty('parentSpanId');
-  });
-});
-
 describe('content in traces', () => {
   const SECRET = 'tool-secret-0123456789';
   const question = `double 2, my key is ${SECRET}`;

@@ -1,6 +1,7 @@
 import {
   ATTRIBUTES as A,
   type Attributes,
+  type GenAiOperation,
   type Span,
   type SpanFacts,
   spanIdOf,
