@@ -22,7 +22,7 @@ export { runConfig, type RunConfig } from './namespaces/run.config.js';
 export { securityConfig, type SecurityConfig } from './namespaces/security.config.js';
 export { isLoopback, serverConfig, type ServerConfig } from './namespaces/server.config.js';
 export { sessionConfig, type SessionConfig } from './namespaces/session.config.js';
-export { telemetryConfig, type TelemetryConfig, type TracingConfig } from './namespaces/telemetry.config.js';
+export { telemetryConfig, type TelemetryConfig } from './namespaces/telemetry.config.js';
 export { toolConfig, type ToolConfig } from './namespaces/tool.config.js';
 export { toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.config.js';
 export type { OutgoingTarget } from './outgoing-target.parser.js';

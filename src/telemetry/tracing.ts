@@ -1,6 +1,9 @@
-import type { TracingConfig } from '../config/index.js';
+import type { TelemetryConfig } from '../config/index.js';
 import type { Span, SpanSource } from './trace/span.types.js';
 import type { TraceParent } from './trace-context.js';
+
+/** The configuration of traces. */
+export type TracingConfig = NonNullable<TelemetryConfig['tracing']>;
 
 /** The parts of traces, which are loaded only with a collector. */
 export interface TracingParts {

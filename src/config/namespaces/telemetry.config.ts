@@ -84,7 +84,6 @@ export const telemetryConfig = namespace(
   serverConfig,
 );
 export type TelemetryConfig = NamespaceConfig<typeof telemetryConfig>;
-export type TracingConfig = NonNullable<TelemetryConfig['tracing']>;
 
 interface TracingEnv {
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;

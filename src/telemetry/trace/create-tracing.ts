@@ -1,4 +1,4 @@
-import type { TracingConfig } from '../../config/index.js';
+import type { TracingConfig } from '../tracing.js';
 import type { MetricRegistry } from '../metric.registry.js';
 import type { TracingParts, SourcesSettled } from '../tracing.js';
 import { OtlpExporter } from './otlp-exporter.js';

@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { once } from 'node:events';
-import type { TracingConfig } from '../../config/index.js';
+import type { TracingConfig } from '../tracing.js';
 
 /** Longest answer that is read, in bytes. */
 const MAX_ANSWER = 65_536;

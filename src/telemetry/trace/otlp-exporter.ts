@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { TracingConfig } from '../../config/index.js';
+import type { TracingConfig } from '../tracing.js';
 import { Log, messageOf } from '../../errors/index.js';
 import { isDoneWithin, parseRetryAfter, VERSION } from '../../kernel/index.js';
 import { HttpPoster } from './http-poster.js';

@@ -1,4 +1,4 @@
-import type { TracingConfig } from '../../config/index.js';
+import type { TracingConfig } from '../tracing.js';
 import type { TraceParent } from '../trace-context.js';
 
 /** Whether the spans of a trace are sent: the same in each process. */
