@@ -45,7 +45,7 @@ import { WeatherTools } from './weather.tools${extension}';
 export class AssistantModule {}
 `;
 
-const DONE = `Added src/assistant/. Start the application, then:
+const doneIn = (root) => `Added ${root}/assistant/. Start the application, then:
   curl localhost:3000/assistant -H 'content-type: application/json' -d '{"question":"call weather Oslo"}'
 Without a model the offline model answers; OPENAI_API_KEY, or LLM_PROVIDER=ollama, selects a real one.
 docs/host-application.md of the package continues from here: users, the REST API, MCP, PostgreSQL, tests.`;
@@ -70,6 +70,8 @@ exports.default = function nestAdd({ sourceRoot = 'src', module: moduleFile = 'a
   return (tree, context) => {
     const root = sourceRoot.replace(/\/$/, '');
     const path = `${root}/${moduleFile}`;
+    if (!tree.exists(path))
+      throw new Error(`${path} does not exist; name the root module below ${root}/ with --module.`);
     const source = tree.readText(path);
     if (source.includes('AssistantModule'))
       throw new Error(`${path} already imports an AssistantModule; nothing was changed.`);
@@ -83,6 +85,6 @@ exports.default = function nestAdd({ sourceRoot = 'src', module: moduleFile = 'a
     tree.create(`${root}/assistant/assistant.module.ts`, moduleOf(extension));
     if (tree.exists('.gitignore') && !tree.readText('.gitignore').includes('.jackdaw'))
       tree.overwrite('.gitignore', `${tree.readText('.gitignore').trimEnd()}\n\n# Database of Jackdaw\n.jackdaw/\n`);
-    context.logger.info(DONE);
+    context.logger.info(doneIn(root));
   };
 };

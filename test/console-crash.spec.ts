@@ -1,25 +1,15 @@
 import { expect, it } from 'vitest';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { describeBrowser } from './support/browser.js';
 import { ConsolePage } from './support/console-page.js';
 import { gate } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
+import { freePort } from './support/free-port.js';
 
 const world = ProcessWorld.prepare();
 
-/** A port that was free: both processes have the address of the open page. */
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return String(port);
-}
-
 describeBrowser('a chat in the console', (browser) => {
   it('continues without a loss of text when the server is killed and restarted', async () => {
-    const PORT = await freePort();
+    const PORT = String(await freePort());
     const open = gate();
     world.llm.reply({ text: 'one two three', stallAfter: 3 }).reply({ gate: open.opened, text: 'uno dos tres' });
     const first = await world.start({ PORT });

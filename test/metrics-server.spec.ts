@@ -10,21 +10,13 @@ import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, type Jackdaw, startJackdaw } from './support/jackdaw.js';
 import { scrape, seriesIn } from './support/metrics.js';
+import { freePort } from './support/free-port.js';
 
 class PayTools {
   @Tool({ description: 'Pays.', effect: 'read', approval: 'always' })
   pay(): string {
     return 'paid';
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 describe('the metrics of a busy server', () => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { JackdawClient } from '../http-client/index.js';
+import { ROLES } from '../kernel/index.js';
 import { usageError } from './cli.error.js';
 import type { Call, Command } from './command.types.js';
 import { PAGE_OPTIONS, pageQuery } from './session-commands.js';
@@ -8,7 +9,6 @@ import { given, parseChoice } from './value.parser.js';
 
 type KeyRequest = Parameters<JackdawClient['keys']['create']>[0];
 
-const ROLES = ['admin', 'user', 'viewer', 'operator'] as const;
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export const KEY_COMMANDS: readonly Command[] = [

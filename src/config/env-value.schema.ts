@@ -87,7 +87,7 @@ const ENDPOINT = /\/(?:chat\/completions|completions|responses|messages|embeddin
 export function baseUrl() {
   return checked((text) => {
     const url = URL.parse(text);
-    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+    if (!isHttp(url)) return undefined;
     if (endpointIn(text) === undefined) return text;
     url.pathname = url.pathname.replace(ENDPOINT, '');
     return url.href;
@@ -126,11 +126,19 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
 }
 
+export function httpUrl() {
+  return checked((text) => (isHttp(URL.parse(text)) ? text : undefined), 'an http:// or https:// URL');
+}
+
+function isHttp(url: URL | null): url is URL {
+  return url !== null && /^https?:$/.test(url.protocol);
+}
+
 /** `HTTP_PROXY`. The message contains no part of it: it may have a password. */
 export function proxyUrl() {
   return checked((text) => {
     const url = URL.parse(text);
-    return url && /^https?:$/.test(url.protocol) && url.pathname === '/' ? text : undefined;
+    return isHttp(url) && url.pathname === '/' ? text : undefined;
   }, 'an http:// or https:// URL without a path');
 }
 

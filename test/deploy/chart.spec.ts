@@ -95,6 +95,14 @@ describe('the chart', () => {
     expect(deployment.spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
   });
 
+  it('scales by the whole queue, which each replica reports', async () => {
+    const manifests = await renderChart({ autoscaling: { enabled: true, queuedRuns: 7 } });
+    const scaler = manifests.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!;
+    const target = { type: 'AverageValue', averageValue: '7' };
+    const external = { metric: { name: 'jackdaw_queue_depth' }, target };
+    expect((scaler.spec as { metrics: object[] }).metrics).toContainEqual({ type: 'External', external });
+  });
+
   it('serves the probes below HTTP_PREFIX', async () => {
     const [deployment] = (await renderChart({ env: { HTTP_PREFIX: '/x' } })).filter(
       ({ kind }) => kind === 'Deployment',

@@ -4,25 +4,17 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keyHolder } from '../support/api-keys.js';
 import { selfSignedCertificate } from '../support/certificate.factory.js';
 import { FakeLlm } from '../support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from '../support/jackdaw.js';
+import { freePort } from '../support/free-port.js';
 
 const HOST = 'agents.example.com';
 const LIMIT = 100_000;
 const ANN = keyHolder('ann', 'a', 'user');
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 /** deploy/nginx.conf with other ports and files. */
 function adapted(folder: string, port: number, url: string): string {

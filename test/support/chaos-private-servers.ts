@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.js';
 
 /** A server of a single test, which may crash it. */
 export interface PrivateServer {
@@ -25,15 +26,6 @@ const REDIS_PROGRAM = 'redis-server';
 export function canStart(...programs: readonly ('redis-server' | 'initdb')[]): boolean {
   const isThere = (program: string) => !spawnSync(postgresProgram(program), ['--version']).error;
   return programs.every(isThere) || process.env['CI'] !== undefined;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** In the PATH, or in the folder of Debian's packages. */

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describeDatabases, testServers, type TestDatabase } from './test-databases.js';
+import { freePort } from './free-port.js';
 
 /** pgbouncer as Debian, other distributions and Homebrew install it; `PGBOUNCER_PATH` names another. */
 const PATHS = [
@@ -90,15 +90,6 @@ function targetOf({ hostname, port, username, password }: URL): string {
   const quoted = (value: string) => `'${decodeURIComponent(value).replaceAll("'", "''")}'`;
   const secret = password === '' ? '' : ` password=${quoted(password)}`;
   return `host=${hostname} port=${port || '5432'} user=${quoted(username)}${secret}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function isUp(child: ChildProcess): Promise<void> {

@@ -1,4 +1,4 @@
-import { checked, choice, decimal, flag, integer, pattern } from '../env-value.schema.js';
+import { checked, choice, decimal, flag, httpUrl, integer, pattern } from '../env-value.schema.js';
 import { namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { otlpPairs } from '../otlp-pairs.parser.js';
 import { serverConfig } from './server.config.js';
@@ -115,11 +115,4 @@ function tracingOf(env: TracingEnv) {
     sampler: { name: env.OTEL_TRACES_SAMPLER, ratio: env.OTEL_TRACES_SAMPLER_ARG },
     hasContent: env.TELEMETRY_CONTENT === 'on',
   };
-}
-
-function httpUrl() {
-  return checked((text) => {
-    const url = URL.parse(text);
-    return url && /^https?:$/.test(url.protocol) ? text : undefined;
-  }, 'an http:// or https:// URL');
 }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { messageOf } from '../../errors/index.js';
 import { withoutMark } from '../../kernel/index.js';
 import { outgoingTraceParent } from '../../telemetry/index.js';
 import type { CallOptions } from '../chat.types.js';
@@ -99,7 +100,7 @@ export class WireClient implements ModelClient {
     const restMs = totalMs === undefined ? undefined : Math.max(1, totalMs - spentMs);
     const response = await this.post(pool, body, { signal, ...limits, totalMs: restMs });
     if (response.status < 300) return response;
-    const text = await response.text().catch((error: unknown) => String(error));
+    const text = await response.text().catch(messageOf);
     throw toStatusFailure({ status: response.status, headers: response.headers, text });
   }
 

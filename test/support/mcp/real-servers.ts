@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ToolRegistry } from '../../../src/tool/index.js';
 import type { Jackdaw } from '../jackdaw.js';
+import { freePort } from '../free-port.js';
 
 type RealServer = 'everything' | 'filesystem' | 'memory' | 'sequential-thinking';
 
@@ -91,13 +91,4 @@ export async function untilTool({ app }: Jackdaw, name: string, isThere = true):
   const unsubscribe = tools.changes.add(check);
   check();
   await promise.finally(unsubscribe);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
