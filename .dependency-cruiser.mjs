@@ -5,11 +5,11 @@
 const LAYERS = [
   ['client-api'],
   ['api', 'mcp-server', 'health', 'console'],
-  ['extension', 'database-extension', 'definition-files'],
+  ['extension', 'database-extension', 'definition-files', 'schedule'],
   ['workflow'],
   ['agent'],
   ['reasoning'],
-  ['session', 'mcp', 'rest-tool', 'builtin-tool'],
+  ['session', 'mcp', 'rest-tool', 'builtin-tool', 'webhook'],
   ['tool-policy', 'tool-state'],
   ['tool'],
   ['run'],

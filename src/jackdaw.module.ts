@@ -14,6 +14,7 @@ import { LlmModule, OwnProvidersModule } from './llm/index.js';
 import { McpModule } from './mcp/index.js';
 import { WorkflowModule } from './workflow/index.js';
 import { RunModule, RunService } from './run/index.js';
+import { ScheduleModule } from './schedule/index.js';
 import { AccessLogModule, OwnershipModule, PrincipalModule } from './security/index.js';
 import { LongTermMemoryModule, SessionModule } from './session/index.js';
 import { BuiltinToolModule } from './builtin-tool/index.js';
@@ -22,6 +23,7 @@ import { SecurityPolicyModule, ToolSwitchModule } from './tool-policy/index.js';
 import { TelemetryModule } from './telemetry/index.js';
 import { ToolStateModule } from './tool-state/index.js';
 import { ToolEnhancerModule, ToolModule } from './tool/index.js';
+import { WebhookModule } from './webhook/index.js';
 import type { FactoryOptions, FixedOptions, JackdawAsyncOptions, JackdawOptions } from './jackdaw-options.types.js';
 
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw-options.types.js';
@@ -119,8 +121,6 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         mcp,
         files,
         workflows,
-        ServiceTokenModule,
-        TelemetryModule,
         ...additions(options),
       ],
       providers: [
@@ -128,7 +128,18 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         { provide: RECOVERY, useValue: recovery },
         ...reportProviders(options),
       ],
-      exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule, RunReportService],
+      exports: [
+        AgentModule,
+        WebhookModule,
+        ScheduleModule,
+        ...SHARED,
+        memory,
+        rest,
+        mcp,
+        workflows,
+        ExtensionModule,
+        RunReportService,
+      ],
     };
   }
 
@@ -206,5 +217,6 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
 
 function additions({ builtinTools, runEvents = false }: FixedOptions): Imports {
   const builtin = builtinTools === false ? [] : [BuiltinToolModule.forRoot(builtinTools)];
-  return [...builtin, ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
+  const always = [ServiceTokenModule, TelemetryModule, WebhookModule, ScheduleModule, ExtensionModule];
+  return [...builtin, ...always, ...(runEvents ? [loadRunEventModule()] : [])];
 }

@@ -3,14 +3,23 @@ import { LLM_MIGRATIONS } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, MCP_SEALED_TABLES } from './mcp/index.js';
 import { PersistenceModule, type PersistenceOptions } from './persistence/index.js';
 import { RUN_MIGRATIONS, RUN_SEALED_TABLES } from './run/index.js';
+import { SCHEDULE_ENTITIES, SCHEDULE_MIGRATIONS, SCHEDULE_SEALED_TABLES } from './schedule/index.js';
 import { EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, SIGNING_SEALED_TABLES } from './security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SESSION_SEALED_TABLES } from './session/index.js';
 import { APPROVAL_SEALED_TABLES, TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from './tool-policy/index.js';
+import { WEBHOOK_ENTITIES, WEBHOOK_SEALED_TABLES } from './webhook/index.js';
 import { TOOL_STATE_MIGRATIONS, TOOL_STATE_SEALED_TABLES } from './tool-state/index.js';
 
 /** The tables of all modules. */
 export const STORAGE: PersistenceOptions = {
-  entities: [...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...TOOL_POLICY_ENTITIES, ...MCP_ENTITIES],
+  entities: [
+    ...SESSION_ENTITIES,
+    ...SECURITY_ENTITIES,
+    ...TOOL_POLICY_ENTITIES,
+    ...MCP_ENTITIES,
+    ...WEBHOOK_ENTITIES,
+    ...SCHEDULE_ENTITIES,
+  ],
   migrations: [
     ...RUN_MIGRATIONS,
     ...SESSION_MIGRATIONS,
@@ -19,6 +28,7 @@ export const STORAGE: PersistenceOptions = {
     ...TOOL_POLICY_MIGRATIONS,
     ...TOOL_STATE_MIGRATIONS,
     ...MCP_MIGRATIONS,
+    ...SCHEDULE_MIGRATIONS,
   ],
 };
 
@@ -36,6 +46,8 @@ export function storageModules(): DynamicModule[] {
       ...APPROVAL_SEALED_TABLES,
       ...TOOL_STATE_SEALED_TABLES,
       ...MCP_SEALED_TABLES,
+      ...WEBHOOK_SEALED_TABLES,
+      ...SCHEDULE_SEALED_TABLES,
     ]),
   ];
 }

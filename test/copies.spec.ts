@@ -76,6 +76,20 @@ describe('a copy of a SQLite database', () => {
     expect(await server.post('/api/runs/release')).toMatchObject({ status: 202, body: { run_ids: [] } });
   });
 
+  it('sends nothing to webhooks and starts no scheduled run before a person enables them', async () => {
+    const original = await world.start();
+    await original.post('/api/webhooks', { url: 'https://hooks.example/x' });
+    await original.post('/api/schedules', { query: 'x', cron: '@daily' });
+    await original.kill();
+    const copy = join(world.folder, 'copy');
+    mkdirSync(copy);
+    await COPIES['.backup']!(copy);
+    const server = await world.start({ DATA_DIR: copy });
+    const disabled = [{ enabled: false, disabled_reason: 'restored' }];
+    expect((await server.get('/api/webhooks')).body).toMatchObject({ webhooks: disabled });
+    expect((await server.get('/api/schedules')).body).toMatchObject({ schedules: disabled });
+  });
+
   it('holds a run that waits for an approval with an expiry, which asks again after its release', async () => {
     world.llm.always(approvedStep);
     const server = await world.start();

@@ -33,7 +33,15 @@ const UNAUTHENTICATED: readonly Readonly<Record<string, string>>[] = [
   { 'x-api-key': 'unknown' },
 ];
 /** Texts that only tenant a may read. */
-const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', ANN_ID];
+const SECRETS = [
+  'question-of-a',
+  'answer-of-a',
+  'recipient-of-a',
+  'session-of-a',
+  'key-name-of-a',
+  'hook-of-a',
+  ANN_ID,
+];
 
 /** Routes without authentication. */
 const PUBLIC = ['DELETE /api/login', 'GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
@@ -50,6 +58,8 @@ const things: Things = {
   user: ANN_ID,
   state: '',
   approval: '',
+  webhook: '',
+  schedule: '',
 };
 
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
@@ -102,6 +112,10 @@ beforeAll(async () => {
   things.state = contextIdOf({ tenant: 'a', session: things.session, tool: 'count' });
   things.approval = await storeApproval(jackdaw, principal, things.session);
   things.key = (await makeKey(jackdaw, ANN.headers, { name: 'key-name-of-a' })).id;
+  const hook = { url: 'https://hooks.example/hook-of-a' };
+  things.webhook = String((await jackdaw.post('/api/webhooks', hook, ANN.headers)).body['id']);
+  const daily = { query: 'the question-of-a', cron: '0 9 1 1 *' };
+  things.schedule = String((await jackdaw.post('/api/schedules', daily, ANN.headers)).body['id']);
 });
 beforeEach(() => {
   llm.reset();
@@ -208,9 +222,13 @@ describe('the permissions of a key', () => {
     [
       'viewer',
       ({ route }: { route: string }) =>
-        route.startsWith('GET') && !/keys|access-log|tenants|servers\/\{name\}$/.test(route),
+        route.startsWith('GET') && !/keys|webhooks|access-log|tenants|servers\/\{name\}$/.test(route),
     ],
-    ['user', ({ scope }: { scope: string }) => !['tools:write', 'keys', 'erase', 'audit', 'operate'].includes(scope)],
+    [
+      'user',
+      ({ scope }: { scope: string }) =>
+        !['tools:write', 'webhooks', 'keys', 'erase', 'audit', 'operate'].includes(scope),
+    ],
     ['admin', ({ scope }: { scope: string }) => scope !== 'operate'],
     ['operator', ({ scope, or }: Case) => scope === 'usage:read' || [scope, or].includes('operate')],
   ])('are those of the role %s', async (role, may) => {

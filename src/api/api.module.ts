@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { LlmModule } from '../llm/index.js';
 import { RunModule } from '../run/index.js';
+import { ScheduleModule } from '../schedule/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
+import { WebhookModule } from '../webhook/index.js';
 import { AccessLogController } from './access-log.controller.js';
 import { ApprovalController } from './approval.controller.js';
 import { CallerController } from './caller.controller.js';
@@ -25,6 +27,7 @@ import { RunJournalController } from './run-journal.controller.js';
 import { RunChangeController } from './run-change.controller.js';
 import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
+import { ScheduleController } from './schedule.controller.js';
 import { SessionController } from './session.controller.js';
 import { SkillController } from './skill.controller.js';
 import { ToolCallController } from './tool-call.controller.js';
@@ -32,12 +35,13 @@ import { ToolStateController } from './tool-state.controller.js';
 import { ToolController } from './tool.controller.js';
 import { UsageController } from './usage.controller.js';
 import { WaitingController } from './waiting.controller.js';
+import { WebhookController } from './webhook.controller.js';
 import { WorkflowController } from './workflow.controller.js';
 import { WorkflowRunService } from './workflow-run.service.js';
 
 /** The routes of the REST API for an application, which authenticates its callers itself and so has no API keys. */
 export const REST_ROUTES = {
-  imports: [LlmModule, RunModule, SessionModule, ToolModule, ToolStateModule],
+  imports: [LlmModule, RunModule, ScheduleModule, SessionModule, ToolModule, ToolStateModule, WebhookModule],
   controllers: [
     ChatController,
     AgentController,
@@ -52,6 +56,7 @@ export const REST_ROUTES = {
     ApprovalController,
     WaitingController,
     ErasureController,
+    ScheduleController,
     SessionController,
     SkillController,
     ToolController,
@@ -60,6 +65,7 @@ export const REST_ROUTES = {
     McpController,
     AccessLogController,
     UsageController,
+    WebhookController,
     WorkflowController,
   ],
   providers: [

@@ -27,7 +27,7 @@ export class KeyRequestDto {
 
   /**
    * Narrows the rights of the role: some of `chat`, `runs:read`, `runs:write`, `sessions:read`, `sessions:write`,
-   * `sessions:trust`, `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for all of them (the
+   * `sessions:trust`, `tools:read`, `tools:call`, `usage:read`, `webhooks`, `keys`, `erase`, `audit` and `operate`, or `*` for all of them (the
    * default).
    */
   @Omittable()

@@ -1,6 +1,7 @@
 import { ValidateBy } from 'class-validator';
 
-export type ListName = 'access' | 'approvals' | 'keys' | 'runs' | 'sessions' | 'states' | 'usage' | 'waiting';
+export type ListName =
+  'access' | 'approvals' | 'deliveries' | 'keys' | 'runs' | 'schedules' | 'sessions' | 'states' | 'usage' | 'waiting';
 
 /** Maximum size of a cursor, in characters. */
 const MAX_LENGTH = 1000;

@@ -38,6 +38,7 @@ describe('loadConfig', () => {
       },
       mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
       compatibleApi: { isEnabled: true, onWaiting: 'message' },
+      webhook: { timeoutMs: 15_000 },
       llm: {
         provider: 'offline',
         protocol: 'auto',

@@ -34,6 +34,7 @@ export function mistakesBetween(
     ...toolStateMistakes(values),
     ...graceMistakes(values, isHost),
     ...metricsMistakes(values, given),
+    ...webhookMistakes(given),
   ];
 }
 
@@ -66,6 +67,19 @@ function metricsMistakes({ METRICS: metrics }: Values, { METRICS_PORT: port, MET
   return host === undefined || port !== undefined
     ? []
     : [mistakeLine('METRICS_HOST', host, 'has no effect without METRICS_PORT: set both, or leave it out')];
+}
+
+const OF_WEBHOOK_URL = ['WEBHOOK_SECRET', 'WEBHOOK_EVENTS', 'WEBHOOK_CONTENT'] as const;
+
+function webhookMistakes(given: GivenEnv): string[] {
+  if (given.WEBHOOK_URL === undefined) {
+    // The value of a secret is not part of an error.
+    const set = OF_WEBHOOK_URL.filter((name) => given[name] !== undefined);
+    return set.map((name) => `${name} has no effect without WEBHOOK_URL: set both, or leave it out`);
+  }
+  return given.WEBHOOK_SECRET === undefined
+    ? ['WEBHOOK_URL needs WEBHOOK_SECRET, which signs its requests, such as: echo "whsec_$(openssl rand -base64 32)"']
+    : [];
 }
 
 function storeMistakes(values: Values): string[] {

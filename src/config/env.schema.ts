@@ -21,6 +21,7 @@ import { sessionConfig } from './namespaces/session.config.js';
 import { telemetryConfig } from './namespaces/telemetry.config.js';
 import { toolConfig } from './namespaces/tool.config.js';
 import { toolStateConfig } from './namespaces/tool-state.config.js';
+import { webhookConfig } from './namespaces/webhook.config.js';
 
 /** All namespaces, in the order of the documentation. */
 export const NAMESPACES = {
@@ -39,6 +40,7 @@ export const NAMESPACES = {
   mcp: mcpConfig,
   mcpServer: mcpServerConfig,
   compatibleApi: compatibleApiConfig,
+  webhook: webhookConfig,
 };
 export type NamespaceName = keyof typeof NAMESPACES;
 export const NAMESPACE_NAMES = Object.keys(NAMESPACES) as NamespaceName[];

@@ -25,6 +25,7 @@ export { sessionConfig, type SessionConfig } from './namespaces/session.config.j
 export { telemetryConfig, type TelemetryConfig } from './namespaces/telemetry.config.js';
 export { toolConfig, type ToolConfig } from './namespaces/tool.config.js';
 export { toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.config.js';
+export { webhookConfig, type WebhookConfig } from './namespaces/webhook.config.js';
 export type { OutgoingTarget } from './outgoing-target.parser.js';
 export { EFFORTS } from './models-file.loader.js';
 export type { ModelPrice } from './price.parser.js';

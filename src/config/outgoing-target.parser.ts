@@ -32,7 +32,8 @@ export function portList() {
   return list(toPort, 'ports from 1 to 65535, comma-separated');
 }
 
-function parseTarget(entry: string): OutgoingTarget | undefined {
+/** Parses one entry; undefined if it is invalid. */
+export function parseTarget(entry: string): OutgoingTarget | undefined {
   if (isIP(entry) === 6) return { kind: 'range', address: entry, prefix: 128 };
   const [, bracketed, bare = '', prefix, portText] = PARTS.exec(entry) ?? [];
   const host = bracketed ?? bare;

@@ -23,6 +23,8 @@ export class RecurringWork {
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
   private isOver = false;
+  private isActive = false;
+  private isWoken = false;
   private readonly clock = new WallClockCheck();
 
   constructor(private readonly options: RecurringWorkOptions) {}
@@ -35,8 +37,16 @@ export class RecurringWork {
   /** @param firstMs delay of the first round, in ms */
   start(firstMs: number): void {
     if (this.isOver) return;
+    clearTimeout(this.timer);
     this.timer = setTimeout(() => void (this.round = this.runRound()), firstMs);
     this.timer.unref();
+  }
+
+  /** Starts the next round now, or at the end of the present one. No effect before `start`. */
+  wake(): void {
+    if (this.timer === undefined || this.isOver) return;
+    if (this.isActive) this.isWoken = true;
+    else this.start(0);
   }
 
   /** Stops the work; resolves after the present round. */
@@ -60,7 +70,10 @@ export class RecurringWork {
     const { work, onFailure, retryMs } = this.options;
     const waitMs = this.clockWaitMs();
     if (waitMs > 0) return this.start(waitMs);
+    this.isActive = true;
+    this.isWoken = false;
     const nextMs = await work().catch((error: unknown) => (onFailure(error), retryMs));
-    if (!this.isOver && nextMs !== null) this.start(nextMs);
+    this.isActive = false;
+    if (!this.isOver && nextMs !== null) this.start(this.isWoken ? 0 : nextMs);
   }
 }

@@ -41,6 +41,10 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   acceptMcpServer: { dryRun: true },
   getMcpPrompt: { name: 'review', arguments: { language: 'en' } },
   createKey: { name: 'operations', role: 'admin' },
+  createSchedule: { query: 'Summarise the open tickets.', cron: '0 9 * * 1-5', timeZone: 'Europe/Berlin' },
+  changeSchedule: { enabled: false },
+  createWebhook: { url: 'https://app.example/hooks/jackdaw', events: ['run.completed', 'run.failed'] },
+  changeWebhook: { enabled: false },
   startWorkflow: { input: { question: 'Calculate 100 + 200' } },
 };
 

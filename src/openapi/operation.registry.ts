@@ -17,6 +17,8 @@ export const TAGS = {
   'MCP servers': 'Connected MCP servers.',
   MCP: 'The endpoint for MCP clients.',
   Workflows: 'The registered workflows.',
+  Schedules: 'Runs at set times.',
+  Webhooks: 'Signed requests for run events.',
   Usage: 'Tokens and costs.',
   Keys: 'API keys, and the caller.',
   Privacy: 'Erasure and the access log.',
@@ -34,6 +36,9 @@ const tool = (id: string, ...errors: number[]) => ({ id, tag: 'Tools', errors })
 const state = (id: string, ...errors: number[]) => ({ id, tag: 'Tool states', errors }) as const;
 const server = (id: string, ...errors: number[]) => ({ id, tag: 'MCP servers', errors }) as const;
 const workflow = (id: string, ...errors: number[]) => ({ id, tag: 'Workflows', errors }) as const;
+
+const schedule = (id: string, ...errors: number[]) => ({ id, tag: 'Schedules', errors }) as const;
+const webhook = (id: string, ...errors: number[]) => ({ id, tag: 'Webhooks', errors }) as const;
 
 /** The operations of Jackdaw's own controllers, by class and method. */
 export const OPERATIONS: Readonly<Record<string, DocumentedOperation>> = {
@@ -106,6 +111,21 @@ export const OPERATIONS: Readonly<Record<string, DocumentedOperation>> = {
   'KeyController.list': { id: 'listKeys', tag: 'Keys' },
   'KeyController.create': { id: 'createKey', tag: 'Keys', errors: [404, 409, 422] },
   'KeyController.revoke': { id: 'revokeKey', tag: 'Keys' },
+  'ScheduleController.create': schedule('createSchedule', 404, 409, 422),
+  'ScheduleController.list': schedule('listSchedules'),
+  'ScheduleController.get': schedule('getSchedule'),
+  'ScheduleController.change': schedule('changeSchedule', 422),
+  'ScheduleController.remove': schedule('deleteSchedule'),
+  'ScheduleController.trigger': schedule('runSchedule', 409, 422),
+  'WebhookController.create': webhook('createWebhook', 404, 409, 422),
+  'WebhookController.list': webhook('listWebhooks'),
+  'WebhookController.get': webhook('getWebhook'),
+  'WebhookController.change': webhook('changeWebhook'),
+  'WebhookController.remove': webhook('deleteWebhook'),
+  'WebhookController.rotate': webhook('rotateWebhookSecret'),
+  'WebhookController.test': webhook('testWebhook'),
+  'WebhookController.deliveries': webhook('listWebhookDeliveries'),
+  'WebhookController.retry': webhook('retryWebhookDelivery'),
   'AccessLogController.list': { id: 'listAccessLog', tag: 'Privacy' },
   'UsageController.own': { id: 'getUsage', tag: 'Usage' },
   'UsageController.latency': { id: 'getLatency', tag: 'Usage' },

@@ -10,11 +10,13 @@ import { CountCacheWrites1764000000040 } from './migrations/1764000000040-count-
 import { DescribeRuns1764000000041 } from './migrations/1764000000041-describe-runs.migration.js';
 import { TimeSteps1764000000042 } from './migrations/1764000000042-time-steps.migration.js';
 import { TraceRuns1764000000043 } from './migrations/1764000000043-trace-runs.migration.js';
+import { CreateWebhook1764000000044 } from './migrations/1764000000044-create-webhook.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
 export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage } from './tree/child-run.types.js';
 export type { Decision, Verdict } from './decision/decision.types.js';
+export { RunPauseService } from './decision/run-pause.service.js';
 export { RunDecisionService } from './decision/run-decision.service.js';
 export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
@@ -118,6 +120,7 @@ export type {
   RunStatus,
   StartRun,
   StepFacts,
+  SubmittedWith,
 } from './run.types.js';
 
 export const RUN_MIGRATIONS = [
@@ -134,5 +137,8 @@ export const RUN_MIGRATIONS = [
   DescribeRuns1764000000041,
   TimeSteps1764000000042,
   TraceRuns1764000000043,
+  CreateWebhook1764000000044,
 ];
+export { WEBHOOK_EVENTS } from './webhook-statement.factory.js';
+export type { WebhookEvent } from './webhook-statement.factory.js';
 export { RunRemovalService } from './retention/run-removal.service.js';

@@ -6,6 +6,7 @@ import { RunItem } from './run-item.factory.js';
 import type { Postponement } from './postponement.policy.js';
 import type { StoredEnd } from './run-summary.mapper.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
+import { enqueueWebhooks } from './webhook-statement.factory.js';
 
 /** Length of a preview, in UTF-16 units. */
 const PREVIEW_LENGTH = 200;
@@ -157,12 +158,10 @@ export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: 
   });
 }
 
-/** @param items journaled items only */
+/** Stores events, and enqueues their deliveries to webhooks. @param items journaled items only */
 export function insertEvents(run: RunKey, items: readonly RunItem[], cipher: Cipher): Statement[] {
-  return insertMany(
-    'run_event',
-    items.map((item) => eventRow(run, item, cipher)),
-  );
+  const rows = items.map((item) => eventRow(run, item, cipher));
+  return [...insertMany('run_event', rows), ...enqueueWebhooks(run.id, items)];
 }
 
 function eventRow(run: RunKey, item: RunItem, cipher: Cipher): Row {

@@ -145,6 +145,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunForkService,
     WaitingRunStore,
     RunDecisionService,
+    RunPauseService,
   ],
 })
 export class RunModule {}

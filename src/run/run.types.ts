@@ -122,6 +122,9 @@ export interface StartRun {
   readonly statements?: readonly Statement[];
 }
 
+/** Additions of the caller to the batch that starts a run in the background. */
+export type SubmittedWith = Partial<Pick<StartRun, 'id' | 'statements'>>;
+
 /** A run whose start is being journaled while its first model call runs. */
 export interface RunOpening {
   /** The events of the start, to publish once it is written. */

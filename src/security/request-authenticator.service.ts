@@ -46,7 +46,7 @@ export class KeyUseRegistry implements OnModuleInit {
   }
 }
 
-const ADMIN_ONLY: readonly Scope[] = ['sessions:trust', 'tools:write', 'keys', 'erase', 'audit'];
+const ADMIN_ONLY: readonly Scope[] = ['sessions:trust', 'tools:write', 'webhooks', 'keys', 'erase', 'audit'];
 /** Scopes of the server's operators, across tenants. */
 const OPERATOR_ONLY: readonly Scope[] = ['operate'];
 const OF_TENANTS = SCOPES.filter((scope) => !OPERATOR_ONLY.includes(scope));

@@ -10,6 +10,7 @@ export const SCOPES = [
   'tools:call',
   'tools:write',
   'usage:read',
+  'webhooks',
   'keys',
   'erase',
   'audit',

@@ -82,6 +82,12 @@ export const METRICS = {
   jackdaw_spans_total: counter('Spans that the collector of traces accepted, and spans that were dropped.', {
     fixed: { outcome: ['exported', 'dropped'] },
   }),
+  jackdaw_webhook_requests_total: counter('Requests to webhooks by outcome; a retried one is sent again later.', {
+    fixed: { outcome: ['delivered', 'retried', 'failed'] },
+  }),
+  jackdaw_schedule_times_total: counter('Times of schedules by outcome.', {
+    fixed: { outcome: ['started', 'skipped', 'missed', 'failed'] },
+  }),
   jackdaw_info: gauge('The version of Jackdaw.', { open: ['version'], limit: 1 }),
   nodejs_eventloop_lag_mean_seconds: gauge(`${EVENT_LOOP}, mean.`),
   nodejs_eventloop_lag_p50_seconds: gauge(`${EVENT_LOOP}, median.`),

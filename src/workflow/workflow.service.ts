@@ -11,7 +11,7 @@ import {
   parseExactJson,
   type Principal,
 } from '../kernel/index.js';
-import { RunService, type IdempotentRequest, type RunHandle, type StartRun } from '../run/index.js';
+import { RunService, type IdempotentRequest, type RunHandle, type StartRun, type SubmittedWith } from '../run/index.js';
 import { admit, type Admitted } from '../security/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
 import { createValueCheck } from '../tool/index.js';
@@ -67,8 +67,19 @@ export class WorkflowService {
   }
 
   /** Starts a workflow in the background: the run is journaled when this resolves. @throws AppError as `run` */
-  submit(principal: Principal, workflow: string, start: WorkflowStart = {}): Promise<Pick<RunHandle, 'id' | 'kind'>> {
-    return this.runs.submit(this.toStart(principal, workflow, start));
+  async submit(
+    principal: Principal,
+    workflow: string,
+    start: WorkflowStart = {},
+    also: SubmittedWith = {},
+  ): Promise<Pick<RunHandle, 'id' | 'kind'>> {
+    const { statements = [], ...made } = this.toStart(principal, workflow, start);
+    return this.runs.submit({ ...made, ...also, statements: [...statements, ...(also.statements ?? [])] });
+  }
+
+  /** Checks a start without starting a run. @throws AppError as `run`, except those of a full queue */
+  async check(principal: Principal, workflow: string, start: WorkflowStart = {}): Promise<void> {
+    await this.toStart(principal, workflow, start).check?.();
   }
 
   /**

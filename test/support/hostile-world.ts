@@ -39,6 +39,8 @@ const NOTHING: Things = {
   user: 'x',
   state: 'x',
   approval: 'x',
+  webhook: 'x',
+  schedule: 'x',
 };
 
 /** The fields beside a tested field, where they differ from `CASES`. */
@@ -239,6 +241,14 @@ export class HostileWorld {
       case 'approval': {
         const session = String((await this.chat('x')).body['session_id']);
         return storeApproval(this.jackdaw, { id: 'ann', tenant: 'a', roles: ['user'] }, session);
+      }
+      case 'webhook': {
+        const hook = { url: 'https://hooks.example/x' };
+        return String((await this.jackdaw.post('/api/webhooks', hook, this.ann.headers)).body['id']);
+      }
+      case 'schedule': {
+        const daily = { query: 'x', cron: '0 9 1 1 *' };
+        return String((await this.jackdaw.post('/api/schedules', daily, this.ann.headers)).body['id']);
       }
       case 'user':
         return 'x';

@@ -28,6 +28,14 @@ export abstract class JackdawClient {
     return this.send(path, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body: text });
   }
 
+  patch(path: string, body: unknown, headers: Headings = {}): Promise<Answer> {
+    return this.send(path, { method: 'PATCH', body: JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } });
+  }
+
+  delete(path: string, headers: Headings = {}): Promise<Answer> {
+    return this.send(path, { method: 'DELETE', headers });
+  }
+
   get(path: string, headers: Headings = {}): Promise<Answer> {
     return this.send(path, { headers });
   }

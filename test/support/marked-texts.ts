@@ -70,6 +70,7 @@ export async function useEverything(
   const schema = { type: 'object', description: TEXT, properties: { bird: { type: 'string' } } };
   await chat(`cached ${TEXT}`, session, BEN, { responseFormat: { schema }, parameters: { temperature: 0 } });
   await callTool(jackdaw, 'look', { arguments: { text: TEXT } }, BEN.headers);
+  await jackdaw.post('/api/schedules', { query: `report on ${TEXT}`, cron: '0 9 1 1 *' }, BEN.headers);
 
   llm.always({ text: 'done' });
   const fork = (runId: string, edit: object, { headers }: typeof BEN) =>

@@ -1,7 +1,7 @@
 import { CASES, type Things } from './route-cases.js';
 
 /** The kinds of ids that have an owner; the other ids are those of keys and users. */
-const OWNED: readonly (keyof Things)[] = ['ended', 'flow', 'waiting', 'session', 'state', 'approval'];
+const OWNED: readonly (keyof Things)[] = ['ended', 'flow', 'waiting', 'session', 'state', 'approval', 'schedule'];
 
 /** Lists of owned items, and the list's field. Each is empty for a caller without items. */
 export const LISTS: Readonly<Record<string, string>> = {
@@ -10,6 +10,7 @@ export const LISTS: Readonly<Record<string, string>> = {
   'GET /api/tool-states': 'contexts',
   'GET /api/approvals': 'approvals',
   'GET /api/waiting': 'requests',
+  'GET /api/schedules': 'schedules',
   'GET /api/usage': 'entries',
   'GET /api/usage/latency': 'entries',
 };
@@ -23,16 +24,26 @@ export const JOINING: Readonly<
   'POST /api/agent/runs': { body: { query: 'x' }, status: 404 },
   'POST /api/tools/{name}/call': { body: { arguments: { text: 'x' } }, status: 404 },
   'POST /api/workflows/{name}/runs': { body: { input: { prompt: 'x' } }, status: 404 },
+  'POST /api/schedules': { body: { query: 'x', cron: '0 9 1 1 *' }, status: 404 },
 };
 /** A fork names a new session. Ids are unique in a tenant, so one that is in use is refused. */
 export const NEW_SESSION = ['POST /api/runs/{id}/fork'];
 
-/** Routes without an item of an owner, or with a scope that covers the tenant (`keys`, `erase`, `audit`, `operate`). */
+/** Routes without an item of an owner, or with a scope that covers the tenant (`keys`, `webhooks`, `erase`, `audit`, `operate`). */
 export const WITHOUT_OWNER = [
   'DELETE /api/keys/{id}',
   'DELETE /api/login',
   'DELETE /api/mcp/servers/{name}',
   'DELETE /api/users/{id}',
+  'DELETE /api/webhooks/{id}',
+  'GET /api/webhooks',
+  'GET /api/webhooks/{id}',
+  'GET /api/webhooks/{id}/deliveries',
+  'PATCH /api/webhooks/{id}',
+  'POST /api/webhooks',
+  'POST /api/webhooks/{id}/deliveries/{delivery}/retry',
+  'POST /api/webhooks/{id}/secret',
+  'POST /api/webhooks/{id}/test',
   'DELETE /mcp',
   'GET /api/access-log',
   'GET /api/agent/health',

@@ -20,6 +20,8 @@ export interface Things {
   state: string;
   /** An approval of later calls. */
   approval: string;
+  webhook: string;
+  schedule: string;
 }
 
 export interface Case {
@@ -139,12 +141,27 @@ export const CASES: Readonly<Record<string, Case>> = {
   'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
   'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${toCursor('keys', key)}` },
   'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },
+  'POST /api/webhooks': { scope: 'webhooks', body: () => ({ url: 'https://hooks.example/x' }) },
+  'GET /api/webhooks': { scope: 'webhooks' },
+  'GET /api/webhooks/{id}': { scope: 'webhooks', id: 'webhook' },
+  'PATCH /api/webhooks/{id}': { scope: 'webhooks', id: 'webhook', body: () => ({ enabled: true }) },
+  'POST /api/webhooks/{id}/secret': { scope: 'webhooks', id: 'webhook' },
+  'POST /api/webhooks/{id}/test': { scope: 'webhooks', id: 'webhook' },
+  'GET /api/webhooks/{id}/deliveries': { scope: 'webhooks', id: 'webhook' },
+  'POST /api/webhooks/{id}/deliveries/{delivery}/retry': { scope: 'webhooks', id: 'webhook' },
+  'DELETE /api/webhooks/{id}': { scope: 'webhooks', id: 'webhook' },
+  'POST /api/schedules': { scope: 'chat', body: () => ({ query: 'x', cron: '0 9 1 1 *' }) },
+  'GET /api/schedules': { scope: 'runs:read', query: ({ schedule }) => `?cursor=${toCursor('schedules', schedule)}` },
+  'GET /api/schedules/{id}': { scope: 'runs:read', id: 'schedule' },
+  'PATCH /api/schedules/{id}': { scope: 'chat', id: 'schedule', body: () => ({ overlap: 'allow' }) },
+  'POST /api/schedules/{id}/run': { scope: 'chat', id: 'schedule' },
+  'DELETE /api/schedules/{id}': { scope: 'chat', id: 'schedule' },
 };
 
 /** The request of a route, with the ids of these items. */
 export function toCall({ route, id, tool, body, query }: Case & { route: string }, its: Things): RouteCall {
   const ids = {
-    ...(id && { id: its[id], turn: '1', n: '1', name: 'model:1' }),
+    ...(id && { id: its[id], turn: '1', n: '1', name: 'model:1', delivery: 'x.1' }),
     ...(tool !== undefined && { name: tool }),
   };
   return { route, ids, body: body?.(its), query: query?.(its) ?? '' };

@@ -389,7 +389,7 @@ export interface Tool {
   /** The description that models receive. */
   readonly description: string;
   /** Repetition after a crash: `read` may repeat, `idempotent` may repeat with the same key, `once` must not. */
-  readonly effect: 'read' | 'idempotent' | 'once';
+  readonly effect: 'read' | 'once' | 'idempotent';
   /** Where the tool is declared. */
   readonly source: string;
   /**
@@ -575,8 +575,8 @@ export interface KeyRequest {
   readonly role: 'admin' | 'user' | 'viewer' | 'operator';
   /**
    * Narrows the rights of the role: some of `chat`, `runs:read`, `runs:write`, `sessions:read`, `sessions:write`,
-   * `sessions:trust`, `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for
-   * all of them (the default).
+   * `sessions:trust`, `tools:read`, `tools:call`, `usage:read`, `webhooks`, `keys`, `erase`, `audit` and
+   * `operate`, or `*` for all of them (the default).
    */
   readonly scopes?: readonly (
     | 'chat'
@@ -589,6 +589,7 @@ export interface KeyRequest {
     | 'tools:call'
     | 'tools:write'
     | 'usage:read'
+    | 'webhooks'
     | 'keys'
     | 'erase'
     | 'audit'

@@ -10,6 +10,11 @@ import type { RunStatus } from '../run.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 import { waitingEvent } from './waiting-time.policy.js';
 
+const DISABLE_WEBHOOKS: Statement = {
+  sql: `UPDATE webhook SET is_active = 0, disabled_reason = 'restored' WHERE is_active = 1 AND tenant <> ''`,
+  params: [],
+};
+
 /** Runs that are paused at the same time. */
 const PAGE = 100;
 
@@ -27,16 +32,24 @@ interface OpenRow {
 /**
  * Applies `RECOVERY` at the start, before any run resumes. With `pause`, which is the default on a copied database, all open
  * runs wait with the reason `restored`: the processes of the original may execute them, too. A person releases them.
+ * Webhooks and schedules are disabled, until a person enables them.
  */
 @Injectable()
 export class RunPauseService implements OnApplicationBootstrap {
   private readonly logger = new Log(RunPauseService.name);
+  /** Disables other work that the original of a copy does, too. */
+  private readonly others: Statement[] = [DISABLE_WEBHOOKS];
 
   constructor(
     private readonly journal: RunJournal,
     @Inject(runConfig.KEY) private readonly config: RunConfig,
     @Inject(databaseConfig.KEY) private readonly place: DatabaseConfig,
   ) {}
+
+  /** Adds a statement that disables other work on a copy; called before the start hooks. */
+  alsoOnCopy(statement: Statement): void {
+    this.others.push(statement);
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     const { database } = this.journal;
@@ -50,15 +63,28 @@ export class RunPauseService implements OnApplicationBootstrap {
     const recovery = this.config.recovery ?? (isCopy ? 'pause' : 'resume');
     if (isCopy)
       this.logger.warn(`The database was copied or restored from a backup; its open runs ${EFFECT[recovery]}`);
-    if (recovery === 'pause' && (isCopy || !(await this.isServed()))) {
-      const count = await this.pauseAll(isCopy ? [origin.fence()] : []);
-      if (count > 0) {
-        this.logger.warn(
-          `${count} open runs wait (restored) until a person releases them: POST /api/runs/release, or /api/runs/{id}/release`,
-        );
-      }
-    }
+    if (recovery === 'pause') await this.pauseWork();
     await origin.adopt();
+  }
+
+  private async pauseWork(): Promise<void> {
+    const { origin } = this.journal.database;
+    if (origin.isCopy) await this.disableOthers(origin.fence());
+    else if (await this.isServed()) return;
+    const count = await this.pauseAll(origin.isCopy ? [origin.fence()] : []);
+    if (count === 0) return;
+    this.logger.warn(
+      `${count} open runs wait (restored) until a person releases them: POST /api/runs/release, or /api/runs/{id}/release`,
+    );
+  }
+
+  private async disableOthers(fence: Statement): Promise<void> {
+    try {
+      await this.journal.commit([fence, ...this.others]);
+    } catch (error) {
+      // Another process has adopted the copy.
+      if (refusalOf(error) === null) throw error;
+    }
   }
 
   /** Whether other processes execute the runs of the database: one of them writes a heartbeat within a lease. */

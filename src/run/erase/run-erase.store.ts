@@ -72,6 +72,7 @@ export class RunEraseStore {
       const hashes = (await this.definitionsOf(lists)).filter((hash) => !inUse.has(hash));
       const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
+        { sql: `DELETE FROM webhook_delivery WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
         // Usage remains counted, without a session and a principal.
         { sql: `UPDATE run_usage SET session_id = '', principal_id = NULL WHERE run_id IN (${marks})`, params },

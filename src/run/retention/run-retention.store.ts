@@ -64,6 +64,7 @@ export class RunRetentionStore {
       },
       { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
       { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
+      { sql: `DELETE FROM webhook_delivery WHERE run_id IN (${marks})`, params },
     ]);
     await this.database.commit(statements);
   }
