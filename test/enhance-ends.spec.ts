@@ -7,6 +7,7 @@ import {
   type CallOptions,
   type ChatRequest,
   type ChatResult,
+  type ChatStreamPart,
   type Tool,
   type ToolRegistration,
 } from '../src/index.js';
@@ -40,6 +41,11 @@ class NotingModel extends ScriptedChatModel {
   override generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
     this.options.push(options);
     return super.generate(request, options);
+  }
+
+  override stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart> {
+    this.options.push(options);
+    return super.stream(request, options);
   }
 }
 

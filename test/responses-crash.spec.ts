@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ProcessWorld } from './support/process-world.js';
 import { brokenRules } from './support/providers/index.js';
-import { encryptedContent } from './support/providers/responses-parts.js';
+import { encryptedContent } from '../src/testing/provider/response-object.mapper.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 
 const world = ProcessWorld.prepare();

@@ -1,9 +1,10 @@
 import 'reflect-metadata';
-import { Agent } from './agent.client.js';
+import { Agent, type AgentBehaviour } from './agent.client.js';
 import { AgentApplication } from './agent-application.js';
 import { toModuleOptions } from './create-agent.mapper.js';
 import { AgentLog } from '../errors/index.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
+import type { Principal } from '../kernel/index.js';
 import { JackdawModule } from '../jackdaw.module.js';
 import { createNestContext } from './nest-context.factory.js';
 
@@ -14,6 +15,13 @@ import { createNestContext } from './nest-context.factory.js';
  *   `MCP_SERVER_NOT_FOUND`; McpError if the connection to the server that `mcp` names fails
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
+  return new Agent(...(await openAgent(options)));
+}
+
+/** Starts the application of an agent. @returns the arguments of `Agent` @throws as `createAgent` */
+export async function openAgent(
+  options: CreateAgentOptions,
+): Promise<readonly [AgentApplication, Principal, AgentBehaviour]> {
   const module = JackdawModule.forRoot(toModuleOptions(options));
   const log = AgentLog.open(options.logger);
   const context = await createNestContext(module).catch((error: unknown) => {
@@ -32,5 +40,5 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
   const principal = options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] };
   const { agent, onIterationLimit } = options;
   const responseFormat = agent ? agent.responseFormat : options.responseFormat;
-  return new Agent(application, principal, { responseFormat, onIterationLimit });
+  return [application, principal, { responseFormat, onIterationLimit }];
 }

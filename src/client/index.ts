@@ -1,7 +1,7 @@
 /** Jackdaw without HTTP: `createAgent`, `AgentBuilder`, and additions of an application's modules. */
 export { AgentBuilder } from './agent.builder.js';
 export { Agent } from './agent.client.js';
-export { createAgent } from './agent.factory.js';
+export { createAgent, openAgent } from './agent.factory.js';
 export { IterationLimitError } from './agent-reply.mapper.js';
 export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 export type { ChatMessage, ChatPart } from './chat-message.mapper.js';

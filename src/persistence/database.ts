@@ -19,12 +19,20 @@ export type StatusListener = (runIds: readonly string[]) => void;
 export type CommitListener = (ms: number) => void;
 
 /**
+ * Performs a call of the application, or refuses it.
+ * @param call passes the call to the database
+ * @param batch the statements of a commit; without it the call reads, or is one statement of TypeORM
+ */
+export type CallInterceptor = <Result>(call: () => Promise<Result>, batch?: readonly Statement[]) => Promise<Result>;
+
+/**
  * The port to the database. An operation of several statements is a batch: either all of it is durable when `commit`
  * resolves, or nothing was applied. Code cannot await inside a batch.
  */
 export abstract class Database {
   private readonly companions = new Map<unknown, unknown>();
   private isClosed = false;
+  private interceptor: CallInterceptor | undefined;
   private failure: AppError | null = null;
   private readonly failureListeners: (() => void)[] = [];
   private readonly statusListeners = new Set<StatusListener>();
@@ -54,7 +62,7 @@ export abstract class Database {
    */
   commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
     const since = this.commitListeners.size > 0 ? steadyNow() : 0;
-    const committed = this.guarded('write', () => this.apply(batch, options));
+    const committed = this.guarded('write', () => this.apply(batch, options), batch);
     if (since > 0) committed.then(() => this.measured(steadyNow() - since)).catch(() => undefined);
     if (this.statusListeners.size > 0) committed.then(() => this.publishChanges(batch)).catch(() => undefined);
     return committed;
@@ -96,6 +104,11 @@ export abstract class Database {
   table<T extends ObjectLiteral>({ name }: EntitySchemaOptions<T>): Table<T> {
     const repository = () => this.dataSource!.getRepository<T>(name);
     return new Table(repository, (use, statement) => this.guarded(use, () => this.run(statement)));
+  }
+
+  /** Passes further calls through an interceptor: `jackdaw/testing` ends processes by it. */
+  intercept(interceptor: CallInterceptor): void {
+    this.interceptor = interceptor;
   }
 
   /** Gives `table` its connection. */
@@ -184,8 +197,14 @@ export abstract class Database {
   protected abstract drain(): Promise<void>;
 
   /** In patient work, a call that had no effect is repeated until the database answers. */
-  private async guarded<Result>(use: 'read' | 'write', work: () => Promise<Result>): Promise<Result> {
+  private async guarded<Result>(
+    use: 'read' | 'write',
+    direct: () => Promise<Result>,
+    batch?: readonly Statement[],
+  ): Promise<Result> {
     const since = steadyNow();
+    const { interceptor } = this;
+    const work = interceptor ? () => interceptor(direct, batch) : direct;
     for (;;) {
       try {
         return await this.attempt(use, work);

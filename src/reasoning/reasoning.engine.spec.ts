@@ -6,7 +6,7 @@ import { expectPairSafe } from '../../test/support/pairs.js';
 import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
 import { AppError, type ErrorCode } from '../errors/index.js';
-import type { ChatResult, Message, Usage } from '../llm/index.js';
+import type { ChatRequest, ChatResult, Message, Usage } from '../llm/index.js';
 import { MemoryRunContext, type RunEvent, type RunUsage } from '../run/index.js';
 import { type Tool, type ToolEffect } from '../tool/index.js';
 import { ReasoningEngine } from './reasoning.engine.js';
@@ -91,7 +91,12 @@ async function play(
     requestsAtAbort = model.requests.length;
     controller.abort(new AppError(abort.code, 'stop'));
   });
-  const model = new ScriptedChatModel(script, watch.pass);
+  const watched = script.map((line) => (asked: ChatRequest, signal?: AbortSignal) => {
+    watch.pass();
+    signal?.throwIfAborted();
+    return typeof line === 'function' ? line(asked, signal) : line;
+  });
+  const model = new ScriptedChatModel(watched);
   const context = new WatchedContext(watch, controller.signal);
   const request: ReasoningRequest = {
     agent: null,

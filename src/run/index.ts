@@ -18,6 +18,7 @@ export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunPauseService } from './decision/run-pause.service.js';
 export { RunDecisionService } from './decision/run-decision.service.js';
+export { DueRunService } from './due-run.service.js';
 export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export {

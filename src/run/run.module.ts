@@ -12,6 +12,7 @@ import { RunService, RunTreeService } from './run.service.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
+import { DueRunService } from './due-run.service.js';
 import { RunPauseService } from './decision/run-pause.service.js';
 import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { RunForkService } from './fork/run-fork.service.js';
@@ -84,6 +85,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     WaitingRunStore,
     RunDecisionService,
     RunExpiryService,
+    DueRunService,
     RunPauseService,
     RunListStore,
     RunCountStore,
@@ -146,6 +148,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     WaitingRunStore,
     RunDecisionService,
     RunPauseService,
+    DueRunService,
   ],
 })
 export class RunModule {}

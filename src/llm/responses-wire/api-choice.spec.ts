@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import type { FakeReply } from '../../../test/support/fake-llm.types.js';
-import { toCompletion, toChunks } from '../../../test/support/fake-llm.mapper.js';
+import { toCompletion, toChunks } from '../../../test/support/fake-llm.js';
 import type { ChatRequest } from '../chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 import type { ModelSettings } from '../model-settings.types.js';

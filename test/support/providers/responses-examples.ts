@@ -1,5 +1,5 @@
 import type { FakeRequest } from '../fake-llm.types.js';
-import { encryptedContent } from './responses-parts.js';
+import { encryptedContent } from '../../../src/testing/provider/response-object.mapper.js';
 
 interface RuleExamples {
   readonly rejected: readonly FakeRequest[];

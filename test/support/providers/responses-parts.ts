@@ -1,5 +1,6 @@
 import type { FakeRequest } from '../fake-llm.types.js';
 import { isNode, partsOf, type JsonNode } from './request-parts.js';
+import { encryptedContent } from '../../../src/testing/provider/response-object.mapper.js';
 
 /** An item of `input`, and its index. */
 export interface InputItem {
@@ -40,11 +41,6 @@ export function inputImages(request: FakeRequest): string[] {
     .flatMap(({ item }) => [...partsOf(item['content']), ...partsOf(item['output'])])
     .filter(({ type }) => type === 'input_image')
     .map(({ image_url }) => String(image_url));
-}
-
-/** The encrypted content of a reasoning item, as the fake writes and verifies it. */
-export function encryptedContent(id: string, model: string, text: string): string {
-  return Buffer.from(JSON.stringify([id, model, text])).toString('base64');
 }
 
 /** Whether a reasoning item has the content that the fake wrote for it and for this model. */

@@ -1,4 +1,4 @@
-import { toChatRequest } from '../fake-responses.mapper.js';
+import { toChatRequest } from '../../../src/testing/provider/response-object.mapper.js';
 import { openAiBody, tooLong } from './openai.js';
 import { OPENAI_TOOL_RULES } from './openai-tools.js';
 import { rulesOf, type ProviderRule } from './provider-rule.js';

@@ -1,6 +1,5 @@
-import { argumentsOf, words } from './fake-llm.mapper.js';
-import type { FakeMessage, FakeRequest, FakeRequestMessage } from './fake-llm.types.js';
-import { encryptedContent } from './providers/responses-parts.js';
+import { argumentsOf, words } from './chat-completion.mapper.js';
+import type { FakeMessage, FakeRequest, FakeRequestMessage } from './fake-provider.types.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -217,4 +216,9 @@ function toContent(content: unknown): unknown {
   return (content as Item[]).map(({ type, text, image_url }) =>
     type === 'input_image' ? { type: 'image_url', image_url: { url: image_url } } : { type: 'text', text },
   );
+}
+
+/** The encrypted content of a reasoning item. */
+export function encryptedContent(id: string, model: string, text: string): string {
+  return Buffer.from(JSON.stringify([id, model, text])).toString('base64');
 }

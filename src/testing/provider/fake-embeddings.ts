@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FakeEnvelope, FakeReply } from './fake-llm.types.js';
+import type { FakeEnvelope, FakeReply } from './fake-provider.types.js';
 
 /** The body of an embedding request, as received. */
 export interface FakeEmbeddingRequest {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { ANTHROPIC_WIRE, OPENAI_WIRE, RESPONSES_WIRE, type FakeWire } from './fake-llm-wires.js';
-import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
+import { ANTHROPIC_WIRE, OPENAI_WIRE, RESPONSES_WIRE, type FakeWire } from './fake-wires.js';
+import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-provider.types.js';
 
 /** Sends one scripted reply, including its faults. */
-export class FakeLlmHandler {
+export class FakeReplyHandler {
   /** True if the fake itself reset the connection, as opposed to an abort by the caller. */
   brokeOff = false;
 
@@ -26,7 +26,7 @@ export class FakeLlmHandler {
       reply = typeof script === 'function' ? await script(this.request) : script;
       await reply.gate;
     } catch (thrown) {
-      reply = { status: 500, body: { error: { message: `The script of the fake LLM threw: ${String(thrown)}` } } };
+      reply = { status: 500, body: { error: { message: `The script of the fake provider threw: ${String(thrown)}` } } };
     }
     if (!this.outgoing.destroyed) this.sendReply(reply);
   }

@@ -1,9 +1,9 @@
-import { toMessage, toMessageEvents } from './fake-anthropic.mapper.js';
-import { toChunks, toCompletion } from './fake-llm.mapper.js';
-import type { FakeMessage, FakeRequest } from './fake-llm.types.js';
-import { toResponse, toResponseEvents } from './fake-responses.mapper.js';
+import { toMessage, toMessageEvents } from './anthropic-message.mapper.js';
+import { toChunks, toCompletion } from './chat-completion.mapper.js';
+import type { FakeMessage, FakeRequest } from './fake-provider.types.js';
+import { toResponse, toResponseEvents } from './response-object.mapper.js';
 
-/** The wire format of a fake LLM. */
+/** The wire format of a fake provider. */
 export interface FakeWire {
   toBody(reply: FakeMessage, request: FakeRequest): unknown;
   toEvents(reply: FakeMessage, request: FakeRequest): readonly unknown[];

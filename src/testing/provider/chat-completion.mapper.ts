@@ -1,4 +1,4 @@
-import type { FakeCall, FakeMessage, FakeRequest } from './fake-llm.types.js';
+import type { FakeCall, FakeMessage, FakeRequest } from './fake-provider.types.js';
 
 /** A message in the form of a chat completion that is not streamed. */
 export function toCompletion(reply: FakeMessage, request: FakeRequest): Record<string, unknown> {

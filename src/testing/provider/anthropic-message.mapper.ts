@@ -1,5 +1,5 @@
-import { argumentsOf, words } from './fake-llm.mapper.js';
-import type { FakeMessage, FakeRequest } from './fake-llm.types.js';
+import { argumentsOf, words } from './chat-completion.mapper.js';
+import type { FakeMessage, FakeRequest } from './fake-provider.types.js';
 
 interface Block {
   readonly type: string;

@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { RunExpiryService } from './decision/run-expiry.service.js';
+import { PostponedRunRegistry } from './postponed-run.registry.js';
+import { isPostponed } from './postponement.policy.js';
+import { RunJournal } from './run-journal.js';
+
+/** Handles all that is due by the wall clock at once, without a timer: after `jackdaw/testing` has moved the clock. */
+@Injectable()
+export class DueRunService {
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly expiry: RunExpiryService,
+    private readonly postponed: PostponedRunRegistry,
+  ) {}
+
+  /** Expires due requests and deadlines, and starts postponed runs that are due. */
+  async handleDue(): Promise<void> {
+    await this.expiry.expireDue();
+    for (const run of await this.journal.unfinished()) if (!isPostponed(run)) this.postponed.release(run.id);
+  }
+}
