@@ -27,6 +27,7 @@ export { toolConfig, type ToolConfig } from './namespaces/tool.config.js';
 export { toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.config.js';
 export { webhookConfig, type WebhookConfig } from './namespaces/webhook.config.js';
 export type { OutgoingTarget } from './outgoing-target.parser.js';
+export { hostName } from './variable-name.policy.js';
 export { EFFORTS } from './models-file.loader.js';
 export type { ModelPrice } from './price.parser.js';
 export { providerEnv } from './provider.policy.js';

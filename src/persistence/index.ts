@@ -3,7 +3,6 @@ export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.
 export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
 export { processConnections, queueConnections } from './connection-count.policy.js';
 export { Database } from './database.js';
-export type { CallInterceptor } from './database.js';
 export { databaseName, migrateDatabase, readDatabaseStatus } from './database-status.js';
 export type { DatabaseStatus } from './database-status.js';
 export { inLists } from './in-list.factory.js';

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert';
-import type { CallInterceptor, Statement } from '../persistence/index.js';
+import type { Database, Statement } from '../persistence/index.js';
 
 /**
  * A moment of a run, by the name of a step: `model:1` is the first model call, `tool:2:1` the first call of the second
@@ -16,7 +16,7 @@ interface RecordedName {
 }
 
 /** The end of a process from the view of its database: no call returns from the point on. */
-export class CrashTrap {
+class CrashTrap {
   private readonly step: string;
   private readonly seen = new Set<string>();
   private readonly reached = Promise.withResolvers<string>();
@@ -33,7 +33,10 @@ export class CrashTrap {
     return this.reached.promise;
   }
 
-  readonly intercept: CallInterceptor = async <Result>(call: () => Promise<Result>, batch?: readonly Statement[]) => {
+  readonly intercept: Parameters<Database['intercept']>[0] = async <Result>(
+    call: () => Promise<Result>,
+    batch?: readonly Statement[],
+  ) => {
     if (this.isDead) return this.end.promise;
     const found = namesIn(batch ?? []).find((recorded) => this.isPoint(recorded));
     if (!found) return call();
@@ -59,6 +62,31 @@ export class CrashTrap {
     this.seen.add(name);
     return name === this.step;
   }
+}
+
+/**
+ * Ends a process at a point, as `kill -9` does: nothing after the point becomes durable.
+ * @param database of the process
+ * @param start starts the run
+ * @param close closes the application of the process
+ * @returns the id of the run @throws AssertionError if no run reaches the point
+ */
+export async function crashAt(
+  database: Database,
+  point: CrashPoint,
+  start: () => Promise<unknown>,
+  close: () => Promise<unknown>,
+): Promise<string> {
+  const trap = new CrashTrap(point);
+  database.intercept(trap.intercept);
+  const started = start().then(() => {
+    throw trap.missed();
+  });
+  const runId = await Promise.race([trap.run, started]);
+  const closing = close();
+  trap.bury();
+  await Promise.allSettled([closing, started]);
+  return runId;
 }
 
 /** The steps that a batch records. */

@@ -18,4 +18,6 @@ export type { ScriptedModelOptions } from './scripted-model.js';
 export { stateStoreContract } from './state-store-contract.js';
 export { createTestAgent } from './test-agent.js';
 export type { Crashed, TestAgent, TestAgentOptions } from './test-agent.js';
+export { callTool, startTestApplication } from './test-application.js';
+export type { TestApplication, TestApplicationOptions } from './test-application.js';
 export { sharedTurnArchiveContract, turnArchiveContract } from './turn-archive-contract.js';

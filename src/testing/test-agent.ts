@@ -2,7 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { Agent, type ChatReply, type CreateAgentOptions, openAgent } from '../client/index.js';
 import { Database } from '../persistence/index.js';
 import { DueRunService } from '../run/index.js';
-import { CrashTrap, type CrashPoint } from './crash-point.js';
+import { crashAt, type CrashPoint } from './crash-point.js';
 import type { FakeProvider } from './provider/fake-provider.js';
 import type { ScriptLine } from './script-line.js';
 import { ScriptedModel } from './scripted-model.js';
@@ -87,15 +87,8 @@ export class TestAgent extends Agent {
    * @returns the next agent, and the outcome of the run @throws AssertionError if no run reaches the point
    */
   async crash(point: CrashPoint, start: () => Promise<unknown>): Promise<Crashed> {
-    const trap = new CrashTrap(point);
-    this.services.modules.get(Database, { strict: false }).intercept(trap.intercept);
-    const started = start().then(() => {
-      throw trap.missed();
-    });
-    const runId = await Promise.race([trap.run, started]);
-    const closing = this.end();
-    trap.bury();
-    await Promise.allSettled([closing, started]);
+    const database = this.services.modules.get(Database, { strict: false });
+    const runId = await crashAt(database, point, start, () => this.end());
     const agent = await this.follow();
     return { agent, reply: await agent.outcome(runId) };
   }

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { AgentService } from '../src/agent/index.js';
+import { callTool, FakeProvider, startTestApplication } from '../src/testing/index.js';
+import { StockModule, StockTools } from './fixtures/stock.module.js';
+
+const CLERK = { id: 'ann', tenant: 'default', roles: ['clerk'] };
+const SELL = { calls: [{ name: 'sell', arguments: { count: 2 } }] };
+
+afterEach(() => void (StockTools.sold = 0));
+
+describe('startTestApplication', () => {
+  it('starts a feature module with Jackdaw and a scripted model', async () => {
+    const application = await startTestApplication(() => StockModule, { script: [SELL, 'It is sold.'] });
+    const reply = await application.get(AgentService).chat(CLERK, { query: 'Sell 2.' });
+    expect([reply.result, StockTools.sold]).toEqual(['It is sold.', 2]);
+    await application.close();
+    expect(existsSync(application.folder)).toBe(false);
+  });
+
+  it('starts a root module with its own Jackdaw on the folder, with a model over HTTP', async () => {
+    const provider = await FakeProvider.start();
+    provider.reply(SELL, { text: 'It is sold.' });
+    const load = async () => (await import('./fixtures/shop.module.js')).ShopModule;
+    const application = await startTestApplication(load, { provider });
+    const reply = await application.get(AgentService).chat(CLERK, { query: 'Sell 2.' });
+    expect([reply.result, existsSync(`${application.folder}/jackdaw.db`)]).toEqual(['It is sold.', true]);
+    expect(Object.keys(process.env).filter((name) => name.startsWith('JACKDAW_DATA'))).toEqual([]);
+    await application.close();
+    await provider.close();
+  });
+
+  it('creates an application with HTTP', async () => {
+    const application = await startTestApplication(() => StockModule, {
+      create: (module) => NestFactory.create(module, { logger: false }),
+    });
+    await application.app.listen(0, '127.0.0.1');
+    expect((await fetch(`${await application.app.getUrl()}/none`)).status).toBe(404);
+    await application.close();
+  });
+
+  it('resumes a run in the next application after a crash', async () => {
+    const application = await startTestApplication(() => StockModule, { script: [SELL, 'It is sold.'] });
+    const { application: next, runId } = await application.crash({ before: 'tool:1:1' }, () =>
+      application.get(AgentService).chat(CLERK, { query: 'Sell 2.' }),
+    );
+    const reply = await next.get(AgentService).outcome(CLERK, runId);
+    expect([reply.result, StockTools.sold]).toEqual(['It is sold.', 4]);
+    await application.close();
+  });
+});
+
+describe('callTool', () => {
+  it('calls a tool of a module with its guard, its input and its interceptor', async () => {
+    expect(await callTool(StockModule, 'sell', { count: 1 }, CLERK)).toBe('sold 1 to ann!');
+    await expect(callTool(StockModule, 'sell', { count: 10 }, CLERK)).rejects.toMatchObject({
+      code: 'TOOL_INVALID_ARGUMENTS',
+    });
+    await expect(callTool(StockModule, 'sell', { count: 1 })).rejects.toThrow(/Forbidden/);
+    expect(StockTools.sold).toBe(1);
+  });
+
+  it('calls a tool of a running application', async () => {
+    const application = await startTestApplication(() => StockModule);
+    expect(await callTool(application, 'sell', { count: 3 }, CLERK)).toBe('sold 3 to ann!');
+    await application.close();
+  });
+});
