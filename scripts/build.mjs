@@ -2,7 +2,7 @@
 // 1,150 small ones. With --if-stale it builds only if a source is newer than the last successful build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'dist/.built';
 const COMPILER = 'node_modules/typescript/bin/tsc';
@@ -42,6 +42,8 @@ function isFresh() {
 
 /** Entries of the package, with their sources. */
 const ENTRIES = { index: 'index', testing: 'testing/index', tool: 'tool-entry' };
+/** `jackdaw/testing` imports the types that the root exports. `jackdaw/tool` has its own: it needs few. */
+const ROOT_TYPES = { entry: 'dist/index.d.ts', module: './index.js' };
 /** Programs, and threads and processes that are started by their file, beside the code that starts them. */
 const PROGRAMS = {
   main: 'main',
@@ -78,8 +80,9 @@ async function bundle() {
     logLevel: 'warning',
   });
   for (const [name, source] of Object.entries(ENTRIES)) {
-    writePublicTypes(`dist/${source}.d.ts`, `lib/${name}.d.ts`);
-    copyFileSync(`lib/${name}.d.ts`, `lib/${name}.d.cts`);
+    writePublicTypes(`dist/${source}.d.ts`, `lib/${name}.d.ts`, name === 'testing' ? ROOT_TYPES : undefined);
+    const types = readFileSync(`lib/${name}.d.ts`, 'utf8');
+    writeFileSync(`lib/${name}.d.cts`, types.replace(`from '${ROOT_TYPES.module}'`, "from './index.cjs'"));
     writeFileSync(`lib/${name}.cjs`, COMMONJS.replace('index.js', `${name}.js`));
   }
   await bundleClient(build);

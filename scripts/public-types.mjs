@@ -11,9 +11,12 @@ const OPTIONS = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
 };
 
-/** Bundles the declarations at `entry`, compiled by tsc, into one file. Libraries stay imports and are not read. */
-export function writePublicTypes(entry, file) {
-  writeFileSync(file, new Roll(resolve(entry)).text());
+/**
+ * Bundles the declarations at `entry`, compiled by tsc, into one file. Libraries stay imports and are not read.
+ * @param base another entry, and the module by which its exports are imported: a class with private members has one declaration
+ */
+export function writePublicTypes(entry, file, base) {
+  writeFileSync(file, new Roll(resolve(entry), base).text());
 }
 
 class Roll {
@@ -22,19 +25,27 @@ class Roll {
   /** Found declarations: our own by symbol, those of libraries by module and name. */
   #own = new Map();
   #foreign = new Map();
+  /** Module and name of the declarations that the base exports, by symbol. */
+  #shared = new Map();
   #names = new Set();
   #public = new Set();
   /** Base classes, whose constructors are inherited. */
   #extended = new Set();
 
-  constructor(entry) {
+  constructor(entry, base) {
     const host = ts.createCompilerHost(OPTIONS);
     host.resolveModuleNameLiterals = (literals, from) =>
       literals.map(({ text }) => ({ resolvedModule: own(text, from) }));
-    const program = ts.createProgram([entry], OPTIONS, host);
+    const program = ts.createProgram([entry, ...(base ? [resolve(base.entry)] : [])], OPTIONS, host);
     this.#checker = program.getTypeChecker();
     this.#entry = program.getSourceFile(entry);
     for (const source of program.getSourceFiles()) this.#look(source);
+    if (base) this.#share(program.getSourceFile(resolve(base.entry)), base.module);
+  }
+
+  #share(source, module) {
+    for (const symbol of this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(source)))
+      this.#shared.set(this.#target(symbol), { module, name: symbol.name });
   }
 
   text() {
@@ -75,9 +86,12 @@ class Roll {
 
   #takeForeign(specifier) {
     const module = specifier.parent.parent.parent.moduleSpecifier.text;
-    const name = (specifier.propertyName ?? specifier.name).text;
+    return this.#import({ module, name: (specifier.propertyName ?? specifier.name).text }, specifier.name.text);
+  }
+
+  #import({ module, name }, wished = name) {
     const key = `${module}#${name}`;
-    if (!this.#foreign.has(key)) this.#foreign.set(key, { module, name, local: this.#unused(specifier.name.text) });
+    if (!this.#foreign.has(key)) this.#foreign.set(key, { module, name, local: this.#unused(wished) });
     return this.#foreign.get(key).local;
   }
 
@@ -102,6 +116,8 @@ class Roll {
     const specifier = symbol ? foreignSpecifier(symbol) : foreignImport(identifier);
     if (specifier) return this.#takeForeign(specifier);
     if (!symbol) return undefined;
+    const shared = this.#shared.get(symbol);
+    if (shared) return this.#import(shared);
     return symbol.declarations?.some(isTopLevel) ? this.#take(symbol, symbol.name) : undefined;
   }
 
@@ -114,7 +130,9 @@ class Roll {
     if (!this.#public.has(made) && !this.#extended.has(made)) return true;
     return constructor.parameters.some(({ type }) => {
       const target = type && ts.isTypeReferenceNode(type) && this.#declared(type.typeName);
-      return Boolean(target && target.flags & ts.SymbolFlags.Class && !this.#public.has(target));
+      return Boolean(
+        target && target.flags & ts.SymbolFlags.Class && !this.#public.has(target) && !this.#shared.has(target),
+      );
     });
   }
 

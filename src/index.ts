@@ -61,6 +61,7 @@ export type { DatabaseExtensionOptions } from './database-extension/index.js';
 
 export {
   bearerRoute,
+  Cassette,
   ChatModel,
   EmbeddingModel,
   ModelFactory,
@@ -70,6 +71,8 @@ export {
 } from './llm/index.js';
 export type {
   CallOptions,
+  CassetteMode,
+  CassetteOptions,
   ChatRequest,
   ChatResult,
   ChatStreamPart,

@@ -85,6 +85,7 @@ export type FactoryOptions = Pick<
   | 'agents'
   | 'agentChanges'
   | 'chatModel'
+  | 'cassette'
   | 'modelFactories'
   | 'securityPolicy'
   | 'workflows'

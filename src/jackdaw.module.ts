@@ -205,10 +205,11 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
     SecurityPolicyModule.forRoot(of(factoryOptions, ({ securityPolicy }) => securityPolicy)),
     ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
     AgentModule.forRoot(
-      of(factoryOptions, ({ agents, agentChanges, chatModel }) => ({
+      of(factoryOptions, ({ agents, agentChanges, chatModel, cassette }) => ({
         ...(agents && { agents }),
         ...(agentChanges && { agentChanges }),
         ...(chatModel && { chatModel }),
+        ...(cassette && { cassette }),
       })),
       { ...(promptBuilder && { promptBuilder }), ...(processors && { processors }) },
     ),

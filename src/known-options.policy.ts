@@ -9,6 +9,7 @@ const FACTORY: Readonly<Record<Exclude<keyof JackdawOptions, keyof JackdawAsyncO
   agents: true,
   agentChanges: true,
   chatModel: true,
+  cassette: true,
   modelFactories: true,
   securityPolicy: true,
   workflows: true,

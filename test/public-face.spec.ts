@@ -18,6 +18,7 @@ describe('the package root', () => {
       'Authenticator',
       'BranchNode',
       'Cache',
+      'Cassette',
       'ChatModel',
       'CodeNode',
       'CurrentPrincipal',

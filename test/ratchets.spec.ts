@@ -25,8 +25,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/kernel/index.ts': 82,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
-  // refusal of a request that exceeds it.
-  'src/llm/index.ts': 84,
+  // refusal of a request that exceeds it; cassettes.
+  'src/llm/index.ts': 87,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
@@ -51,9 +51,9 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
 const MOST_NAMES = 40;
 /**
  * With the modules that mount routes in a host, the decorators of routes in a server of one's own, and the services for
- * histories, forks and tool switches; then the token of a service for providers that import `jackdaw/tool`.
+ * histories, forks and tool switches; then the token of a service for providers that import `jackdaw/tool`; cassettes.
  */
-const ROOT_NAMES = 98;
+const ROOT_NAMES = 99;
 const README = { lines: 250, bytes: 12_288 };
 
 const read = (path: string) => readFileSync(path, 'utf8');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentService } from '../src/agent/index.js';
 import { callTool, FakeProvider, startTestApplication } from '../src/testing/index.js';
 import { StockModule, StockTools } from './fixtures/stock.module.js';
@@ -47,6 +47,21 @@ describe('startTestApplication', () => {
     );
     const reply = await next.get(AgentService).outcome(CLERK, runId);
     expect([reply.result, StockTools.sold]).toEqual(['It is sold.', 4]);
+    await application.close();
+  });
+});
+
+describe('advance', () => {
+  it('starts a run that an outage of its provider has postponed', async () => {
+    const application = await startTestApplication(() => StockModule, { script: [{ fault: 503 }, 'It is back.'] });
+    const agents = application.get(AgentService);
+    const { id } = await agents.submit(CLERK, { query: 'Hi' });
+    await vi.waitFor(async () =>
+      expect(await agents.answer(CLERK, id)).toMatchObject({ status: 'queued', queued_reason: expect.any(String) }),
+    );
+    expect(application.script.requests.length).toBe(1);
+    await application.advance(600_000);
+    expect((await agents.outcome(CLERK, id)).result).toBe('It is back.');
     await application.close();
   });
 });

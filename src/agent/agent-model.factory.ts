@@ -3,6 +3,7 @@ import { llmConfig, type LlmConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import {
   type AgentBudgets,
+  Cassette,
   ChatModel,
   configuredSettings,
   contextWindowOf,
@@ -127,8 +128,10 @@ export class AgentModelFactory {
     @Inject(llmConfig.KEY) private readonly config: LlmConfig,
     /** The application's own model, which replaces every provider; usually `null`. */
     @Inject(ChatModel) own: ChatModel | null,
+    /** Recorded calls of all models; usually `null`. */
+    @Inject(Cassette) private readonly cassette: Cassette | null = null,
   ) {
-    this.own = own ? stack.accounted(own) : undefined;
+    this.own = own ? stack.ofApplication(own, { cassette }) : undefined;
   }
 
   /** @throws AppError `CONFIG_INVALID` when the provider is unknown or has no key */
@@ -207,7 +210,7 @@ export class AgentModelFactory {
     return this.stack.create(
       { ...configuredSettings(this.config, { provider, model: name }), ...(capabilities && { capabilities }) },
       (others ?? this.config.resilience.fallback).map((one) => configuredSettings(this.config, one)),
-      { maxAttempts },
+      { maxAttempts, cassette: this.cassette },
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
 import { agentConfig, type AgentConfig, llmConfig, type LlmConfig } from '../config/index.js';
-import { ChatModel, LlmModule } from '../llm/index.js';
+import { Cassette, ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
@@ -47,6 +47,8 @@ export abstract class DeclaredAgents {
   abstract readonly agentChanges?: DefaultAgentChanges;
   /** Replaces every provider. */
   abstract readonly chatModel?: ChatModel;
+  /** Answers the calls of all models of agents from a file, or records them; docs/testing.md. */
+  abstract readonly cassette?: Cassette;
 }
 
 export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgents {}
@@ -131,6 +133,11 @@ function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents
     {
       provide: ChatModel,
       useFactory: ({ chatModel }: DeclaredAgents) => chatModel ?? null,
+      inject: [DeclaredAgents],
+    },
+    {
+      provide: Cassette,
+      useFactory: ({ cassette }: DeclaredAgents) => cassette ?? null,
       inject: [DeclaredAgents],
     },
   ];

@@ -1,6 +1,7 @@
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { type AgentLog, AppError } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { Cassette } from '../llm/index.js';
 import { Database } from '../persistence/index.js';
 import type { RunService } from '../run/index.js';
 import { AGENT_SERVICES, type AgentServices } from './agent-services.js';
@@ -9,12 +10,15 @@ import { AGENT_SERVICES, type AgentServices } from './agent-services.js';
 export class AgentApplication {
   private closing: Promise<void> | null = null;
   private readonly started: AgentServices;
+  private readonly cassette: Cassette | null;
+  private checked: Promise<void> | undefined;
 
   constructor(
     private readonly context: INestApplicationContext,
     private readonly log: AgentLog,
   ) {
     this.started = context.get<AgentServices>(AGENT_SERVICES);
+    this.cassette = context.get<Cassette | null>(Cassette, { strict: false });
   }
 
   /** @throws AppError `SHUTTING_DOWN` after `close` */
@@ -37,6 +41,12 @@ export class AgentApplication {
   close(): Promise<void> {
     this.closing ??= this.closeInTime().finally(() => this.log.close());
     return this.closing;
+  }
+
+  /** As `close`, then checks its cassette. Every call returns the same promise. */
+  closeChecked(): Promise<void> {
+    this.checked ??= this.close().then(() => this.cassette?.assertDone());
+    return this.checked;
   }
 
   private async closeInTime(): Promise<void> {

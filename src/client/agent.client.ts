@@ -284,11 +284,11 @@ export class Agent extends AgentEvents {
   }
 
   /**
-   * Waits for executing runs, then closes the database. Runs that do not end in time resume at the next start. Every call returns the
-   * same promise.
+   * Waits for executing runs, then closes the database. Runs that do not end resume at the next start. Returns one promise to all calls.
+   * @throws AppError `VALIDATION_FAILED`, `MODEL_REFUSED` if its replayed cassette does not fit the requests
    */
   close(): Promise<void> {
-    return this.application.close();
+    return this.application.closeChecked();
   }
 
   private async toReply(answer: RunAnswer, format = this.behaviour.responseFormat): Promise<ChatReply> {

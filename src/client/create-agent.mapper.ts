@@ -5,7 +5,7 @@ import { assertOneOf } from './agent-reply.mapper.js';
 import type { EnvRecord } from '../config/index.js';
 import { toStoreEnv } from './memory-persistence.mapper.js';
 import type { CreateAgentOptions } from './create-agent.types.js';
-import { type LlmOptions, toLlmEnv } from '../llm/index.js';
+import { Cassette, type LlmOptions, toLlmEnv } from '../llm/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 
 /** Options of the agent itself. */
@@ -58,6 +58,7 @@ const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, t
   onIterationLimit: true,
   builtinTools: true,
   principal: true,
+  cassette: true,
 };
 const LLM_FIELDS = ['apiType', 'apiKey', 'model', 'apiUrl', 'headers'] as const satisfies readonly (keyof LlmOptions)[];
 const FIELDS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODULE_FIELDS, ...Object.keys(OTHER_FIELDS)]);
@@ -68,7 +69,7 @@ type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
 export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
   assertKnown(options);
   assertOneOf('onIterationLimit', options.onIterationLimit ?? 'answer', ['answer', 'throw']);
-  const { builtinTools = false, mcp, extensions = [] } = options;
+  const { builtinTools = false, mcp, extensions = [], cassette } = options;
   return {
     ...optional(options, MODULE_FIELDS),
     extensions,
@@ -77,6 +78,7 @@ export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
     builtinTools,
     agentsDir: false,
     workflowsDir: false,
+    ...(cassette !== undefined && { cassette: cassette instanceof Cassette ? cassette : new Cassette(cassette) }),
     ...(mcp && { mcpOnly: mcp.enabled ? [nameOf(mcp.name)] : [] }),
     ...agentOf(options),
   };

@@ -4,7 +4,7 @@ import type { MemoryPersistence } from './memory-persistence.mapper.js';
 import type { Principal } from '../kernel/index.js';
 import type { EnvRecord } from '../config/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
-import type { ChatModel, LlmOptions, ModelFactory } from '../llm/index.js';
+import type { Cassette, ChatModel, LlmOptions, ModelFactory } from '../llm/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
 
 /** A declared MCP server. */
@@ -31,6 +31,8 @@ export interface CreateAgentOptions {
   readonly model?: Partial<AgentDefinitionInput['model']>;
   /** A custom chat model; replaces every provider. */
   readonly chatModel?: ChatModel;
+  /** Answers the model calls from a file, or records them: its path, for the mode `auto`, or a `Cassette`; docs/testing.md. */
+  readonly cassette?: string | Cassette;
   /** Custom providers, in addition to those of Jackdaw. */
   readonly modelFactories?: readonly ModelFactory[];
   /**

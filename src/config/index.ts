@@ -3,7 +3,13 @@ export { AppConfigModule, loadGiven } from './app-config.module.js';
 export type { ApiKeyEntry } from './api-key.parser.js';
 export type { BudgetLimit } from './budget.parser.js';
 export { ConfiguredSecrets } from './configured-secrets.js';
-export { loadConfig, processVariables, readClientTarget, readConfig } from './config.loader.js';
+export {
+  isContinuousIntegration,
+  loadConfig,
+  processVariables,
+  readClientTarget,
+  readConfig,
+} from './config.loader.js';
 export type { ClientTarget, EnvRecord, LoadedConfig } from './config.loader.js';
 export type { EncryptionKey } from './encryption-key.parser.js';
 export { configVariables } from './env.schema.js';

@@ -5,6 +5,8 @@ export { budgetInUse } from './budget/budget.error.js';
 export { ModelBudget } from './budget/model-budget.js';
 export type { BudgetStatus, JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { toArgumentsText } from './call-arguments.mapper.js';
+export { Cassette } from './cassette/cassette.js';
+export type { CassetteMode, CassetteOptions } from './cassette/cassette.js';
 export { ChatModel } from './chat-model.js';
 export { ChatApiModel } from './wrappers/chat-api.wrapper.js';
 export type {

@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { Agent, type ChatReply, type CreateAgentOptions, openAgent } from '../client/index.js';
+import { Cassette } from '../llm/index.js';
 import { Database } from '../persistence/index.js';
 import { DueRunService } from '../run/index.js';
 import { crashAt, type CrashPoint } from './crash-point.js';
@@ -56,11 +57,14 @@ export class TestAgent extends Agent {
   static async start({ script = [], provider, ...options }: TestAgentOptions): Promise<TestAgent> {
     const folder = new TestFolder();
     const model = script instanceof ScriptedModel ? script : new ScriptedModel(script);
+    const { cassette } = options;
     const hasOwnModel = provider ?? options.chatModel ?? options.llm;
     const whole: CreateAgentOptions = {
       logger: SILENT,
       ...options,
       ...(!hasOwnModel && { chatModel: model }),
+      // One for all processes.
+      ...(typeof cassette === 'string' && { cassette: new Cassette(cassette) }),
       config: { ...folder.variables, ...provider?.env, ...options.config },
     };
     try {
@@ -115,11 +119,13 @@ export class TestAgent extends Agent {
    */
   override async close(): Promise<void> {
     if (this.next) return this.next.close();
-    if (this.isEnding) return super.close();
+    const isFirst = !this.isEnding;
     await this.end();
+    if (!isFirst) return;
     CLOCK.release(this.shared);
     this.shared.folder.remove();
     this.script.assertDone();
+    await super.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -128,7 +134,7 @@ export class TestAgent extends Agent {
 
   private end(): Promise<void> {
     this.isEnding = true;
-    return super.close();
+    return this.application.close();
   }
 
   private async follow(): Promise<TestAgent> {

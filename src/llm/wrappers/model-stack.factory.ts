@@ -14,7 +14,9 @@ import { BoundedModel } from './bounded-model.wrapper.js';
 import { BreakingModel, CircuitBreaker, type CircuitState } from './breaking-model.wrapper.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
+import type { Cassette } from '../cassette/cassette.js';
 import { CachingModel } from './caching-model.wrapper.js';
+import { CassetteModel } from './cassette-model.wrapper.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
@@ -29,6 +31,8 @@ import type { RetryRules } from './retry-delay.policy.js';
 /** Rules of an agent that override the configuration. */
 export interface OwnRules {
   readonly maxAttempts?: number;
+  /** Answers its calls, or records them. */
+  readonly cassette?: Cassette | null;
 }
 
 /** Maximum circuits in memory; beyond it, closed ones are dropped. */
@@ -95,7 +99,8 @@ export class ModelStackFactory {
       return this.dependable(one, { ...own, hasFallback });
     }) as [ChatModel, ...ChatModel[]];
     const model = rest.length === 0 ? first : new FallbackModel(first, rest);
-    return this.cache ? new CachingModel(model, this.cache) : model;
+    const cached = this.cache ? new CachingModel(model, this.cache) : model;
+    return own.cassette ? new CassetteModel(cached, own.cassette) : cached;
   }
 
   /**
@@ -159,6 +164,12 @@ export class ModelStackFactory {
   private dependable(settings: ModelSettings, own: OwnRules & { readonly hasFallback: boolean }): ChatModel {
     const model = this.accounted(this.keyed(settings));
     return this.layers(model, settings, own).reduce((inner, wrap) => wrap(inner), model);
+  }
+
+  /** Wraps the application's own model. */
+  ofApplication(model: ChatModel, { cassette }: Pick<OwnRules, 'cassette'> = {}): ChatModel {
+    const accounted = this.accounted(model);
+    return cassette ? new CassetteModel(accounted, cassette) : accounted;
   }
 
   /** Wraps a model with its measurement, its price, if it has one, and with the budgets. */

@@ -1,0 +1,120 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { isContinuousIntegration } from '../../config/index.js';
+import { AppError } from '../../errors/index.js';
+import { createSecretMask } from '../../kernel/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { ChatRequest, ChatResult, Usage } from '../chat.types.js';
+import { keyOf, toRecordedRequest, type RecordedRequest } from './recorded-request.mapper.js';
+import { differenceOf, likeness } from './request-difference.mapper.js';
+
+/** `replay` never calls the model, `record` always does and replaces the file, `auto` calls it for new requests. */
+export type CassetteMode = 'replay' | 'record' | 'auto';
+
+export interface CassetteOptions {
+  /** Default `auto`. With the variable `CI` it is always `replay`. */
+  readonly mode?: CassetteMode;
+  /** Further texts to mask in the file; texts in the shape of secrets are always masked. */
+  readonly secrets?: readonly string[];
+}
+
+/** A line of the file: one model call. */
+interface Line {
+  readonly key: string;
+  readonly request: RecordedRequest;
+  readonly reply: Omit<ChatResult, 'usage'>;
+  readonly usage?: Usage;
+}
+
+type Named = Pick<ChatModel, 'provider' | 'name'>;
+
+/** Model calls recorded in a file of JSON lines. One object serves the processes of a test that follow each other. */
+export class Cassette {
+  readonly mode: CassetteMode;
+  private readonly unused: Line[];
+  private readonly mask: (text: string) => string;
+  private requests = 0;
+  private missing: AppError | undefined;
+
+  constructor(
+    readonly file: string,
+    { mode = 'auto', secrets = [] }: CassetteOptions = {},
+  ) {
+    this.mode = isContinuousIntegration() ? 'replay' : mode;
+    this.mask = createSecretMask(secrets);
+    if (this.mode === 'record') writeFileSync(file, '');
+    this.unused = this.mode === 'record' ? [] : readLines(file, this.mode === 'replay');
+  }
+
+  /**
+   * The recorded reply, which is then used; `null` for a request that must reach the model.
+   * @throws AppError `MODEL_REFUSED` with the differences to the nearest line, if the model must not be called
+   */
+  take(model: Named, request: ChatRequest): ChatResult | null {
+    this.requests++;
+    const recorded = this.toRecorded(model, request);
+    const key = keyOf(recorded);
+    const at = this.unused.findIndex((line) => line.key === key);
+    if (at !== -1) {
+      const { reply, usage } = this.unused.splice(at, 1)[0]!;
+      return { ...reply, ...(usage && { usage }) };
+    }
+    if (this.mode !== 'replay') return null;
+    const error = this.refusal(recorded);
+    this.missing ??= error;
+    throw error;
+  }
+
+  /** Records a reply. */
+  add(model: Named, request: ChatRequest, { usage, ...reply }: ChatResult): void {
+    const recorded = this.toRecorded(model, request);
+    const line = { key: keyOf(recorded), request: recorded, reply, ...(usage && { usage }) } satisfies Line;
+    appendFileSync(this.file, `${this.mask(JSON.stringify(line))}\n`);
+  }
+
+  /** @throws AppError `VALIDATION_FAILED` if a replayed request was not recorded, or a line is unused */
+  assertDone(): void {
+    if (this.mode !== 'replay') return;
+    if (this.missing) throw this.missing;
+    if (this.unused.length === 0) return;
+    const shown = this.unused.map(({ request }) => `  - ${JSON.stringify(request.messages.at(-1)).slice(0, 200)}`);
+    throw new AppError(
+      'VALIDATION_FAILED',
+      `${this.unused.length} lines of the cassette ${this.file} had no request; record it again. Their last messages:\n${shown.join('\n')}`,
+    );
+  }
+
+  private toRecorded({ provider, name }: Named, request: ChatRequest): RecordedRequest {
+    return toRecordedRequest(`${provider}:${name}`, request, this.mask);
+  }
+
+  private refusal(request: RecordedRequest): AppError {
+    const [nearest] = this.unused.toSorted((a, b) => likeness(b.request, request) - likeness(a.request, request));
+    const difference = nearest
+      ? ` Differences to the nearest unused line: - recorded, + requested.\n${differenceOf(nearest.request, request)}`
+      : ' It has no unused line.';
+    return new AppError(
+      'MODEL_REFUSED',
+      `Model request ${this.requests} is not in the cassette ${this.file}; record it again.${difference}`,
+    );
+  }
+}
+
+function readLines(file: string, mustExist: boolean): Line[] {
+  if (!existsSync(file)) {
+    if (!mustExist) return [];
+    throw new AppError(
+      'CONFIG_INVALID',
+      `The cassette ${file} does not exist; record it with the mode "record" or "auto".`,
+    );
+  }
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((text, at) => (text.trim() === '' ? [] : [readLine(text, `${file}:${at + 1}`)]));
+}
+
+function readLine(text: string, place: string): Line {
+  try {
+    return JSON.parse(text) as Line;
+  } catch (cause) {
+    throw new AppError('CONFIG_INVALID', `${place} is no JSON; record the cassette again.`, { cause });
+  }
+}

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, type JsonValue } from '../../kernel/index.js';
+import type { ChatRequest } from '../chat.types.js';
+
+/** A request as a cassette stores it: without secrets, ids and times. */
+export interface RecordedRequest extends ChatRequest {
+  /** `provider:model` */
+  readonly model: string;
+}
+
+/** Texts that differ in each execution: UUIDs and ids of Jackdaw, times in ISO 8601, and times in ms since the epoch. */
+const VARYING: readonly (readonly [RegExp, string])[] = [
+  [/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/gi, '<uuid>'],
+  [/(?<![\w-])(?=[\w-]*\d)[\w-]{31}(?![\w-])/g, '<id>'],
+  [/\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/g, '<time>'],
+  [/\b1\d{12}\b/g, '<ms>'],
+];
+
+/** @param mask masks secrets */
+export function toRecordedRequest(
+  model: string,
+  request: ChatRequest,
+  mask: (text: string) => string,
+): RecordedRequest {
+  const change = (text: string) =>
+    VARYING.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), mask(text));
+  return { model, ...(changeTexts(toJson(request), change) as unknown as ChatRequest) };
+}
+
+/** The key of a request: SHA-256 in hex. */
+export function keyOf(request: RecordedRequest): string {
+  return hash('sha256', canonicalJson(request));
+}
+
+function toJson(value: object): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+function changeTexts(value: JsonValue, change: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((one: JsonValue) => changeTexts(one, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changeTexts(one as JsonValue, change)]));
+}

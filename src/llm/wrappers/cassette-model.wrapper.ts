@@ -1,0 +1,34 @@
+import type { Cassette } from '../cassette/cassette.js';
+import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { partsOf } from './model-flight.builder.js';
+import { ModelWrapper } from './model.wrapper.js';
+
+/** Answers recorded requests from a cassette, and records the replies to others. */
+export class CassetteModel extends ModelWrapper {
+  constructor(
+    inner: ChatModel,
+    private readonly cassette: Cassette,
+  ) {
+    super(inner);
+  }
+
+  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    options.signal?.throwIfAborted();
+    const recorded = this.cassette.take(this, request);
+    if (recorded) return recorded;
+    const result = await this.inner.generate(request, options);
+    this.cassette.add(this, request, result);
+    return result;
+  }
+
+  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    options.signal?.throwIfAborted();
+    const recorded = this.cassette.take(this, request);
+    if (recorded) return yield* partsOf(recorded);
+    for await (const part of this.inner.stream(request, options)) {
+      if (part.type === 'finish') this.cassette.add(this, request, part.result);
+      yield part;
+    }
+  }
+}
