@@ -3,7 +3,17 @@
 import ts from 'typescript';
 
 /** Numbers that are not integers, by the names of their fields. */
-const FRACTIONS = new Set(['cost', 'temperature', 'topP', 'frequencyPenalty', 'presencePenalty']);
+const FRACTIONS = new Set([
+  'score',
+  'mean_score',
+  'minScore',
+  'maxScore',
+  'cost',
+  'temperature',
+  'topP',
+  'frequencyPenalty',
+  'presencePenalty',
+]);
 
 const { TypeFlags, SymbolFlags } = ts;
 

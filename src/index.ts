@@ -133,7 +133,11 @@ export type {
 } from './mcp-server/index.js';
 export { Telemetry } from './extension/index.js';
 export type { Measured, ModelCallMeasured, ToolCallMeasured, UsageMeasured } from './extension/index.js';
-export { RunService } from './run/index.js';
+export { RunFeedbackService, RunService } from './run/index.js';
+export { ScheduleService } from './schedule/index.js';
+export type { NewSchedule, Schedule, ScheduleChanges, ScheduledWork } from './schedule/index.js';
+export { WebhookService } from './webhook/index.js';
+export type { NewWebhook, Webhook, WebhookChanges } from './webhook/index.js';
 export type {
   PublishedFile,
   RunEvent,

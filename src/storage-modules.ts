@@ -2,7 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { LLM_MIGRATIONS } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, MCP_SEALED_TABLES } from './mcp/index.js';
 import { PersistenceModule, type PersistenceOptions } from './persistence/index.js';
-import { RUN_MIGRATIONS, RUN_SEALED_TABLES } from './run/index.js';
+import { FEEDBACK_SEALED_TABLE, RUN_MIGRATIONS, RUN_SEALED_TABLES } from './run/index.js';
 import { SCHEDULE_ENTITIES, SCHEDULE_MIGRATIONS, SCHEDULE_SEALED_TABLES } from './schedule/index.js';
 import { EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, SIGNING_SEALED_TABLES } from './security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SESSION_SEALED_TABLES } from './session/index.js';
@@ -41,6 +41,7 @@ export function storageModules(): DynamicModule[] {
     PersistenceModule.forRoot(STORAGE),
     EncryptionModule.forRoot([
       ...RUN_SEALED_TABLES,
+      FEEDBACK_SEALED_TABLE,
       ...SESSION_SEALED_TABLES,
       ...SIGNING_SEALED_TABLES,
       ...APPROVAL_SEALED_TABLES,

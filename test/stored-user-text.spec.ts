@@ -33,6 +33,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   run: 'texts',
   run_definition: 'texts',
   run_event: 'texts',
+  run_feedback: 'texts',
   run_node: 'none',
   run_schedule: 'texts',
   run_step: 'texts',

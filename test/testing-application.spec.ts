@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentService } from '../src/agent/index.js';
+import { ScheduleService } from '../src/schedule/index.js';
 import { callTool, FakeProvider, startTestApplication } from '../src/testing/index.js';
 import { StockModule, StockTools } from './fixtures/stock.module.js';
 
@@ -62,6 +63,22 @@ describe('advance', () => {
     expect(application.script.requests.length).toBe(1);
     await application.advance(600_000);
     expect((await agents.outcome(CLERK, id)).result).toBe('It is back.');
+    await application.close();
+  });
+});
+
+describe('advance with a schedule', () => {
+  it('starts the runs of the time', async () => {
+    const application = await startTestApplication(() => StockModule, { script: ['Monday.', 'Tuesday.'] });
+    const schedules = application.get(ScheduleService);
+    const work = { kind: 'agent', subject: 'default', query: 'Report.' } as const;
+    const daily = { work, cron: '0 9 * * *', at: null, timeZone: 'UTC', overlap: 'skip', missed: 'once' } as const;
+    const { id } = await schedules.create(CLERK, daily);
+    for (const result of ['Monday.', 'Tuesday.']) {
+      await application.advance(86_400_000);
+      const { lastRunId } = await schedules.get(CLERK, id);
+      expect((await application.get(AgentService).outcome(CLERK, lastRunId!)).result).toBe(result);
+    }
     await application.close();
   });
 });

@@ -32,6 +32,7 @@ import { ModelParameterService } from './model-parameter.service.js';
 import { ResolvedModelFactory } from './resolved-model.factory.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
 import { OfferedTools, SubAgentTools } from './offered-tools.service.js';
+import { RunDatasetService } from './run-dataset.service.js';
 import { RunHistoryService } from './run-history.service.js';
 import { RunSearchService } from './run-search.service.js';
 import { toOffered } from './skills/offered-skill.mapper.js';
@@ -59,7 +60,7 @@ const DEFINITIONS = [SkillRegistry, AgentSources, AgentNeedService, AgentCheckSe
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
 /** Reads of recorded runs. */
-const HISTORY = [RunHistoryService, RunSearchService];
+const HISTORY = [RunHistoryService, RunSearchService, RunDatasetService];
 
 @Module({})
 export class AgentModule {

@@ -50,6 +50,7 @@ export type {
 } from './agent.types.js';
 export { Extension } from './extension.js';
 export type { ExtensionHost, OwnEventListener } from './extension.types.js';
+export { RunDatasetService } from './run-dataset.service.js';
 export { RunHistoryService } from './run-history.service.js';
 export { RunSearchService } from './run-search.service.js';
 export type { ShownWait } from './run-search.service.js';

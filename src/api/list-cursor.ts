@@ -1,7 +1,18 @@
 import { ValidateBy } from 'class-validator';
 
 export type ListName =
-  'access' | 'approvals' | 'deliveries' | 'keys' | 'runs' | 'schedules' | 'sessions' | 'states' | 'usage' | 'waiting';
+  | 'access'
+  | 'approvals'
+  | 'dataset'
+  | 'deliveries'
+  | 'feedback'
+  | 'keys'
+  | 'runs'
+  | 'schedules'
+  | 'sessions'
+  | 'states'
+  | 'usage'
+  | 'waiting';
 
 /** Maximum size of a cursor, in characters. */
 const MAX_LENGTH = 1000;

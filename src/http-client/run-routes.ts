@@ -2,6 +2,8 @@ import type {
   ApproveRequest,
   BackgroundRequest,
   DenyRequest,
+  Feedback,
+  FeedbackRequest,
   ForkRequest,
   InputRequest,
   Operations,
@@ -70,6 +72,11 @@ export class RunRoutes {
   /** Reports the outcome of a call that a stop of the server interrupted. */
   settle(id: string, request: SettleRequest, options?: RequestOptions): Promise<RunAnswer> {
     return this.transport.call('settleRun', { path: { id }, body: request }, options);
+  }
+
+  /** Gives feedback on an ended run, and replaces earlier feedback of the caller. */
+  feedback(id: string, feedback: FeedbackRequest, options?: RequestOptions): Promise<Feedback> {
+    return this.transport.call('giveFeedback', { path: { id }, body: feedback }, options);
   }
 
   /** Lets a run continue that waits because its database was restored or copied. */

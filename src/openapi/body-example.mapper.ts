@@ -27,6 +27,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   denyRun: { reason: 'The amount is too high.' },
   answerRun: { value: 'yes' },
   settleRun: { outcome: 'succeeded', result: { id: 4711 } },
+  giveFeedback: { score: 0, comment: 'The amount is wrong.', correction: 'The sum is 300.' },
   pruneSessions: { olderThanDays: 365 },
   createSession: { metadata: { customer: '4711' } },
   importSession: { session, id: 'imported' },

@@ -11,6 +11,7 @@ import { DescribeRuns1764000000041 } from './migrations/1764000000041-describe-r
 import { TimeSteps1764000000042 } from './migrations/1764000000042-time-steps.migration.js';
 import { TraceRuns1764000000043 } from './migrations/1764000000043-trace-runs.migration.js';
 import { CreateWebhook1764000000044 } from './migrations/1764000000044-create-webhook.migration.js';
+import { CreateRunFeedback1764000000046 } from './migrations/1764000000046-create-run-feedback.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -64,6 +65,9 @@ export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { CompactedState, MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
 export type { RunFailure } from './run-failure.types.js';
 export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
+export { RunFeedbackService } from './feedback/run-feedback.service.js';
+export { FEEDBACK_SEALED_TABLE } from './feedback/run-feedback.store.js';
+export type { FeedbackFilter, RunFeedback } from './feedback/run-feedback.store.js';
 export { toPublishedFile } from './files/run-file.mapper.js';
 export { RunFileService } from './files/run-file.service.js';
 export { RunFileStore } from './files/run-file.store.js';
@@ -139,6 +143,7 @@ export const RUN_MIGRATIONS = [
   TimeSteps1764000000042,
   TraceRuns1764000000043,
   CreateWebhook1764000000044,
+  CreateRunFeedback1764000000046,
 ];
 export { WEBHOOK_EVENTS } from './webhook-statement.factory.js';
 export type { WebhookEvent } from './webhook-statement.factory.js';

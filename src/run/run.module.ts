@@ -34,6 +34,8 @@ import { LocalRunLease } from './local/local-run-lease.js';
 import { RunRetentionService } from './retention/run-retention.service.js';
 import { RunRemovalService } from './retention/run-removal.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';
+import { RunFeedbackService } from './feedback/run-feedback.service.js';
+import { RunFeedbackStore } from './feedback/run-feedback.store.js';
 import { RunFileService } from './files/run-file.service.js';
 import { RunFileStore } from './files/run-file.store.js';
 import { RunAuditStore } from './run-audit.store.js';
@@ -92,6 +94,8 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunChangeService,
     RunReplayService,
     RunEraseStore,
+    RunFeedbackStore,
+    RunFeedbackService,
     RunRemovalService,
     RunAuditStore,
     RunFileStore,
@@ -139,6 +143,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunChangeService,
     RunReplayService,
     RunEraseStore,
+    RunFeedbackService,
     RunRemovalService,
     RunAuditStore,
     RunFileStore,

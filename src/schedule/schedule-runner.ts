@@ -1,18 +1,11 @@
-import {
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { UserErasureService } from '../agent/index.js';
+import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import { newId, RecurringWork } from '../kernel/index.js';
 import { Database, isStorageUnavailable, refusalOf } from '../persistence/index.js';
-import { RunPauseService } from '../run/index.js';
 import { MetricRegistry } from '../telemetry/index.js';
 import { ScheduledRunService } from './scheduled-run.service.js';
 import { MISSED_AFTER_MS, ScheduleTimes } from './schedule-times.js';
-import { DISABLE_SCHEDULES, type Schedule, ScheduleStore, type SettledTime, settleTime } from './schedule.store.js';
+import { type Schedule, ScheduleStore, type SettledTime, settleTime } from './schedule.store.js';
 
 const FIRST_ROUND_MS = 500;
 /** Longest time until a schedule that another process has created is found, in ms. */
@@ -28,7 +21,7 @@ const MAYBE_ELSEWHERE = ['AGENT_NOT_FOUND', 'WORKFLOW_NOT_FOUND'];
  * time, so that each time has one run, whichever processes try and wherever one crashes.
  */
 @Injectable()
-export class ScheduleRunner implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Log(ScheduleRunner.name);
   private readonly rounds = new RecurringWork({
     work: () => this.round(),
@@ -40,15 +33,8 @@ export class ScheduleRunner implements OnModuleInit, OnApplicationBootstrap, Bef
     private readonly database: Database,
     private readonly store: ScheduleStore,
     private readonly starts: ScheduledRunService,
-    private readonly pause: RunPauseService,
-    private readonly erasures: UserErasureService,
     private readonly metrics: MetricRegistry,
   ) {}
-
-  onModuleInit(): void {
-    this.pause.alsoOnCopy(DISABLE_SCHEDULES);
-    this.erasures.also((tenant, userId) => this.store.eraseUser(tenant, userId));
-  }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.database.onceOpen(() => this.rounds.start(FIRST_ROUND_MS));
@@ -63,7 +49,12 @@ export class ScheduleRunner implements OnModuleInit, OnApplicationBootstrap, Bef
     this.rounds.wake();
   }
 
-  /** @returns ms until the next round */
+  /** Starts all due runs, without a timer: after a test has moved the clock. */
+  async handleDue(): Promise<void> {
+    while ((await this.round()) === 0);
+  }
+
+  /** @returns ms until the next round; 0 if it settled a time */
   private async round(): Promise<number> {
     if (this.database.origin.isCopy) return FIRST_ROUND_MS;
     const now = Date.now();
@@ -76,7 +67,7 @@ export class ScheduleRunner implements OnModuleInit, OnApplicationBootstrap, Bef
     if (isDeferred) return RETRY_MS;
     if (due.length > 0) return 0;
     const next = await this.store.nextAfter(now);
-    return next === null ? ROUND_EVERY_MS : Math.min(Math.max(next - Date.now(), 0), ROUND_EVERY_MS);
+    return next === null ? ROUND_EVERY_MS : Math.min(Math.max(next - Date.now(), 1), ROUND_EVERY_MS);
   }
 
   /** Settles a time of a schedule. @returns `deferred` if a later round tries again */

@@ -52,10 +52,14 @@ export class ScheduledRunService {
     return id;
   }
 
-  /** The owner with its present rights; `null` if it may not chat any more. */
+  /**
+   * The owner with its present rights; `null` if it has lost the right to chat. An application's own roles are not known
+   * here: a principal without the right at the creation keeps its schedule.
+   */
   async ownerOf({ principal }: Schedule): Promise<Principal | null> {
     const owner = this.principals ? await this.principals.lookUp(principal) : principal;
-    return owner && hasScope(owner, 'chat') ? owner : null;
+    const hasLost = owner && hasScope(principal, 'chat') && !hasScope(owner, 'chat');
+    return hasLost ? null : owner;
   }
 }
 

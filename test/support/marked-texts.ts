@@ -70,6 +70,8 @@ export async function useEverything(
   const schema = { type: 'object', description: TEXT, properties: { bird: { type: 'string' } } };
   await chat(`cached ${TEXT}`, session, BEN, { responseFormat: { schema }, parameters: { temperature: 0 } });
   await callTool(jackdaw, 'look', { arguments: { text: TEXT } }, BEN.headers);
+  const feedback = { comment: TEXT, correction: TEXT };
+  await jackdaw.post(`/api/runs/${idOf(first.body)}/feedback`, feedback, BEN.headers);
   await jackdaw.post('/api/schedules', { query: `report on ${TEXT}`, cron: '0 9 1 1 *' }, BEN.headers);
 
   llm.always({ text: 'done' });

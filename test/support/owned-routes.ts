@@ -11,6 +11,9 @@ export const LISTS: Readonly<Record<string, string>> = {
   'GET /api/approvals': 'approvals',
   'GET /api/waiting': 'requests',
   'GET /api/schedules': 'schedules',
+  'GET /api/feedback': 'feedback',
+  'GET /api/feedback/summary': 'agents',
+  'GET /api/feedback/dataset': 'lines',
   'GET /api/usage': 'entries',
   'GET /api/usage/latency': 'entries',
 };

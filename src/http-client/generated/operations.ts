@@ -306,6 +306,37 @@ export interface SettleRequest {
   readonly error?: string;
 }
 
+/** Feedback on a run: at least one field. */
+export interface FeedbackRequest {
+  /** 0 (bad) to 1 (good), with up to three decimals. */
+  readonly score?: number;
+  /** Reason of the score; not blank. */
+  readonly comment?: string;
+  /** The answer that the run should have given. */
+  readonly correction?: string;
+}
+
+/** Feedback of one person on a run. */
+export interface Feedback {
+  readonly run_id: string;
+  readonly agent: string;
+  /** Id of the principal who gave it. */
+  readonly given_by: string;
+  /** 0 (bad) to 1 (good). */
+  readonly score: number | null;
+  readonly comment: string | null;
+  readonly correction: string | null;
+  /** Epoch ms. */
+  readonly created_at: number;
+}
+
+/** A page of a dataset, newest first. */
+export interface DatasetPage {
+  readonly lines: readonly DatasetLine[];
+  /** The `cursor` of the next page; `null` on the last page. */
+  readonly next: string | null;
+}
+
 /** A page of requests, those of the oldest run first. */
 export interface WaitingPage {
   readonly requests: readonly ListedRequest[];
@@ -995,6 +1026,17 @@ export interface ForkEdit {
   readonly output?: unknown;
   /** Name of another agent, or changes to the original one: `instructions`, `tools` (fewer), `memory`, `limits`. */
   readonly agent?: unknown;
+}
+
+/** A run as a line of a dataset. */
+export interface DatasetLine {
+  /** The id of the run. */
+  readonly id: string;
+  /** The question to the agent, or the input of the workflow. */
+  readonly input: unknown;
+  /** The newest correction, else the answer of the run. */
+  readonly expected: unknown;
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** A request that waits for a person. Times are epoch ms. */
@@ -1817,6 +1859,37 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: RunAnswer;
   };
+  readonly giveFeedback: {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query: undefined;
+    readonly body: FeedbackRequest | undefined;
+    readonly answer: Feedback;
+  };
+  readonly getDataset: {
+    readonly path: undefined;
+    readonly query: {
+      /** Name of an agent, or of a workflow as `workflow:name`. */
+      readonly agent?: string;
+      /** Lowest score. */
+      readonly minScore?: number;
+      /** Highest score. */
+      readonly maxScore?: number;
+      /** `true`: only feedback with a correction. */
+      readonly corrected?: 'true' | 'false';
+      /** Start of the range, inclusive: epoch ms, or ISO 8601 with a time zone; a date alone is its midnight, UTC. */
+      readonly from?: string;
+      /** End of the range, exclusive. */
+      readonly to?: string;
+      /** The `next` of the previous page. */
+      readonly cursor?: string;
+      /** Maximum number of runs in the page. */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: DatasetPage;
+  };
   readonly listWaiting: {
     readonly path: undefined;
     readonly query: {
@@ -2024,6 +2097,8 @@ export const OPERATIONS = {
   answerRun: { method: 'POST', path: '/api/runs/{id}/input', isRepeatable: false },
   settleRun: { method: 'POST', path: '/api/runs/{id}/settle', isRepeatable: false },
   releaseRun: { method: 'POST', path: '/api/runs/{id}/release', isRepeatable: false },
+  giveFeedback: { method: 'POST', path: '/api/runs/{id}/feedback', isRepeatable: false },
+  getDataset: { method: 'GET', path: '/api/feedback/dataset', isRepeatable: true },
   listWaiting: { method: 'GET', path: '/api/waiting', isRepeatable: true },
   createSession: { method: 'POST', path: '/api/sessions', isRepeatable: true },
   listSessions: { method: 'GET', path: '/api/sessions', isRepeatable: true },

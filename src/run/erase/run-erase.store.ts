@@ -73,6 +73,7 @@ export class RunEraseStore {
       const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM webhook_delivery WHERE run_id IN (${marks})`, params },
+        { sql: `DELETE FROM run_feedback WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
         // Usage remains counted, without a session and a principal.
         { sql: `UPDATE run_usage SET session_id = '', principal_id = NULL WHERE run_id IN (${marks})`, params },
@@ -133,6 +134,15 @@ export class RunEraseStore {
       if (page.length < PAGE) return [...found];
       ({ run_id: run, name } = page.at(-1)!);
     }
+  }
+
+  /** Deletes the feedback that a user gave. @returns its number */
+  async eraseFeedbackBy(tenant: string, givenBy: string): Promise<number> {
+    const where = 'tenant = ? AND given_by = ?';
+    const found = await this.database.query(`SELECT run_id FROM run_feedback WHERE ${where}`, [tenant, givenBy]);
+    if (found.length > 0)
+      await this.database.commit([{ sql: `DELETE FROM run_feedback WHERE ${where}`, params: [tenant, givenBy] }]);
+    return found.length;
   }
 
   /** Removes deleted data from the database's files. */

@@ -65,6 +65,8 @@ export class RunRetentionStore {
       { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
       { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
       { sql: `DELETE FROM webhook_delivery WHERE run_id IN (${marks})`, params },
+      // Scores remain, as the summary of the run does.
+      { sql: `UPDATE run_feedback SET comment = NULL, correction = NULL WHERE run_id IN (${marks})`, params },
     ]);
     await this.database.commit(statements);
   }
