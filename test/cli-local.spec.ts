@@ -53,36 +53,6 @@ async function serve(env: Record<string, string> = {}): Promise<ServerProcess & 
   return Object.assign(started, { address });
 }
 
-describe('jackdaw init', () => {
-  it('writes a project whose agent answers without a key', async () => {
-    const { code, out } = await cli('init');
-    expect([code, out.match(/^created +\S+$/gm)?.length]).toEqual([0, 4]);
-    expect(statSync(join(folder, '.env')).mode & 0o77).toBe(0);
-    const { code: verdict, checks } = await doctor();
-    expect(checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
-      'node ok',
-      'configuration ok',
-      'agents ok',
-      'database ok',
-      'model warning',
-      'port ok',
-    ]);
-    expect([verdict, existsSync(join(folder, 'data'))]).toEqual([0, false]);
-    expect(await cli('chat', { input: '6*7' })).toEqual({ code: 0, out: '42\n', err: '' });
-    expect((await cli('agents')).out).toMatch(/^default \(default\) .*Answers questions and calculates\.$/m);
-  });
-
-  it('changes no existing file, and names it', async () => {
-    writeFileSync(join(folder, '.env'), 'PORT=0\n');
-    expect(JSON.parse((await cli('init --json')).out)).toMatchObject({
-      created: ['package.json', '.gitignore', 'config/agents/default.json'],
-      existing: ['.env'],
-    });
-    expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('PORT=0\n');
-    expect(JSON.parse((await cli('init --json')).out)).toMatchObject({ created: [] });
-  });
-});
-
 describe('the commands without a server', () => {
   it('end when a server owns the database, and name JACKDAW_URL', async () => {
     const server = await serve();

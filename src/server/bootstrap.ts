@@ -24,6 +24,7 @@ import { mountMetrics } from './metrics-route.js';
 import { endWhenStuck } from './process-end.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
+import { withToolFiles } from './tool-files.loader.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
 
@@ -47,8 +48,9 @@ export async function createApp(options: AppOptions = {}, endsBySignal = true): 
     ...(server.prefix !== '' && { rewriteUrl: ({ url = '' }) => withoutPrefix(url, server.prefix) }),
   };
   const adapter = new DrainingAdapter(fastifyServer, server.shutdownGraceMs);
+  const whole = await withToolFiles(options);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...options, config: loaded, recovery: 'manual' }),
+    AppModule.forRoot({ ...whole, config: loaded, recovery: 'manual' }),
     adapter,
     {
       logger: new BootLog(),

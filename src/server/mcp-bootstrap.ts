@@ -12,6 +12,7 @@ import { McpEndpoint } from '../mcp-server/index.js';
 import { RunService } from '../run/index.js';
 import { Authenticator } from '../security/index.js';
 import { END_SIGNALS, onEndSignal } from './end-signals.js';
+import { withToolFiles } from './tool-files.loader.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 
 /** Writes to standard error: standard output belongs to the protocol. */
@@ -28,7 +29,7 @@ class ErrorBootLog extends BootLog {
  */
 export async function serveStdio(input: Readable, output: Writable, options: AppOptions = {}): Promise<void> {
   const app = await NestFactory.createApplicationContext(
-    AppModule.forRoot({ logStream: process.stderr, ...options, recovery: 'manual' }),
+    AppModule.forRoot({ logStream: process.stderr, ...(await withToolFiles(options)), recovery: 'manual' }),
     { logger: new ErrorBootLog(), bufferLogs: true, abortOnError: false },
   );
   const releases = [logUnhandledErrors(), onEndSignal(() => undefined)];
