@@ -120,6 +120,7 @@ export function describeRequest({
   question,
   expires_at: end,
 }: Waiting[number]): string {
+  if (kind === 'restored') return 'restored: the database was restored or copied; see jackdaw runs release';
   const expiry = end === null ? '' : ` until ${localTime(end)}`;
   return `${kind}${expiry}: ${question ?? `${tool} ${text}`}${id === '' ? '' : ` (--call ${id})`}`;
 }
