@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+/** The constant of the version, and the package of `npm create jackdaw`. */
+const [VERSION_FILE, TEMPLATE] = ['src/kernel/version.ts', 'create-jackdaw'];
+
 const { values, positionals } = parseArgs({ options: { 'dry-run': { type: 'boolean' } }, allowPositionals: true });
 const isDryRun = values['dry-run'] === true;
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -75,6 +78,21 @@ function registryEntry(name) {
   };
 }
 
+function changeText(file, change) {
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+/** Packs the package of a folder and checks the tarball. @returns its path */
+function packChecked(source) {
+  const [{ filename, size, unpackedSize, entryCount }] = Object.values(
+    JSON.parse(run('npm', 'pack', `./${source}`, '--json', '--ignore-scripts', '--pack-destination', folder)),
+  );
+  console.log(`${filename}: ${size} bytes, unpacked ${unpackedSize} bytes, ${entryCount} files`);
+  const packed = join(folder, filename);
+  console.log(run(process.execPath, 'node_modules/publint/src/cli.js', 'run', packed, '--strict').trim());
+  return packed;
+}
+
 /** The packages that an installation of the tarball has. */
 function sbomOf(tarball) {
   const project = mkdtempSync(join(tmpdir(), 'jackdaw-sbom-'));
@@ -89,20 +107,19 @@ if (!/^\d+\.\d+\.\d+$/.test(version)) fail(`"${version}" is no version of the fo
 if (!isNewer(version, manifest.version)) fail(`${version} is not newer than ${manifest.version}.`);
 if (!isDryRun && run('git', 'status', '--porcelain') !== '') fail('The working tree has changes; commit them first.');
 mkdirSync(folder, { recursive: true });
-run(process.execPath, 'scripts/build.mjs', '--if-stale');
 const { whole, entries } = released(readFileSync('CHANGELOG.md', 'utf8'));
 const github = repository();
 const mcpName = github && `io.github.${github}`;
 if (!isDryRun) {
   writeFileSync('package.json', `${JSON.stringify({ ...manifest, version, ...(mcpName && { mcpName }) }, null, 2)}\n`);
   run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version', '--ignore-scripts');
+  changeText(VERSION_FILE, (text) => text.replace(/VERSION = '.*'/, `VERSION = '${version}'`));
+  // The template asks for this version.
+  changeText(`${TEMPLATE}/package.json`, (text) => text.replace(/"version": ".*"/, `"version": "${version}"`));
 }
-const [{ filename, size, unpackedSize, entryCount }] = Object.values(
-  JSON.parse(run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)),
-);
-const tarball = join(folder, filename);
-console.log(`${filename}: ${size} bytes, unpacked ${unpackedSize} bytes, ${entryCount} files`);
-console.log(run(process.execPath, 'node_modules/publint/src/cli.js', 'run', tarball, '--strict').trim());
+run(process.execPath, 'scripts/build.mjs', '--if-stale');
+const tarball = packChecked('.');
+packChecked(TEMPLATE);
 run(process.execPath, 'node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'node16');
 console.log('The types resolve for ES modules and CommonJS.');
 writeFileSync(join(folder, 'sbom.cdx.json'), sbomOf(tarball));
@@ -115,7 +132,8 @@ if (isDryRun) {
 } else {
   writeFileSync('CHANGELOG.md', whole);
   if (mcpName) copyFileSync(join(folder, 'server.json'), 'server.json');
-  run('git', 'add', 'CHANGELOG.md', 'package.json', 'package-lock.json', ...(mcpName ? ['server.json'] : []));
+  const changed = ['CHANGELOG.md', 'package.json', 'package-lock.json', VERSION_FILE, `${TEMPLATE}/package.json`];
+  run('git', 'add', ...changed, ...(mcpName ? ['server.json'] : []));
   run('git', 'commit', '-m', `chore(release): ${version}`);
   run('git', 'tag', '-a', `v${version}`, '-m', `Jackdaw ${version}`);
   rmSync(folder, { recursive: true });

@@ -17,11 +17,18 @@ interface Sbom {
 }
 
 it('a dry run checks the tarball, writes the SBOM of its packages, and changes no file', async () => {
-  const files = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
+  const files = [
+    'package.json',
+    'package-lock.json',
+    'CHANGELOG.md',
+    'src/kernel/version.ts',
+    'create-jackdaw/package.json',
+  ];
   const before = files.map((file) => readFileSync(file, 'utf8'));
   const output = await release();
   expect(output).toMatch(/jackdaw-[\d.]+\.tgz: \d+ bytes/);
-  expect(output).toContain('All good!');
+  expect(output).toMatch(/create-jackdaw-[\d.]+\.tgz: \d+ bytes/);
+  expect(output.match(/All good!/g)).toHaveLength(2);
   const folder = /the files are in (\S+)\./.exec(output)![1]!;
   const { components } = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8')) as Sbom;
   rmSync(folder, { recursive: true });

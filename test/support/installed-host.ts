@@ -58,6 +58,14 @@ export class InstalledHost {
     return [server, /Listens at (\S+)/.exec(server.output)![1]!];
   }
 
+  /** Starts a script that calls `serve`, and waits until it listens. */
+  async serve(script: string, env: Env): Promise<{ readonly process: ServerProcess; readonly url: string }> {
+    const variables = { LOG_FORMAT: 'json', LOG_LEVEL: 'info', PORT: '0', ...env };
+    const server = ServerProcess.start(script, variables, [], this.folder);
+    await server.waitForOutput(/Jackdaw serves \S+:\d+/);
+    return { process: server, url: /Jackdaw serves (http:\/\/[\d.]+:\d+)/.exec(server.output)![1]! };
+  }
+
   /** Folders of the installed copies of a package, without links. */
   copiesOf(name: string): readonly string[] {
     const places = ['node_modules/**', 'node_modules/.pnpm/*/node_modules'];

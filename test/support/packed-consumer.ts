@@ -21,10 +21,10 @@ const run = promisify(execFile);
 /** Packages for compilation that every consumer has. */
 const COMPILING = ['typescript', '@types/node'];
 
-/** Packs the package into a folder. @returns the path of the tarball */
-export async function packInto(folder: string): Promise<string> {
+/** Packs a package into a folder, by default Jackdaw. @returns the path of the tarball */
+export async function packInto(folder: string, source = '.'): Promise<string> {
   buildIfStale();
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
+  const { stdout } = await run('npm', ['pack', source, '--ignore-scripts', '--json', '--pack-destination', folder]);
   return join(folder, Object.values(JSON.parse(stdout) as Record<string, { filename: string }>)[0]!.filename);
 }
 

@@ -1,0 +1,4 @@
+import { serve } from 'jackdaw';
+import { AppModule } from './app.module.js';
+
+await serve({ imports: [AppModule] });
