@@ -28,6 +28,27 @@ async function crashInStep3(env: Readonly<Record<string, string>>, isReady: () =
   return String(body['run_id']);
 }
 
+/** Starts a run in a trace, and kills the process when the run has completed and the collector may lack its last spans. */
+async function crashAfterEnd(env: Readonly<Record<string, string>>, isReady = async () => {}): Promise<string> {
+  world.llm.always(stepByStep('read_step'));
+  const first = await world.start(env);
+  const traceparent = `00-${TRACE}-${PARENT}-01`;
+  const { body } = await first.post('/api/agent/runs', { query: 'do five steps' }, { traceparent });
+  const runId = String(body['run_id']);
+  await first.events(runId);
+  await isReady();
+  await first.kill();
+  return runId;
+}
+
+/** A later start sends nothing of the run again: the spans of a second run come after those that the start has sent. */
+async function expectNoRepetition(): Promise<void> {
+  const server = await world.start(collector.env);
+  await server.post('/api/agent/chat', { query: 'do five steps' });
+  await collector.waitFor('invoke_agent default', 2);
+  expect(collector.spans.filter(({ traceId }) => traceId === TRACE)).toHaveLength(12);
+}
+
 async function expectWholeTrace(runId: string, second: ServerProcess): Promise<void> {
   await second.events(runId);
   const run = await collector.waitFor('invoke_agent default');
@@ -58,6 +79,41 @@ describe('the trace of a run that survived kill -9', () => {
     const runId = await crashInStep3({}, () => collector.waitForHeld());
     expect(collector.spans).toHaveLength(4);
     collector.answer = answer;
+    await expectWholeTrace(runId, await world.start(collector.env));
+  });
+});
+
+describe('the trace of a run that ended shortly before kill -9', () => {
+  it('has each span once if none was sent before', async () => {
+    const runId = await crashAfterEnd({ ...collector.env, OTEL_BSP_SCHEDULE_DELAY: '60000' });
+    expect(collector.spans).toEqual([]);
+    const second = await world.start(collector.env);
+    await expectWholeTrace(runId, second);
+    await second.kill('SIGTERM');
+    await expectNoRepetition();
+  });
+
+  it('has each span once if the first ones were sent before', async () => {
+    const { answer } = collector;
+    collector.answer = (response) => {
+      const isSecondStep = collector.spans.filter(({ name }) => name.startsWith('execute_tool')).length === 2;
+      if (isSecondStep) collector.held = true;
+      else answer(response);
+    };
+    const runId = await crashAfterEnd(collector.env, () => collector.waitForHeld());
+    expect(collector.spans).toHaveLength(4);
+    collector.answer = answer;
+    const second = await world.start(collector.env);
+    await expectWholeTrace(runId, second);
+    await second.kill('SIGTERM');
+    await expectNoRepetition();
+  });
+
+  it('is complete also if the collector did not answer before', async () => {
+    const { port, env } = collector;
+    await collector.close();
+    const runId = await crashAfterEnd(env);
+    collector = await OtlpCollector.start(port);
     await expectWholeTrace(runId, await world.start(collector.env));
   });
 });

@@ -54,6 +54,7 @@ import { RunChangeService } from './run-change.service.js';
 import { RunListStore } from './run-list.store.js';
 import { RunReplayService } from './run-replay.service.js';
 import { RunTracing } from './trace/run-tracing.service.js';
+import { UnsentTraces } from './trace/unsent-traces.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
 
@@ -68,6 +69,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunExecutor,
     RunMetrics,
     RunTracing,
+    UnsentTraces,
     { provide: HeapBudget, useFactory: createHeapBudget },
     RunAdmissionService,
     RunLoadStore,

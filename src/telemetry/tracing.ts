@@ -10,6 +10,7 @@ export interface TracingParts {
   readonly config: TracingConfig;
   isSampled(traceId: string, parent?: TraceParent): boolean;
   add(span: Span): void;
+  flush(): Promise<void>;
   close(limitMs: number): Promise<void>;
 }
 
@@ -40,6 +41,11 @@ export class Tracing {
 
   add(span: Span): void {
     this.parts?.add(span);
+  }
+
+  /** Waits until the collector has the queued spans, or they are dropped. */
+  async flush(): Promise<void> {
+    await this.parts?.flush();
   }
 
   /** Masks text of messages, arguments and results, as the log does. */

@@ -106,7 +106,9 @@ export class RunTrace {
     for (const item of items) {
       // A fork starts with copies of earlier events.
       const isOwn = forkedFrom === null || item.at >= createdAt;
-      if (isOwn && isUnsent(item.at)) this.send(this.spans.ofUsage(item), item.at);
+      if (!isOwn || !isUnsent(item.at)) continue;
+      this.send(this.spans.ofUsage(item), item.at);
+      if (isTerminal(item.event)) this.end(item.event, item.at);
     }
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
-import { Database } from '../../persistence/index.js';
+import { Database, inLists, type Statement } from '../../persistence/index.js';
 import { type Span, type SpanSource, type TraceParent, Tracing } from '../../telemetry/index.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
 import { stepPlace } from '../row-place.factory.js';
@@ -12,7 +12,7 @@ import { positionOf } from './run-position.js';
 import type { RunTrace, RunTracer, RunTraceParts, TracedStep } from './run-trace.js';
 
 /** Time in which another living process has sent the spans of its commits, or has dropped them; in ms. */
-const SENT_WITHIN_MS = 60_000;
+export const SENT_WITHIN_MS = 60_000;
 
 interface StepRow {
   readonly name: string;
@@ -68,24 +68,34 @@ export class RunTracing implements RunTracer, OnModuleInit {
   /** The trace of a run that resumes; sends the spans of earlier executions that the collector may lack. */
   async reopen(run: RunRecord): Promise<RunTrace> {
     if (run.epoch <= 1 && run.forkedFrom === null) return this.open(run);
-    const trace = this.open(run, run.forkedFrom === null ? undefined : await this.linkTo(run.forkedFrom));
+    const trace = await this.openAgain(run);
     try {
-      trace.restore({ steps: await this.steps(run), items: await this.items(run), isUnsent: await this.unsent(run) });
+      await this.restore(trace, run, run.attempts > 0 ? Infinity : Date.now() - SENT_WITHIN_MS);
     } catch (err) {
       this.logger.warn({ err, run_id: run.id }, 'Failed to read the earlier steps of a trace; it has only later ones');
     }
     return trace;
   }
 
-  /** A living process sends its spans itself; a crashed one has sent those of commits up to `traced_at`. */
-  private async unsent({ id, attempts }: RunRecord): Promise<(at: number) => boolean> {
-    const [row] = await this.database.query<{ readonly at: number | null }>(
-      'SELECT traced_at AS at FROM run WHERE id = ?',
-      [id],
-    );
-    const after = Math.max(row?.at ?? 0, this.waiting.get(id) ?? 0);
-    const before = attempts > 0 ? Infinity : Date.now() - SENT_WITHIN_MS;
-    return (at) => at > after && at < before;
+  /** Sends the spans of an ended run that the collector may lack. */
+  async resend(run: RunRecord): Promise<void> {
+    if (this.spanOf(run).isSampled) await this.restore(await this.openAgain(run), run, Infinity);
+  }
+
+  private async openAgain(run: RunRecord): Promise<RunTrace> {
+    return this.open(run, run.forkedFrom === null ? undefined : await this.linkTo(run.forkedFrom));
+  }
+
+  /**
+   * Sends the spans of commits before a time that the collector may lack. A living process sends its spans itself; a
+   * crashed one has sent those of commits up to `traced_at`.
+   */
+  private async restore(trace: RunTrace, run: RunRecord, before: number): Promise<void> {
+    const sql = 'SELECT traced_at AS at FROM run WHERE id = ?';
+    const [row] = await this.database.query<{ readonly at: number | null }>(sql, [run.id]);
+    const after = Math.max(row?.at ?? 0, this.waiting.get(run.id) ?? 0);
+    const isUnsent = (at: number) => at > after && at < before;
+    trace.restore({ steps: await this.steps(run), items: await this.items(run), isUnsent });
   }
 
   private async linkTo(runId: string): Promise<Span['links']> {
@@ -124,10 +134,8 @@ export class RunTracing implements RunTracer, OnModuleInit {
   private async settle(sources: readonly SpanSource[], isExported: boolean): Promise<void> {
     // The spans of a run are in the order of its commits.
     const last = new Map(sources.map((source) => [source.runId, source]));
-    // A run that has ended does not resume.
-    const open = [...last.values()].filter(({ isLast }) => !isLast);
     try {
-      if (isExported && open.length > 0) await this.database.commit(open.map(toStatement));
+      if (isExported && last.size > 0) await this.database.commit(statementsOf([...last.values()]));
     } catch (err) {
       this.logger.warn({ err }, 'Failed to record sent spans; a run that resumes may send them again');
     }
@@ -135,6 +143,16 @@ export class RunTracing implements RunTracer, OnModuleInit {
   }
 }
 
-function toStatement({ runId, at }: SpanSource) {
-  return { sql: 'UPDATE run SET traced_at = ? WHERE id = ?', params: [at, runId] };
+/** A run that has ended has no later commits, so one statement serves all of these. */
+function statementsOf(last: readonly SpanSource[]): Statement[] {
+  const [ended, open] = [true, false].map((isEnded) => last.filter(({ isLast }) => isLast === isEnded));
+  const ids = ended!.map(({ runId }) => runId);
+  const at = Math.max(...ended!.map((source) => source.at));
+  return [
+    ...open!.map((source) => ({ sql: 'UPDATE run SET traced_at = ? WHERE id = ?', params: [source.at, source.runId] })),
+    ...inLists(ids).map(({ marks, params }) => ({
+      sql: `UPDATE run SET traced_at = ? WHERE id IN (${marks})`,
+      params: [at, ...params],
+    })),
+  ];
 }

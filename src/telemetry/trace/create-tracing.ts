@@ -21,6 +21,7 @@ export function createTracingParts(
     config,
     isSampled: (traceId, parent) => isSampled(config.sampler, traceId, parent),
     add: (span) => exporter.add(span),
+    flush: () => exporter.flush(),
     close: (limitMs) => exporter.close(limitMs),
   };
 }

@@ -51,6 +51,11 @@ export class OtlpExporter {
     this.timer ??= this.outside(() => setTimeout(() => void this.send(), this.config.delayMs).unref());
   }
 
+  /** Sends the queue, and waits until it is empty. */
+  flush(): Promise<void> {
+    return this.send();
+  }
+
   /** Sends the queue without retries; spans that the collector does not accept within the limit are dropped. */
   async close(limitMs: number): Promise<void> {
     this.closing.abort();
