@@ -29,12 +29,20 @@ const root = resolve(values.root);
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-dump-'));
 
 /** Asks for the tool that the question names, once for each step; then answers. */
-const model = createServer(async (request, response) => {
+const model = createServer((request, response) => {
   // Jackdaw also tries the Responses API.
-  if (!request.url.endsWith('/chat/completions')) return response.writeHead(404).end();
+  if (!request.url.endsWith('/chat/completions')) {
+    response.writeHead(404).end();
+    return;
+  }
   let text = '';
-  for await (const chunk of request) text += chunk;
-  const { messages } = JSON.parse(text);
+  request.on('data', (piece) => (text += piece));
+  request.on('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(replyTo(JSON.parse(text))));
+  });
+});
+
+function replyTo({ messages }) {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const [, tool, steps] = /(\w+_step) (\d+)/.exec(messages[asked].content) ?? [];
   const done = messages.slice(asked).filter(({ role }) => role === 'tool').length;
@@ -45,9 +53,8 @@ const model = createServer(async (request, response) => {
       : { role: 'assistant', content: 'all done' };
   const choice = { index: 0, message, finish_reason: message.tool_calls ? 'tool_calls' : 'stop' };
   const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-  const reply = { id: 'x', object: 'chat.completion', created: 0, model: 'gpt-5', choices: [choice], usage };
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
-});
+  return { id: 'x', object: 'chat.completion', created: 0, model: 'gpt-5', choices: [choice], usage };
+}
 
 /** The place and the programs of each database. */
 const DATABASES = {
