@@ -52,15 +52,16 @@ export class Provider {
 
 /**
  * Starts `dist` of a folder on the first core.
- * @returns its port, and a function that ends it
+ * @returns its port, its process id, its data folder, and a function that ends it
  */
 export async function startServer(provider, env, root = '.') {
   const log = join(folder, 'log');
+  const dataDir = mkdtempSync(join(folder, 'data-'));
   const child = spawn('taskset', ['-c', '0', process.execPath, join(root, 'dist/main.js')], {
     env: {
       PATH: process.env.PATH,
       PORT: '0',
-      DATA_DIR: mkdtempSync(join(folder, 'data-')),
+      DATA_DIR: dataDir,
       LLM_PROVIDER: 'openai-compatible',
       LLM_BASE_URL: `http://${HOST}:${provider.port}/v1`,
       LLM_MODEL: 'fake',
@@ -78,7 +79,19 @@ export async function startServer(provider, env, root = '.') {
     port = Number(/http:\/\/[^:"]+:(\d+)/.exec(readFileSync(log, 'utf8'))?.[1] ?? 0);
   }
   const end = () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM') && undefined);
-  return { port, end };
+  return { port, pid: child.pid, dataDir, end };
+}
+
+/** CPU time of a process with its threads, in ms. */
+export function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** A value of a process in MB, such as `VmRSS`, or `VmHWM` for the largest one. */
+export function memoryOf(pid, name) {
+  const [, kilobytes] = new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(kilobytes) / 1024;
 }
 
 const BODY = JSON.stringify({ query: 'Hello' });
