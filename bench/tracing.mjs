@@ -1,6 +1,6 @@
 // The overhead of traces: chats of the built server without telemetry, with a collector that answers, and with an unreachable
 // one, by turns in one run. The servers have one core; the collector and the fake LLM another one.
-//                                                        node bench/tracing.mjs [--rounds 15] [--chats 400] [--model-ms 5]
+//                                        node bench/tracing.mjs [--rounds 15] [--chats 400] [--model-ms 20] [--in-flight 8]
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { cleanUp, cpuOf, HOST, Provider, send, startServer } from './loaded-server.mjs';
@@ -10,11 +10,13 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '15' },
     chats: { type: 'string', default: '400' },
-    'model-ms': { type: 'string', default: '5' },
+    'model-ms': { type: 'string', default: '20' },
+    'in-flight': { type: 'string', default: '8' },
   },
 });
 const [ROUNDS, CHATS] = [Number(values.rounds), Number(values.chats)];
-const IN_FLIGHT = 32;
+/** With 32 the core is used up, so that the latency is the CPU of all chats. */
+const IN_FLIGHT = Number(values['in-flight']);
 
 let requests = 0;
 const collector = createServer((incoming, response) => {
