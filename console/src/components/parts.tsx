@@ -133,11 +133,14 @@ export function ActionButton({
   class: kind = '',
   children,
   disabled = false,
+  pressed,
 }: {
   readonly action: () => Promise<unknown>;
   readonly class?: string;
   readonly children: ComponentChildren;
   readonly disabled?: boolean;
+  /** Of a toggle. */
+  readonly pressed?: boolean;
 }) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
@@ -154,7 +157,13 @@ export function ActionButton({
   };
   return (
     <>
-      <button type="button" class={kind} disabled={isBusy || disabled} onClick={() => void press()}>
+      <button
+        type="button"
+        class={kind}
+        disabled={isBusy || disabled}
+        aria-pressed={pressed}
+        onClick={() => void press()}
+      >
         {children}
       </button>
       {error && <Fault error={error} />}

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { apiUrl, request } from '../api';
 import { may } from '../caller';
 import { AnswerView } from '../components/answer';
+import { isRatable, Rating } from '../components/rating';
 import { Composer } from '../components/composer';
 import { Fault, useLoad } from '../components/load';
 import { ActionButton, CopyButton, visible, When } from '../components/parts';
@@ -130,6 +131,7 @@ function ExchangeView({
           )}
           <CopyButton text={asCurl(body)} label={t('chat.copyCurl')} />
           <CopyButton text={asTypeScript(body)} label={t('chat.copyTypeScript')} />
+          {isRatable(answer.status) && <Rating runId={answer.runId} />}
         </div>
       )}
       {edited !== undefined && (

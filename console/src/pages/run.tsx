@@ -5,6 +5,7 @@ import { Decisions } from '../components/decisions';
 import { ForkForm } from '../components/fork-form';
 import { Fault, Show, useLoad } from '../components/load';
 import { Markdown } from '../components/markdown';
+import { type Feedback, isRatable, Rating } from '../components/rating';
 import { ActionButton, Clamp, Code, Dialog, Facts, shortId, Status, visible, When } from '../components/parts';
 import { StepDetail } from '../components/step-detail';
 import { VirtualList } from '../components/virtual-list';
@@ -14,7 +15,7 @@ import { clock, compact, duration, money } from '../format';
 import { t } from '../i18n';
 import { go, href, route } from '../router';
 import { toBars, toMarkers, toPhases } from '../run-timing';
-import { may } from '../caller';
+import { caller, may } from '../caller';
 import { useJournal } from '../run-journal';
 import type { JournalEvent, ListedRun, RunAnswer, RunJournal } from '../types';
 
@@ -96,7 +97,30 @@ function Summary({ answer, journal, onChange }: SummaryProps) {
           </Clamp>
         </div>
       )}
+      {isRatable(status) && <RunFeedback runId={run_id} />}
     </div>
+  );
+}
+
+/** The caller's rating, and the feedback of others. */
+function RunFeedback({ runId }: { readonly runId: string }) {
+  const feedback = useLoad<{ readonly feedback: readonly Feedback[] }>(`runs/${runId}/feedback`);
+  const all = feedback.value?.feedback;
+  if (!all) return null;
+  const texts = all.filter(({ comment, correction }) => comment !== null || correction !== null);
+  return (
+    <section class="stack" aria-label={t('rating.title')}>
+      <div class="row">
+        <Rating runId={runId} given={all.find((one) => one.given_by === caller.value?.id)} onGiven={feedback.reload} />
+      </div>
+      {texts.map((one) => (
+        <div key={one.given_by} class="card stack">
+          <span class="label">{one.given_by}</span>
+          {one.comment !== null && <div>{visible(one.comment)}</div>}
+          {one.correction !== null && <Code value={one.correction} label={t('rating.correction')} />}
+        </div>
+      ))}
+    </section>
   );
 }
 
