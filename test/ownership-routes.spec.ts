@@ -48,6 +48,7 @@ async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<{
   await jackdaw.app.get(ToolRegistry).call('count', {}, { principal, sessionId: session });
   const daily = { query: 'x', cron: '0 9 1 1 *' };
   const { body: scheduled } = await jackdaw.post('/api/schedules', daily, ANN.headers);
+  await jackdaw.post(`/api/runs/${String(ended['run_id'])}/feedback`, { score: 1 }, ANN.headers);
   const things: Things = {
     approval: await storeApproval(jackdaw, principal, session),
     ended: String(ended['run_id']),
