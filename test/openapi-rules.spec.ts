@@ -101,7 +101,9 @@ describe('the OpenAPI document', () => {
     expect(
       fractions
         .map((place) => place.split('/').at(-1))
-        .filter((name) => !/^(cost|score|mean_score|temperature|topP|(frequency|presence)Penalty)$/.test(name ?? '')),
+        .filter(
+          (name) => !/^(schema|cost|score|mean_score|temperature|topP|(frequency|presence)Penalty)$/.test(name ?? ''),
+        ),
     ).toEqual([]);
   });
 

@@ -8,6 +8,8 @@ export interface Column<T> {
   readonly title: string;
   readonly cell: (item: T) => ComponentChildren;
   readonly isNumber?: boolean;
+  /** Sentences, which get a readable width: the table scrolls instead. */
+  readonly isText?: boolean;
 }
 
 /** A table that scrolls sideways in a narrow window. */
@@ -37,8 +39,8 @@ export function Table<T>({
         <tbody>
           {items.map((item) => (
             <tr key={keyOf(item)}>
-              {columns.map(({ title, cell, isNumber }) => (
-                <td key={title} class={isNumber ? 'number' : 'wrap'}>
+              {columns.map(({ title, cell, isNumber, isText }) => (
+                <td key={title} class={isNumber ? 'number' : isText ? 'wrap text' : 'wrap'}>
                   {cell(item)}
                 </td>
               ))}

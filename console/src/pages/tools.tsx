@@ -59,7 +59,7 @@ function ToolList() {
             keyOf={({ name }) => name}
             columns={[
               { title: t('tools.name'), cell: ({ name }) => <a href={href(['tools', name])}>{name}</a> },
-              { title: t('tools.description'), cell: ({ description }) => description.slice(0, 160) },
+              { title: t('tools.description'), cell: ({ description }) => description.slice(0, 160), isText: true },
               { title: t('tools.effect'), cell: ({ effect }) => effect },
               { title: t('tools.source'), cell: ({ source }) => source },
               { title: t('status'), cell: ({ enabled }) => <Enabled value={enabled} /> },

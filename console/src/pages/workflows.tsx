@@ -33,7 +33,7 @@ function WorkflowList() {
               keyOf={({ name }) => name}
               columns={[
                 { title: t('tools.name'), cell: ({ name }) => <a href={href(['workflows', name])}>{name}</a> },
-                { title: t('tools.description'), cell: ({ description }) => description },
+                { title: t('tools.description'), cell: ({ description }) => description, isText: true },
                 { title: t('workflows.nodes'), cell: ({ nodes }) => count(nodes.length), isNumber: true },
               ]}
             />
@@ -76,7 +76,7 @@ function WorkflowView({ name }: { readonly name: string }) {
                 { title: t('workflows.node'), cell: ({ id }) => id },
                 { title: t('kind'), cell: ({ type }) => type },
                 { title: t('workflows.uses'), cell: ({ uses }) => uses ?? '' },
-                { title: t('tools.description'), cell: ({ description }) => description ?? '' },
+                { title: t('tools.description'), cell: ({ description }) => description ?? '', isText: true },
                 {
                   title: t('status'),
                   cell: ({ id }) => {
