@@ -12,6 +12,10 @@ describe('toSteadySql', () => {
       'SELECT ? FROM b WHERE c IN (?, ?) AND e > ? ORDER BY f LIMIT ? OFFSET ?',
       'SELECT ? FROM b WHERE c IN (?, ?) AND e > (SELECT ?) ORDER BY f LIMIT (SELECT ?) OFFSET (SELECT ?)',
     ],
+    [
+      'INSERT INTO a (b) SELECT ? FROM c WHERE d = ? AND e LIKE ?',
+      'INSERT INTO a (b) SELECT ? FROM c WHERE d = (SELECT ?) AND e LIKE (SELECT ?)',
+    ],
     [`SELECT '= ?' FROM b WHERE c = ?`, `SELECT '= ?' FROM b WHERE c = (SELECT ?)`],
   ])('hides values from the planner: %s', (sql, steady) => {
     expect(toSteadySql(sql)).toBe(steady);

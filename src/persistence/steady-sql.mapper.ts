@@ -1,7 +1,8 @@
 import { splitAtPlaceholders } from './placeholder.parser.js';
 
-const READS = /^\s*(?:EXPLAIN QUERY PLAN\s+)?SELECT\b/i;
-const IS_COMPARED = /(?:[=<>]|\b(?:LIMIT|OFFSET))\s*$/i;
+/** A query, or an insert of its rows. */
+const READS = /^\s*(?:EXPLAIN QUERY PLAN\s+)?(?:INSERT\b[^?]*\s)?SELECT\b/i;
+const IS_COMPARED = /(?:[=<>]|\b(?:LIMIT|OFFSET|LIKE))\s*$/i;
 
 /**
  * Rewrites a query so that SQLite plans it once. better-sqlite3 builds SQLite with `ENABLE_STAT4` and without
