@@ -6,7 +6,7 @@ import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './
 import { assertKnownOptions } from './known-options.policy.js';
 import { ServiceTokenModule } from './service-token.module.js';
 import { storageModules } from './storage-modules.js';
-import { AppConfigModule, loadGiven, type LoadedConfig } from './config/index.js';
+import { AppConfigModule, loadGiven, type LoadedConfig, withVariables } from './config/index.js';
 import { DefinitionFilesModule } from './definition-files/index.js';
 import { OwnPartsModule } from './own-parts.module.js';
 import { ExtensionModule, loadRunEventModule, reportProviders, RunReportService } from './extension/index.js';
@@ -56,7 +56,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
   /** Equal options return the same module, so repeated imports create one Jackdaw. Other modules add to it with `forFeature`. */
   static forRoot(options: JackdawOptions = {}): DynamicModule {
     assertKnownOptions('JackdawModule.forRoot', options);
-    const loaded = loadGiven(options.config ?? {}, useOf(options));
+    const loaded = loadGiven(givenOf(options), useOf(options));
     return moduleFor({ ...options, config: loaded }, () => JackdawModule.assemble(options, options, loaded));
   }
 
@@ -188,7 +188,14 @@ function useOf({ authenticator, files = false, requireStore = false, keepAlive }
 }
 
 function configOf(factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>) {
-  return of(factoryOptions, ({ config = {} }) => config);
+  return of(factoryOptions, givenOf);
+}
+
+/** The configuration knows the cassette, as a replay needs no key of a provider. */
+function givenOf({ config = {}, cassette }: FactoryOptions) {
+  if (!cassette) return config;
+  const { file, mode, tools } = cassette;
+  return withVariables(config, { LLM_CASSETTE: file, LLM_CASSETTE_MODE: mode, LLM_CASSETTE_TOOLS: tools });
 }
 
 function foundations(options: FixedOptions, factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>): Imports {

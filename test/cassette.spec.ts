@@ -28,6 +28,17 @@ class Till {
   }
 }
 
+class WiderTill extends Till {
+  @Tool({
+    description: 'Pays.',
+    effect: 'idempotent',
+    input: z.object({ amount: z.number(), currency: z.string().optional() }),
+  })
+  override pay({ amount }: { amount: number }): string {
+    return `paid ${amount}`;
+  }
+}
+
 let folder: string;
 let file: string;
 let provider: FakeProvider;
@@ -116,16 +127,29 @@ describe('a cassette', () => {
     expect(provider.requests.length).toBe(requests);
   });
 
-  it('replays the same events', async () => {
+  it('replays the same events 100 times, without a request', { timeout: 120_000 }, async () => {
     await record();
-    const played: string[][] = [];
-    for (const _ of [1, 2]) {
+    const sent = provider.requests.length;
+    const played = new Set<string>();
+    for (let n = 0; n < 100; n++) {
       const agent = await start('replay');
-      played.push(await eventsOf(agent));
+      const events = await eventsOf(agent);
       await agent.close();
+      expect(events.length).toBeGreaterThan(5);
+      played.add(events.join('\n'));
     }
-    expect(played[0]!.length).toBeGreaterThan(5);
-    expect(played[0]).toEqual(played[1]);
+    expect([played.size, provider.requests.length]).toEqual([1, sent]);
+  });
+
+  it('replays without a key of the provider', async () => {
+    await record();
+    const cassette = new Cassette(file, { mode: 'replay', secrets: [SECRET] });
+    const llm = { apiType: 'openai', model: 'gpt-4o' } as const;
+    const agent = await createTestAgent({ cassette, llm, tools: [Till], instructions: 'You pay.' });
+    agents.push(agent);
+    expect((await ask(agent)).content).toBe('It is paid.');
+    await agent.close();
+    await expect(createTestAgent({ llm })).rejects.toThrow('OPENAI_API_KEY');
   });
 
   it.each<[string, CreateAgentOptions, RegExp]>([
@@ -136,6 +160,7 @@ describe('a cassette', () => {
       { model: { name: 'gpt-4o', parameters: { temperature: 0.1 } } },
       /\+ parameters \{"temperature":0\.1/,
     ],
+    ['schema of a tool', { tools: [WiderTill] }, /- tool pay: \{.*"amount".*\n.*\+ tool pay: \{.*"currency"/],
   ])('fails with the differences after a change of the %s', async (_name, change, difference) => {
     await record();
     const agent = await start('replay', change);

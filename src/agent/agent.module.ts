@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
-import { agentConfig, type AgentConfig, llmConfig, type LlmConfig } from '../config/index.js';
-import { Cassette, ChatModel, LlmModule } from '../llm/index.js';
+import { agentConfig, type AgentConfig, ConfiguredSecrets, llmConfig, type LlmConfig } from '../config/index.js';
+import { Cassette, ChatModel, ConfiguredCassette, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
@@ -138,8 +138,9 @@ function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents
     },
     {
       provide: Cassette,
-      useFactory: ({ cassette }: DeclaredAgents) => cassette ?? null,
-      inject: [DeclaredAgents],
+      useFactory: ({ cassette }: DeclaredAgents, llm: LlmConfig, secrets: ConfiguredSecrets) =>
+        cassette ?? ConfiguredCassette.of(llm, secrets),
+      inject: [DeclaredAgents, llmConfig.KEY, ConfiguredSecrets],
     },
   ];
 }

@@ -25,6 +25,11 @@ export function loadGiven(given: Given, use: ConfigUse): LoadedConfig {
   return { config, warnings: [], secretWarnings: shortSecretWarnings(given) };
 }
 
+/** Adds variables, unless a configuration is already loaded. */
+export function withVariables(given: Given, variables: EnvRecord): Given {
+  return isLoaded(given) || isConfiguration(given) ? given : { ...given, ...variables };
+}
+
 function isConfiguration(given: Configuration | EnvRecord): given is Configuration {
   return typeof given['server'] === 'object';
 }

@@ -246,8 +246,3 @@ function readValues(
   }
   return { values, mistakes };
 }
-
-/** Whether this process belongs to a build, by the variable `CI`. */
-export function isContinuousIntegration(): boolean {
-  return !['', '0', 'false', undefined].includes(process.env['CI']);
-}

@@ -1,9 +1,10 @@
+import { isReplay } from './build.policy.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
 import type { ConfigContext } from './namespace.factory.js';
 import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
-import { chosenProvider, variablesOf } from './provider.policy.js';
+import { chosenProvider, missingForProvider, variablesOf } from './provider.policy.js';
 import { databaseKind, schemaOfUrl } from './store-url.schema.js';
 import { secretMistakes } from './tool-secret.policy.js';
 
@@ -137,7 +138,7 @@ function providerMistakes(values: Values, given: GivenEnv): string[] {
   const isProviderWrong = given.LLM_PROVIDER && !values.LLM_PROVIDER;
   if (isProviderWrong) return [];
   const provider = chosenProvider(given);
-  return [...missingForProvider(provider, given), ...strayKey(provider, given)];
+  return [...missingForProvider(provider, given, isReplay(values)), ...strayKey(provider, given)];
 }
 
 /** An error for a provider's own key that would be sent to `LLM_BASE_URL`. */
@@ -147,16 +148,6 @@ function strayKey(provider: string, given: GivenEnv): string[] {
   if (!key || !baseUrl || !given[key] || given[baseUrl] || !LLM_BASE_URL || LLM_API_KEY) return [];
   const fault = `accepts only LLM_API_KEY, not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
   return [mistakeLine('LLM_BASE_URL', LLM_BASE_URL, fault)];
-}
-
-/** An error for every required variable of the provider that is not set. */
-function missingForProvider(provider: string, given: GivenEnv): string[] {
-  const { required, key, baseUrl } = variablesOf(provider);
-  return required
-    .filter((name) => !given[name] && !(name === key && given.LLM_API_KEY) && !(name === baseUrl && given.LLM_BASE_URL))
-    .map(
-      (name) => `${name}: is not set, and the provider ${provider} needs it: set it, or choose another LLM_PROVIDER`,
-    );
 }
 
 type IdleRule = readonly [names: readonly EnvName[], isIdle: (values: Values) => boolean, why: string];
@@ -171,6 +162,11 @@ const IDLE: readonly IdleRule[] = [
     ['LLM_CACHE_MAX_BYTES'],
     ({ LLM_CACHE }) => LLM_CACHE === 'off' || LLM_CACHE === 'redis',
     without('LLM_CACHE=memory'),
+  ],
+  [
+    ['LLM_CASSETTE_MODE', 'LLM_CASSETTE_TOOLS'],
+    ({ LLM_CASSETTE: file }) => file === undefined,
+    without('LLM_CASSETTE'),
   ],
   [['LLM_QUEUE_LIMIT'], ({ LLM_CONCURRENCY }) => LLM_CONCURRENCY === 0, without('LLM_CONCURRENCY')],
   [['BUDGET_REPLY_TOKENS'], (values) => BUDGETS.every((name) => values[name] === undefined), without('a budget')],

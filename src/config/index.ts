@@ -1,15 +1,10 @@
 /** Reads the environment, in this module only: variables become one validated, typed, frozen value per namespace. */
-export { AppConfigModule, loadGiven } from './app-config.module.js';
+export { AppConfigModule, loadGiven, withVariables } from './app-config.module.js';
 export type { ApiKeyEntry } from './api-key.parser.js';
+export { cassetteMode, type CassetteMode } from './build.policy.js';
 export type { BudgetLimit } from './budget.parser.js';
 export { ConfiguredSecrets } from './configured-secrets.js';
-export {
-  isContinuousIntegration,
-  loadConfig,
-  processVariables,
-  readClientTarget,
-  readConfig,
-} from './config.loader.js';
+export { loadConfig, processVariables, readClientTarget, readConfig } from './config.loader.js';
 export type { ClientTarget, EnvRecord, LoadedConfig } from './config.loader.js';
 export type { EncryptionKey } from './encryption-key.parser.js';
 export { configVariables } from './env.schema.js';

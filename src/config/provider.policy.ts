@@ -88,6 +88,17 @@ export function firstOwn(values: Given): LlmProvider | undefined {
   return values.OLLAMA_BASE_URL ? 'ollama' : undefined;
 }
 
+/** An error for every required variable of the provider that is not set. @param hasNoCalls it then needs no key */
+export function missingForProvider(provider: string, given: Given, hasNoCalls: boolean): string[] {
+  const { required, key, baseUrl } = variablesOf(provider);
+  return required
+    .filter((name) => !(hasNoCalls && name === key))
+    .filter((name) => !given[name] && !(name === key && given.LLM_API_KEY) && !(name === baseUrl && given.LLM_BASE_URL))
+    .map(
+      (name) => `${name}: is not set, and the provider ${provider} needs it: set it, or choose another LLM_PROVIDER`,
+    );
+}
+
 /** The provider options of an application's code. */
 interface ProviderChoice {
   readonly apiKey?: string;

@@ -6,7 +6,9 @@ export { ModelBudget } from './budget/model-budget.js';
 export type { BudgetStatus, JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { toArgumentsText } from './call-arguments.mapper.js';
 export { Cassette } from './cassette/cassette.js';
-export type { CassetteMode, CassetteOptions } from './cassette/cassette.js';
+export { ConfiguredCassette } from './cassette/configured-cassette.js';
+export type { CassetteOptions } from './cassette/cassette.js';
+export type { CassetteMode } from '../config/index.js';
 export { ChatModel } from './chat-model.js';
 export { ChatApiModel } from './wrappers/chat-api.wrapper.js';
 export type {

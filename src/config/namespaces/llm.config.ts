@@ -10,13 +10,16 @@ import {
   quirks,
   stops,
 } from '../model-option.parser.js';
+import { cassetteMode, isReplay } from '../build.policy.js';
 import { compact, namespace, type NamespaceConfig, type ValuesOf } from '../namespace.factory.js';
 import { EFFORTS, type ModelPatterns } from '../models-file.loader.js';
 import { LIST_PRICES, type ModelPrice, prices } from '../price.parser.js';
-import { chosenProvider, providerAccess } from '../provider.policy.js';
+import { chosenProvider, type ProviderAccess, providerAccess } from '../provider.policy.js';
 import { proxyOf, securityConfig } from './security.config.js';
 import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';
 
+/** The key of a provider without one in a replay, which sends no requests. */
+const REPLAY_KEY = 'no-key-in-a-replay';
 const HOUR_MS = 3_600_000;
 
 const MODEL_VARIABLES = {
@@ -88,6 +91,17 @@ const MODEL_VARIABLES = {
     .describe(
       'File of facts about models that override the built-in tables: context window, capabilities, effort, price (docs/providers.md); by default `config/models.json`, if it exists',
     ),
+  LLM_CASSETTE: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
+    .optional()
+    .describe('File of recorded model calls that answers the calls of all agents, for tests (docs/testing.md)'),
+  LLM_CASSETTE_MODE: choice(['auto', 'replay', 'record'])
+    .default('auto')
+    .describe(
+      'With `LLM_CASSETTE`: `replay` never calls a model and needs no key, `record` always does and replaces the file, `auto` records new requests. With the variable `CI` always `replay`',
+    ),
+  LLM_CASSETTE_TOOLS: choice(['real', 'recorded'])
+    .default('real')
+    .describe('With `LLM_CASSETTE`: `recorded` also records the results of tools, and a replay calls no tool'),
   LLM_PRICES: prices()
     .optional()
     .describe(
@@ -198,9 +212,11 @@ export const llmConfig = namespace(
         capabilities: env.LLM_CAPABILITIES,
         embeddingModel: env.EMBEDDING_MODEL,
         requestModels: env.LLM_REQUEST_MODELS,
+        /** Recorded calls of models. */
+        cassette: cassetteOf(env),
       }),
       /** By provider, so that an agent may use another provider than the default agent. */
-      access: Object.fromEntries([...LLM_PROVIDERS, provider].map((one) => [one, providerAccess(one, env)])),
+      access: Object.fromEntries([...LLM_PROVIDERS, provider].map((one) => [one, accessOf(one, env)])),
     };
   },
   securityConfig,
@@ -220,6 +236,15 @@ function pricesOf({ LLM_PRICES: given }: ModelValues, models: ModelPatterns) {
     /** Whether the list prices of the model tables apply to models without one above. */
     hasListPrices: given === LIST_PRICES,
   };
+}
+
+function cassetteOf({ LLM_CASSETTE: file, LLM_CASSETTE_MODE: mode, LLM_CASSETTE_TOOLS: tools }: ModelValues) {
+  return file === undefined ? undefined : { file, mode: cassetteMode(mode), tools };
+}
+
+function accessOf(provider: string, env: ModelValues): ProviderAccess {
+  const access = providerAccess(provider, env);
+  return isReplay(env) ? { ...access, apiKey: access.apiKey ?? REPLAY_KEY } : access;
 }
 
 /** Times are ms; a limit of 0 means none. */

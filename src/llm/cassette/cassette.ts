@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { isContinuousIntegration } from '../../config/index.js';
+import { cassetteMode, type CassetteMode } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import { createSecretMask } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
@@ -7,12 +7,14 @@ import type { ChatRequest, ChatResult, Usage } from '../chat.types.js';
 import { keyOf, toRecordedRequest, type RecordedRequest } from './recorded-request.mapper.js';
 import { differenceOf, likeness } from './request-difference.mapper.js';
 
-/** `replay` never calls the model, `record` always does and replaces the file, `auto` calls it for new requests. */
-export type CassetteMode = 'replay' | 'record' | 'auto';
+/** Whether tools are called, or answered from the cassette as models are. */
+export type CassetteTools = 'real' | 'recorded';
 
 export interface CassetteOptions {
   /** Default `auto`. With the variable `CI` it is always `replay`. */
   readonly mode?: CassetteMode;
+  /** `recorded`: tool calls are recorded, too, and a replay calls no tool. Default `real`. */
+  readonly tools?: CassetteTools;
   /** Further texts to mask in the file; texts in the shape of secrets are always masked. */
   readonly secrets?: readonly string[];
 }
@@ -30,6 +32,7 @@ type Named = Pick<ChatModel, 'provider' | 'name'>;
 /** Model calls recorded in a file of JSON lines. One object serves the processes of a test that follow each other. */
 export class Cassette {
   readonly mode: CassetteMode;
+  readonly tools: CassetteTools;
   private readonly unused: Line[];
   private readonly mask: (text: string) => string;
   private requests = 0;
@@ -37,9 +40,10 @@ export class Cassette {
 
   constructor(
     readonly file: string,
-    { mode = 'auto', secrets = [] }: CassetteOptions = {},
+    { mode = 'auto', tools = 'real', secrets = [] }: CassetteOptions = {},
   ) {
-    this.mode = isContinuousIntegration() ? 'replay' : mode;
+    this.mode = cassetteMode(mode);
+    this.tools = tools;
     this.mask = createSecretMask(secrets);
     if (this.mode === 'record') writeFileSync(file, '');
     this.unused = this.mode === 'record' ? [] : readLines(file, this.mode === 'replay');
