@@ -16,15 +16,28 @@ import { createTestAgent, FakeProvider, type TestAgent } from '../src/testing/in
 const SECRET = 'a-very-secret-value';
 const PAY = { calls: [{ name: 'pay', arguments: { amount: 5 } }] };
 
+/** The executed calls. */
+const CALLS: string[] = [];
+
 class Till {
   @Tool({ description: 'Pays.', effect: 'idempotent', input: z.object({ amount: z.number() }) })
   pay({ amount }: { amount: number }): string {
+    CALLS.push('pay');
     return `paid ${amount}, ${new Date().toISOString()}`;
   }
 
   @Tool({ description: 'Refunds.', effect: 'once', approval: 'always', input: z.object({ amount: z.number() }) })
   refund({ amount }: { amount: number }): string {
+    CALLS.push('refund');
     return `refunded ${amount}`;
+  }
+}
+
+class Broken {
+  @Tool({ description: 'Fails.', effect: 'read', input: z.object({}) })
+  fail(): string {
+    CALLS.push('fail');
+    throw new Error('The till is broken.');
   }
 }
 
@@ -211,6 +224,40 @@ describe('a cassette', () => {
       await agent.close();
     }
     expect(provider.requests.length).toBe(2);
+  });
+
+  it('replays the results of tools without calling them, after the approval', async () => {
+    const question = 'Refund 5.';
+    const calls = [{ name: 'refund', arguments: { amount: 5 } }, PAY.calls[0]!, { name: 'fail', arguments: {} }];
+    provider.reply({ calls }, { text: 'Done.' });
+    const replies: unknown[] = [];
+    for (const mode of ['record', 'replay', 'replay'] as const) {
+      CALLS.length = 0;
+      const cassette = new Cassette(file, { mode, tools: 'recorded' });
+      const agent = await start(mode, { cassette, tools: [Till, Broken] });
+      const { runId, waiting } = await agent.chat(question);
+      expect(waiting).toMatchObject([{ kind: 'approval', tool: 'refund' }]);
+      replies.push((await agent.approve(runId)).content);
+      await agent.close();
+      expect(CALLS).toHaveLength(mode === 'record' ? 3 : 0);
+    }
+    expect(replies).toEqual(['Done.', 'Done.', 'Done.']);
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const tools = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ kind }) => kind === 'tool');
+    expect(tools.toSorted((a, b) => String(a['name']).localeCompare(String(b['name'])))).toMatchObject([
+      { name: 'fail', result: { error: { message: 'The till is broken.' } } },
+      { name: 'pay', arguments: { amount: 5 }, result: { returned: { value: expect.stringMatching(/^paid 5/) } } },
+      { name: 'refund', result: { returned: { value: 'refunded 5' } } },
+    ]);
+    // Without the line of a call, the tool is not called either.
+    writeFileSync(file, lines.filter((line) => !line.includes('"name":"pay","arguments":{"amount":5},')).join('\n'));
+    const cassette = new Cassette(file, { mode: 'replay', tools: 'recorded' });
+    const agent = await start('replay', { cassette, tools: [Till, Broken] });
+    await agent.approve((await agent.chat(question)).runId).catch(() => undefined);
+    await expect(agent.close()).rejects.toThrow('The tool call pay({"amount":5}) is not in the cassette');
+    expect(CALLS).toEqual([]);
   });
 
   it('is the path of a file in createAgent', async () => {

@@ -15,7 +15,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // registry of skills, which the files of skills fill.
   'src/agent/index.ts': 79,
   // Two names of each namespace: its injection token and its type; then the server and the environment of the command line.
-  'src/config/index.ts': 59,
+  'src/config/index.ts': 61,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
   // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
@@ -25,8 +25,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/kernel/index.ts': 82,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
-  // refusal of a request that exceeds it; cassettes.
-  'src/llm/index.ts': 87,
+  // refusal of a request that exceeds it; cassettes, also of the configuration.
+  'src/llm/index.ts': 88,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
@@ -40,8 +40,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
-  // the enhancers of tools.
-  'src/tool/index.ts': 118,
+  // the enhancers of tools; tools with recorded results.
+  'src/tool/index.ts': 119,
   // The pool whose connections have their settings, for the queue too; then status, migration, backup and restore for the
   // command line.
   'src/persistence/index.ts': 49,

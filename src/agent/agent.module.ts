@@ -6,7 +6,7 @@ import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../re
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { TelemetryModule } from '../telemetry/index.js';
-import { ToolModule } from '../tool/index.js';
+import { RecordedTools, ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
@@ -96,6 +96,7 @@ export class AgentModule {
       ],
       exports: [
         thinking,
+        RecordedTools,
         AgentRegistry,
         SkillRegistry,
         AgentSources,
@@ -135,6 +136,12 @@ function declaredProviders(declared: DeclaredAgents | AsyncOption<DeclaredAgents
       provide: ChatModel,
       useFactory: ({ chatModel }: DeclaredAgents) => chatModel ?? null,
       inject: [DeclaredAgents],
+    },
+    {
+      provide: RecordedTools,
+      useFactory: (cassette: Cassette | null, { values }: ConfiguredSecrets) =>
+        cassette?.tools === 'recorded' ? new RecordedTools(cassette, values) : null,
+      inject: [Cassette, ConfiguredSecrets],
     },
     {
       provide: Cassette,

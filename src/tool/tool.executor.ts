@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Log, messageOf } from '../errors/index.js';
 import { agentConfig, type AgentConfig, ConfiguredSecrets } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
@@ -18,6 +18,7 @@ import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
 import { toCallEnd } from './stateful/call-end.mapper.js';
 import { type StatefulCall, StatefulCalls } from './stateful/stateful-calls.js';
 import type { ChangedState, StoredState } from './stateful/stored-state.types.js';
+import { RecordedTools } from './wrappers/recorded-tool.wrapper.js';
 import { Suspension, UnknownOutcome } from './suspension.factory.js';
 import { toolDisabled, ToolSwitch } from './tool-switch.js';
 import type {
@@ -45,6 +46,8 @@ export class ToolExecutor {
   private readonly logger = new Log('ToolExecutor');
   /** Maximum size of all images of one result, in bytes. */
   readonly maxImageBytes: number;
+  /** Set if a cassette has the outcomes of tools. */
+  @Inject(RecordedTools) @Optional() private readonly recorded?: RecordedTools | null;
   private readonly limits: ResultLimits;
   private readonly results: CallResults;
 
@@ -88,7 +91,8 @@ export class ToolExecutor {
   ): Promise<Exclude<PlannedCall, { kind: 'approval' }>> {
     const rejected = (code: 'TOOL_NOT_FOUND' | 'TOOL_INVALID_ARGUMENTS' | 'TOOL_FAILED', error: string) =>
       ({ kind: 'rejected', result: failedResult(call.name, code, error) }) as const;
-    const tool = tools.get(call.name);
+    const own = tools.get(call.name);
+    const tool = own && (this.recorded?.of(own) ?? own);
     if (!tool) return rejected('TOOL_NOT_FOUND', unknownTool(call.name, tools));
     const parsed = parseArguments(call.arguments);
     if (!parsed.ok) return rejected('TOOL_INVALID_ARGUMENTS', parsed.reason);

@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cassetteMode, type CassetteMode } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
-import { createSecretMask } from '../../kernel/index.js';
+import { canonicalJson, createSecretMask, type JsonValue } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ChatRequest, ChatResult, Usage } from '../chat.types.js';
-import { keyOf, toRecordedRequest, type RecordedRequest } from './recorded-request.mapper.js';
+import { keyOf, normalise, toJson, toRecordedRequest, type RecordedRequest } from './recorded-request.mapper.js';
 import { differenceOf, likeness } from './request-difference.mapper.js';
 
 /** Whether tools are called, or answered from the cassette as models are. */
@@ -27,6 +27,14 @@ interface Line {
   readonly usage?: Usage;
 }
 
+/** A line of the file: one tool call. */
+interface ToolLine {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly arguments: JsonValue;
+  readonly result: JsonValue;
+}
+
 type Named = Pick<ChatModel, 'provider' | 'name'>;
 
 /** Model calls recorded in a file of JSON lines. One object serves the processes of a test that follow each other. */
@@ -34,6 +42,7 @@ export class Cassette {
   readonly mode: CassetteMode;
   readonly tools: CassetteTools;
   private readonly unused: Line[];
+  private readonly unusedCalls: ToolLine[];
   private readonly mask: (text: string) => string;
   private requests = 0;
   private missing: AppError | undefined;
@@ -46,7 +55,9 @@ export class Cassette {
     this.tools = tools;
     this.mask = createSecretMask(secrets);
     if (this.mode === 'record') writeFileSync(file, '');
-    this.unused = this.mode === 'record' ? [] : readLines(file, this.mode === 'replay');
+    const lines = this.mode === 'record' ? [] : readLines(file, this.mode === 'replay');
+    this.unused = lines.filter((line): line is Line => !isToolLine(line));
+    this.unusedCalls = lines.filter((line) => isToolLine(line));
   }
 
   /**
@@ -75,15 +86,54 @@ export class Cassette {
     appendFileSync(this.file, `${this.mask(JSON.stringify(line))}\n`);
   }
 
+  get isReplay(): boolean {
+    return this.mode === 'replay';
+  }
+
+  /**
+   * The recorded outcome of a tool call, which is then used; `null` for a call that must be executed.
+   * @throws AppError `TOOL_FAILED` with the unused calls of the tool, if it must not
+   */
+  takeCall(name: string, args: unknown): JsonValue | null {
+    const key = this.callKey(name, args);
+    const at = this.unusedCalls.findIndex((line) => this.callKey(line.name, line.arguments) === key);
+    if (at !== -1) return this.unusedCalls.splice(at, 1)[0]!.result;
+    if (!this.isReplay) return null;
+    const others = this.unusedCalls.filter((line) => line.name === name).map((line) => `\n  - ${showCall(line)}`);
+    const shown =
+      others.length === 0 ? ' The tool has no unused line.' : ` Unused lines of the tool:${others.join('')}`;
+    const error = new AppError(
+      'TOOL_FAILED',
+      `The tool call ${this.mask(showCall({ name, arguments: toJson(args) }))} is not in the cassette ${this.file}; record it again.${shown}`,
+    );
+    this.missing ??= error;
+    throw error;
+  }
+
+  /** Records the outcome of a tool call. */
+  addCall(name: string, args: unknown, result: JsonValue): void {
+    const line: ToolLine = { kind: 'tool', name, arguments: toJson(args), result };
+    appendFileSync(this.file, `${this.mask(JSON.stringify(line))}\n`);
+  }
+
+  private callKey(name: string, args: unknown): string {
+    return canonicalJson([name, normalise(toJson(args), this.mask)]);
+  }
+
   /** @throws AppError `VALIDATION_FAILED` if a replayed request was not recorded, or a line is unused */
   assertDone(): void {
     if (this.mode !== 'replay') return;
     if (this.missing) throw this.missing;
-    if (this.unused.length === 0) return;
-    const shown = this.unused.map(({ request }) => `  - ${JSON.stringify(request.messages.at(-1)).slice(0, 200)}`);
+    const calls = this.tools === 'recorded' ? this.unusedCalls : [];
+    const count = this.unused.length + calls.length;
+    if (count === 0) return;
+    const shown = [
+      ...this.unused.map(({ request }) => JSON.stringify(request.messages.at(-1))),
+      ...calls.map(showCall),
+    ].map((line) => `  - ${line.slice(0, 200)}`);
     throw new AppError(
       'VALIDATION_FAILED',
-      `${this.unused.length} lines of the cassette ${this.file} had no request; record it again. Their last messages:\n${shown.join('\n')}`,
+      `${count} lines of the cassette ${this.file} had no request; record it again. Their last messages and calls:\n${shown.join('\n')}`,
     );
   }
 
@@ -103,7 +153,15 @@ export class Cassette {
   }
 }
 
-function readLines(file: string, mustExist: boolean): Line[] {
+function isToolLine(line: Line | ToolLine): line is ToolLine {
+  return 'kind' in line;
+}
+
+function showCall({ name, arguments: args }: Pick<ToolLine, 'name' | 'arguments'>): string {
+  return `${name}(${JSON.stringify(args)})`;
+}
+
+function readLines(file: string, mustExist: boolean): (Line | ToolLine)[] {
   if (!existsSync(file)) {
     if (!mustExist) return [];
     throw new AppError(
@@ -115,9 +173,9 @@ function readLines(file: string, mustExist: boolean): Line[] {
   return lines.flatMap((text, at) => (text.trim() === '' ? [] : [readLine(text, `${file}:${at + 1}`)]));
 }
 
-function readLine(text: string, place: string): Line {
+function readLine(text: string, place: string): Line | ToolLine {
   try {
-    return JSON.parse(text) as Line;
+    return JSON.parse(text) as Line | ToolLine;
   } catch (cause) {
     throw new AppError('CONFIG_INVALID', `${place} is no JSON; record the cassette again.`, { cause });
   }

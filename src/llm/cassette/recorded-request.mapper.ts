@@ -22,9 +22,14 @@ export function toRecordedRequest(
   request: ChatRequest,
   mask: (text: string) => string,
 ): RecordedRequest {
+  return { model, ...(normalise(toJson(request), mask) as unknown as ChatRequest) };
+}
+
+/** Masks secrets, and all that differs in each execution. */
+export function normalise(value: JsonValue, mask: (text: string) => string): JsonValue {
   const change = (text: string) =>
     VARYING.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), mask(text));
-  return { model, ...(changeTexts(toJson(request), change) as unknown as ChatRequest) };
+  return changeTexts(value, change);
 }
 
 /** The key of a request: SHA-256 in hex. */
@@ -32,8 +37,9 @@ export function keyOf(request: RecordedRequest): string {
   return hash('sha256', canonicalJson(request));
 }
 
-function toJson(value: object): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
+/** As JSON; `null` for `undefined`. */
+export function toJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value ?? null)) as JsonValue;
 }
 
 function changeTexts(value: JsonValue, change: (text: string) => string): JsonValue {

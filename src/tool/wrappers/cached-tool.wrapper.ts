@@ -23,22 +23,15 @@ export function cachedTool(tool: Tool, ttlMs: number, cache: Cache, secrets: rea
     if (known) return known.value;
     const returned = await readReturned(tool.invoke(input, context), context.signal);
     if (returned instanceof Suspension || returned instanceof UnknownOutcome) return returned;
-    const { value, images, content } = unfold(returned);
-    const { value: json, marks = content.marks } = toJsonResult(value, secrets);
-    const entry: Entry = {
-      value: json,
-      ...(images.length > 0 && { images }),
-      ...(marks && { marks }),
-      ...(returned instanceof ShownResult && { shown: returned.shown }),
-    };
+    const entry = toEntry(returned, secrets);
     if (await isAllowed(tool, entry)) await cache.set(keyOf(context), JSON.stringify(entry), ttlMs);
     return fromEntry(entry);
   };
   return { ...tool, invoke, recall };
 }
 
-/** A cached result. */
-interface Entry {
+/** A result as JSON. */
+export interface Entry {
   readonly value: JsonValue;
   readonly images?: readonly string[];
   readonly shown?: ShownText;
@@ -59,7 +52,18 @@ async function isAllowed(tool: Tool, { value }: Entry): Promise<boolean> {
   return (await tool.checkOutput?.(value))?.valid ?? true;
 }
 
-function fromEntry({ value, images, marks, shown }: Entry): unknown {
+export function toEntry(returned: unknown, secrets: readonly string[]): Entry {
+  const { value, images, content } = unfold(returned);
+  const { value: json, marks = content.marks } = toJsonResult(value, secrets);
+  return {
+    value: json,
+    ...(images.length > 0 && { images }),
+    ...(marks && { marks }),
+    ...(returned instanceof ShownResult && { shown: returned.shown }),
+  };
+}
+
+export function fromEntry({ value, images, marks, shown }: Entry): unknown {
   const result = images || marks ? new IllustratedResult(value, images ?? [], marks && { marks }) : value;
   return shown ? new ShownResult(result, shown) : result;
 }
