@@ -8,7 +8,7 @@ import { format, resolveConfig } from 'prettier';
 const FILE = 'src/http-client/generated/operations.ts';
 /** The operations that the client calls, by their `operationId`. */
 const CALLED = new Set(
-  `chat streamChat startRun listAgents getAgent listRuns getRun streamRunEvents cancelRun getRunJournal forkRun approveRun denyRun
+  `chat streamChat startRun listAgents getAgent listRuns getRun streamRunEvents cancelRun getRunJournal exportRun forkRun approveRun denyRun
    answerRun settleRun releaseRun listWaiting createSession listSessions importSession getSession deleteSession listMessages exportSession
    listTools getTool callTool listWorkflows getWorkflow startWorkflow getUsage listMcpServers addMcpServer acceptMcpServer createKey
    listKeys revokeKey giveFeedback getDataset`.split(/\s+/),

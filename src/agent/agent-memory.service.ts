@@ -109,7 +109,7 @@ export class AgentMemory {
       for (const event of spent) context.emit(event);
       return looked.place;
     });
-    const past = looked ?? (await this.lookAgain(key, rules, placeOf(recorded)));
+    const past = looked ?? (await context.outside('history', () => this.lookAgain(key, rules, placeOf(recorded))));
     if (past.messages.some(({ role, content }) => role === 'tool' && content.includes(FILE_REFERENCE)))
       context.files.follow(await this.files.earlier(run.principal, past.runs));
     return isWholeTurns(run) ? past : withReferences(past, input.references);

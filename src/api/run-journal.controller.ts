@@ -1,8 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import { RunReplayService } from '../run/index.js';
+import { AppError } from '../errors/index.js';
+import { RunExportService, RunReplayService } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, isViewer, Requires } from '../security/index.js';
+import { RunExportDto } from './run-export.dto.js';
 import { RunJournalDto, RunJournalQueryDto, StepRequestDto } from './run-journal.dto.js';
 
 /** Roles of messages with instructions. */
@@ -28,6 +30,7 @@ export class RunJournalController {
   constructor(
     private readonly history: RunHistoryService,
     private readonly replays: RunReplayService,
+    private readonly exports: RunExportService,
     private readonly access: AccessLogService,
   ) {}
 
@@ -39,6 +42,23 @@ export class RunJournalController {
     @Query() query: RunJournalQueryDto,
   ): Promise<RunJournalDto> {
     return this.history.journal(principal, id, query);
+  }
+
+  /**
+   * The run with its journal, the requests of its model calls, its files and the earlier turns that it has read, for
+   * `jackdaw replay`. 403 for a viewer: it has instructions.
+   */
+  @Get(':id/export')
+  async export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunExportDto> {
+    if (isViewer(principal)) {
+      throw new AppError(
+        'FORBIDDEN',
+        'A viewer cannot export a run, because the export has the instructions of agents.',
+      );
+    }
+    const exported = await this.exports.export(principal, id);
+    this.access.record(principal, 'read', 'run.journal', id);
+    return exported;
   }
 
   /**

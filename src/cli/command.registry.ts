@@ -6,6 +6,7 @@ import { KEY_COMMANDS } from './key-commands.js';
 import { PROBE_COMMAND } from './probe-command.js';
 import { CATALOGUE_COMMANDS } from './catalogue-commands.js';
 import { RUN_COMMANDS } from './run-commands.js';
+import { REPLAY_COMMAND } from './replay-command.js';
 import { SERVER_COMMANDS } from './server-commands.js';
 import { SESSION_COMMANDS } from './session-commands.js';
 
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   ...SERVER_COMMANDS,
   CHAT_COMMAND,
   ...RUN_COMMANDS,
+  REPLAY_COMMAND,
   ...SESSION_COMMANDS,
   ...CATALOGUE_COMMANDS,
   ...KEY_COMMANDS,

@@ -1,5 +1,6 @@
 import { type ClientTarget, processVariables, readClientTarget } from '../config/index.js';
 import { JackdawClient } from '../http-client/index.js';
+import type { LocalServer } from '../server/index.js';
 import { CliError } from './cli.error.js';
 
 /** A server for a command. */
@@ -7,7 +8,9 @@ export interface Connection {
   readonly client: JackdawClient;
   /** Whether the server is inside of this process: a run needs this process. */
   readonly isLocal: boolean;
-  /** A resource outside of the API, such as `/docs/json`. */
+  /** Checks exported runs against the application inside of this process; absent for another server. */
+  readonly replay?: LocalServer['replay'];
+  /** A resource as it was sent, such as `/docs/json`. */
   read(path: string): Promise<Response>;
   close(): Promise<void>;
 }
@@ -65,6 +68,7 @@ async function local({ key }: ClientTarget, { executesRuns, isVerbose }: Connect
   return {
     client: new JackdawClient({ baseUrl: LOCAL_URL, fetch: server.fetch, ...(key !== undefined && { apiKey: key }) }),
     isLocal: true,
+    replay: (exported, replayOptions) => server.replay(exported, replayOptions),
     read: (path) => server.fetch(`${LOCAL_URL}${path}`, { headers }),
     close: () => server.close(),
   };

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import type { JackdawClient, RunAnswer, RunJournal } from '../http-client/index.js';
+import type { JackdawClient, RunAnswer } from '../http-client/index.js';
+import { parseExactJson } from '../kernel/index.js';
 import type { ArgumentSpec, Call, Command, OptionSpec } from './command.types.js';
+import type { Connection } from './connection.js';
 import { EventDisplay, exitCodeOf, noteWaiting, showRun } from './run-display.js';
 import { localTime } from './terminal.js';
 import { given, parseChoice, parseCount, parseJson, parseObject } from './value.parser.js';
@@ -9,8 +11,6 @@ import { EXIT, usageError } from './cli.error.js';
 const RUN: ArgumentSpec = { name: 'run', help: 'Id of the run' };
 const CALL: OptionSpec = { value: 'id', help: 'One of the waiting calls; by default all, or the only one' };
 const DETACH: OptionSpec = { help: 'Return at once, instead of at the next end or wait of the run' };
-/** Items of a page of a journal. */
-const PAGE = 200;
 
 type Decide = (client: JackdawClient, id: string, call: Call) => Promise<RunAnswer>;
 
@@ -129,14 +129,11 @@ export const RUN_COMMANDS: readonly Command[] = [
   }),
   {
     name: 'runs export',
-    summary: 'Write the journal of a run, with all steps and events, as JSON',
+    summary: 'Write a run with its journal as JSON, for `jackdaw replay`',
     arguments: [RUN],
     options: { output: { value: 'file', help: 'A new file; by default standard output' } },
-    json: 'RunJournalDto',
-    run: async (call) => {
-      const { client } = await call.connect();
-      writeJson(call, await journalOf(client, call.args[0]!, call.interrupt.signal));
-    },
+    json: 'RunExportDto',
+    run: async (call) => writeJson(call, parseExactJson(await exportOf(await call.connect(), call.args[0]!))),
   },
 ];
 
@@ -226,14 +223,10 @@ function showAnswer(call: Call, run: RunAnswer): void {
   if (run.result !== '') terminal.line(`\n${run.result}`);
 }
 
-/** All pages as one. */
-async function journalOf(client: JackdawClient, id: string, signal: AbortSignal): Promise<RunJournal> {
-  let journal = await client.runs.journal(id, { limit: PAGE }, { signal });
-  while (journal.next !== null) {
-    const page = await client.runs.journal(id, { limit: PAGE, after: journal.next }, { signal });
-    journal = { ...page, steps: [...journal.steps, ...page.steps], events: [...journal.events, ...page.events] };
-  }
-  return journal;
+/** The JSON text of an export, with the digits of its numbers. @throws JackdawError as the client */
+export async function exportOf(connection: Connection, id: string): Promise<string> {
+  const response = await connection.read(`/api/runs/${encodeURIComponent(id)}/export`);
+  return response.ok ? response.text() : JSON.stringify(await connection.client.runs.export(id));
 }
 
 /** Writes into the file of `--output`, for this user only, or to standard output. */

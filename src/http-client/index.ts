@@ -11,6 +11,7 @@ export type {
   Problem,
   RunAnswer,
   RunEvent,
+  RunExport,
   RunJournal,
   RunUsage,
   Session,

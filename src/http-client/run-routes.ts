@@ -8,6 +8,7 @@ import type {
   InputRequest,
   Operations,
   RunAnswer,
+  RunExport,
   RunJournal,
   RunPage,
   SettleRequest,
@@ -47,6 +48,11 @@ export class RunRoutes {
   /** A page of the steps and events of a run. */
   journal(id: string, query?: Operations['getRunJournal']['query'], options?: RequestOptions): Promise<RunJournal> {
     return this.transport.call('getRunJournal', { path: { id }, ...(query && { query }) }, options);
+  }
+
+  /** The run with its journal and everything that `jackdaw replay` needs. */
+  export(id: string, options?: RequestOptions): Promise<RunExport> {
+    return this.transport.call('exportRun', { path: { id } }, options);
   }
 
   /** Starts a new run from a step of this one. */

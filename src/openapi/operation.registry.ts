@@ -59,6 +59,7 @@ export const OPERATIONS: Readonly<Record<string, DocumentedOperation>> = {
   'RunController.events': run('streamRunEvents', 410),
   'RunController.cancel': run('cancelRun', 409, 410),
   'RunJournalController.page': run('getRunJournal', 410),
+  'RunJournalController.export': run('exportRun', 410),
   'RunJournalController.request': run('getStepRequest', 410),
   'RunFileController.get': run('getRunFile'),
   'RunForkController.fork': run('forkRun', 409, 410, 422),

@@ -202,7 +202,7 @@ export interface Loop {
   /** The deferred model call of the step at this place, set by ask-model. */
   ask: ((listener: ReplyListener, place: string, cache: CacheOptions) => Promise<ChatResult>) | null;
   /** The body that `ask` would send; set by ask-model. `null` for a model without a provider's API. */
-  bodyOf: ((place: string) => object | null) | null;
+  bodyOf: ((place: string, isAny?: boolean) => object | null) | null;
   /** Faulty answers to the current request, each with our correction for the model; set by tee-stream. */
   corrections: readonly Message[];
   /** Corrections of the answer's format so far; each is a model call within `maxIterations`. */

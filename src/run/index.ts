@@ -76,6 +76,13 @@ export type { PublishedImage } from './published-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
 export { RunReplayService } from './run-replay.service.js';
+export type { CallPlan } from './replay/call-plan.types.js';
+export { parseExportedRun } from './replay/exported-run.js';
+export type { ExportedRun } from './replay/exported-run.js';
+export type { Divergence } from './replay/run-comparison.js';
+export { RunExportService } from './replay/run-export.service.js';
+export { replayRun, RunReplayCheckService } from './replay/run-replay-check.service.js';
+export type { ReplayCheck, ReplayCheckOptions } from './replay/run-replay-check.service.js';
 export type { RebuiltRequest } from './run-replay.service.js';
 export { RunListStore } from './run-list.store.js';
 export { RunChangeService } from './run-change.service.js';
@@ -120,6 +127,7 @@ export type {
   ClientWait,
   Postponed,
   RunEnding,
+  RunHead,
   RunOutcome,
   RunRecord,
   RunStatus,

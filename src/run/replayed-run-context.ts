@@ -12,7 +12,7 @@ import type { RecordedStep, RunRecord } from './run.types.js';
 
 /** The recorded steps, files and child runs of a run. */
 export interface ReplayedJournal {
-  readonly journal: RunJournal;
+  readonly journal: Pick<RunJournal, 'file'>;
   readonly steps: ReadonlyMap<string, RecordedStep>;
   readonly files: readonly FileMark[];
   readonly children: Pick<ChildJoinService, 'ended'>;
@@ -35,9 +35,9 @@ export class ReplayedRunContext extends RunContext {
 
   /** @param stop name of the step */
   constructor(
-    private readonly run: RunRecord,
+    protected readonly run: RunRecord,
     private readonly stop: string,
-    private readonly recorded: ReplayedJournal,
+    protected readonly recorded: ReplayedJournal,
   ) {
     super();
     this.runId = run.id;
@@ -78,7 +78,7 @@ export class ReplayedRunContext extends RunContext {
 
   async join({ id }: Pick<ChildCall, 'id'>): Promise<ChildStatus> {
     const status = await this.recorded.children.ended(id);
-    if (!status) throw this.end(notRecorded(`the end of the child run ${id}`));
+    if (!status) throw this.missing(`the end of the child run ${id}`);
     return status;
   }
 
@@ -86,14 +86,19 @@ export class ReplayedRunContext extends RunContext {
     // A replay has no followers.
   }
 
-  private replayed(name: string, subject: string): unknown {
+  protected replayed(name: string, subject: string): unknown {
     const step = this.recorded.steps.get(name);
-    if (!step) throw this.end(notRecorded(`step ${name}`));
+    if (!step) throw this.missing(`step ${name}`);
     return replayStep(this.run, step, subject);
   }
 
+  /** Ends the loop at something that the journal lacks. */
+  protected missing(subject: string): AppError {
+    return this.end(notRecorded(subject));
+  }
+
   /** Ends the loop as if the run were handed over: it must not finish the run. */
-  private end(reason: AppError): AppError {
+  protected end(reason: AppError): AppError {
     this.controller.abort(reason);
     return reason;
   }

@@ -2,6 +2,7 @@ import { AppError } from '../errors/index.js';
 import { type Principal, Semaphore } from '../kernel/index.js';
 import type { Decision } from './decision/decision.types.js';
 import type { PublishedFile, RunFile } from './files/run-file.types.js';
+import type { CallObserver } from './replay/call-plan.types.js';
 import type { RunEvent } from './run-event.types.js';
 import type { StepOptions } from './step-companion.types.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
@@ -91,6 +92,8 @@ export abstract class RunContext {
   readonly files: FileLedger = new FileLedger(async () => undefined);
   /** When the signal is aborted with a time-out, epoch ms. */
   readonly deadlineAt?: number;
+  /** Receives the present decisions about recorded calls; `null` except in a replay. */
+  readonly observer: CallObserver | null = null;
 
   /** Pending while the events of the run's start are unpublished; later events cannot overtake them. */
   get started(): Promise<void> | null {
@@ -125,6 +128,11 @@ export abstract class RunContext {
 
   /** A value that must be the same in every replay (time, an id, a place); recorded with the next batch. */
   abstract value<T>(place: string, make: () => T | Promise<T>): Promise<T>;
+
+  /** Reads data outside of the journal, such as earlier turns, which a replay of an exported run has in its export. */
+  outside<T>(_name: 'history', read: () => Promise<T>): Promise<T> {
+    return read();
+  }
 
   /**
    * Records durably, before the effect, that an effect starts which must not happen twice.

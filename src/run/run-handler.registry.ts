@@ -32,6 +32,11 @@ export interface ChildRunMaker {
   create(parent: RunRecord, request: ChildRunRequest, place: ChildRunPlace): StartRun | Promise<StartRun>;
   /** Whether the application has the run's subject, such as its agent. */
   serves(run: RunHead): boolean;
+  /**
+   * The present definition of the run's subject. Absent if runs of this kind have no replay check.
+   * @throws AppError if the application has no such subject
+   */
+  current?(run: RunHead): Pick<RunRecord, 'definition' | 'definitionHash'>;
 }
 
 /** Modules register their handlers when the application starts. */
@@ -90,6 +95,16 @@ export class RunHandlerRegistry {
 
   registerMaker(maker: ChildRunMaker): void {
     this.makers.set(maker.kind, maker);
+  }
+
+  /** Whether runs of this kind have a replay check. */
+  isCheckable(kind: string): boolean {
+    return this.handlers.has(kind) && this.makers.get(kind)?.current !== undefined;
+  }
+
+  /** The run with the present definition of its subject. @throws AppError if the application has no such subject */
+  current(run: RunRecord): RunRecord {
+    return { ...run, ...this.childMaker(run.kind).current?.(run) };
   }
 
   childMaker(kind: string): ChildRunMaker {

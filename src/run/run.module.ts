@@ -52,6 +52,8 @@ import { RunLease } from './run-lease.js';
 import { RunCountStore } from './run-count.store.js';
 import { RunChangeService } from './run-change.service.js';
 import { RunListStore } from './run-list.store.js';
+import { RunExportService } from './replay/run-export.service.js';
+import { RunReplayCheckService } from './replay/run-replay-check.service.js';
 import { RunReplayService } from './run-replay.service.js';
 import { RunTracing } from './trace/run-tracing.service.js';
 import { UnsentTraces } from './trace/unsent-traces.service.js';
@@ -95,6 +97,8 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunCountStore,
     RunChangeService,
     RunReplayService,
+    RunExportService,
+    RunReplayCheckService,
     RunEraseStore,
     RunFeedbackStore,
     RunFeedbackService,
@@ -144,6 +148,8 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunCountStore,
     RunChangeService,
     RunReplayService,
+    RunExportService,
+    RunReplayCheckService,
     RunEraseStore,
     RunFeedbackService,
     RunRemovalService,

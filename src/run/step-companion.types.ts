@@ -19,8 +19,11 @@ export interface StepCompanion {
 export interface StepOptions<T> {
   /** Called after the action. */
   readonly facts?: () => Omit<StepFacts, 'startedAt'>;
-  /** The body of its request to a provider, for a reader that rebuilds it; `null` without one. */
-  readonly request?: () => object | null;
+  /**
+   * The body of its request to a provider, for a reader that rebuilds it; `null` without one. With `isAny`, a model
+   * without a provider's API has the request that it receives.
+   */
+  readonly request?: (isAny?: boolean) => object | null;
   /**
    * Returns true if the run ends with this result and no other step follows. The step is then recorded in the batch of
    * the end, which saves a commit.

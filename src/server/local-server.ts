@@ -2,13 +2,21 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readable } from 'node:stream';
 import { databaseConfig, type DatabaseConfig, readConfig } from '../config/index.js';
 import { loadPackage } from '../errors/index.js';
-import { RunService } from '../run/index.js';
+import {
+  parseExportedRun,
+  type ReplayCheck,
+  type ReplayCheckOptions,
+  RunReplayCheckService,
+  RunService,
+} from '../run/index.js';
 import { SERVER_PACKAGES } from './serve.js';
 
 /** A server inside of this process, without a listener. */
 export interface LocalServer {
   /** Calls its routes; only the path of a URL counts. */
   readonly fetch: typeof fetch;
+  /** Checks an exported run against this application. @throws AppError `VALIDATION_FAILED` for a text that is no export */
+  replay(exported: string, options?: ReplayCheckOptions): Promise<ReplayCheck>;
   /** Waits for executing runs, as after a signal; the others resume at the next start of a server. */
   close(): Promise<void>;
 }
@@ -42,7 +50,12 @@ export async function openLocalServer({ config, executesRuns }: LocalServerOptio
     await app.close().catch(() => undefined);
     throw error;
   }
-  return { fetch: fetchOf(app), close: () => app.close() };
+  return {
+    fetch: fetchOf(app),
+    replay: async (exported, replayOptions) =>
+      app.get(RunReplayCheckService, { strict: false }).check(parseExportedRun(exported), replayOptions),
+    close: () => app.close(),
+  };
 }
 
 function fetchOf(app: NestFastifyApplication): typeof fetch {

@@ -62,6 +62,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/runs/{id}/node': { scope: 'runs:read', id: 'flow', query: () => '?name=give' },
   'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/journal': { scope: 'runs:read', id: 'ended' },
+  'GET /api/runs/{id}/export': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/steps/{name}/request': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/files/{n}': { scope: 'runs:read', id: 'ended' },
   'POST /api/runs/{id}/fork': { scope: 'runs:write', id: 'ended', body: () => ({ fromStep: 'model:1' }) },

@@ -11,6 +11,7 @@ import {
   type ChildRunMaker,
   type ChildRunPlace,
   type ChildRunRequest,
+  type RunHead,
   type RunRecord,
   type StartRun,
 } from '../../run/index.js';
@@ -75,6 +76,11 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
 
   serves({ agent }: RunRecord): boolean {
     return this.agents.names().includes(agent);
+  }
+
+  current({ agent }: RunHead): Pick<RunRecord, 'definition' | 'definitionHash'> {
+    const { content, hash } = this.agents.get(agent);
+    return { definition: content, definitionHash: hash };
   }
 
   private agentOf({ name, input, isHandoff }: ChildRunRequest): RegisteredAgent {

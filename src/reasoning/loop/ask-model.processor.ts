@@ -74,7 +74,10 @@ export class AskModelProcessor extends Processor {
     const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
     const accountOf = (place: string) => toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-    loop.bodyOf = (place) => model.bodyOf(toRequest(loop, requestMessages(loop)), isStreaming, accountOf(place));
+    loop.bodyOf = (place, isAny = false) => {
+      const request = toRequest(loop, requestMessages(loop));
+      return model.bodyOf(request, isStreaming, accountOf(place)) ?? (isAny ? request : null);
+    };
     loop.ask = async (listener, place, cache) => {
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;

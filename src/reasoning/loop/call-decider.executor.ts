@@ -1,6 +1,6 @@
 import { untilAborted } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/index.js';
-import { isTainted, unreachable, type StepName } from '../../run/index.js';
+import { type CallPlan, isTainted, unreachable, type StepName } from '../../run/index.js';
 import {
   type ApprovalNeed,
   type CallSite,
@@ -33,17 +33,23 @@ export class CallDecider {
 
   /** @param isApproved whether a person approved the call, perhaps with edited arguments, which are checked again */
   async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
-    const { replyPlan, deferred, tools } = placed.loop;
-    // A search or a read of a result calls no tool: policies, approvals, switches and limits apply to the found ones.
-    // Nor does a call that the client of the run executes.
-    const { name } = placed.call;
-    const isOwn = deferred?.isFinder(name) || isReader(placed.loop, name) || tools.get(name)?.metadata.isClient;
-    if (isOwn && !isAtLimit(placed.loop)) return this.tools.check(placed.call, tools);
+    const { replyPlan, tools } = placed.loop;
+    if (isWithoutPolicies(placed)) return this.tools.check(placed.call, tools);
     const chosen = await replyPlan.chosenInstead(placed.index);
     if (chosen >= 0) return { kind: 'rejected', result: notChosen(placed.call, chosen) };
     const planned = await this.decideAlone(placed, isApproved);
     if (planned.kind !== 'rejected') replyPlan.choose(placed.index);
     return planned;
+  }
+
+  /** Passes the present decision about a recorded call to the observer of a replay; counts and records nothing. */
+  async observe(placed: PlacedCall): Promise<void> {
+    const { loop, call, place } = placed;
+    const { observer } = loop.run;
+    if (!observer) return;
+    const planned = await (isWithoutPolicies(placed) ? this.tools.check(call, loop.tools) : this.plan(placed));
+    const step = loop.run.nameOf({ kind: 'tool', place });
+    observer.called({ step, tool: call.name, arguments: call.arguments, ...toOutline(planned) });
   }
 
   private async decideAlone(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
@@ -105,6 +111,33 @@ export class CallDecider {
     const checked = await this.tools.check(call, loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools);
     if (checked.kind === 'rejected' || recorded.kind === 'run') return checked;
     return { ...checked, ...recorded };
+  }
+}
+
+/**
+ * A search or a read of a result calls no tool: policies, approvals, switches and limits apply to the found ones. Nor does
+ * a call that the client of the run executes.
+ */
+function isWithoutPolicies({ loop, call: { name } }: PlacedCall): boolean {
+  const { deferred, tools } = loop;
+  const isOwn = deferred?.isFinder(name) || isReader(loop, name) || tools.get(name)?.metadata.isClient;
+  return isOwn === true && !isAtLimit(loop);
+}
+
+function toOutline(planned: PlannedCall): Omit<CallPlan, 'step' | 'tool' | 'arguments'> {
+  const { kind: decision } = planned;
+  switch (planned.kind) {
+    case 'run':
+      return { decision, input: planned.input };
+    case 'approval':
+      return {
+        decision,
+        input: planned.input,
+        reason: planned.reason,
+        ...(planned.isCoverable && { isCoverable: true }),
+      };
+    case 'rejected':
+      return { decision, ...(!planned.result.success && { code: planned.result.code, reason: planned.result.error }) };
   }
 }
 

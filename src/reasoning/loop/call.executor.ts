@@ -81,7 +81,7 @@ export class CallExecutor {
     await readRecordedFacts(placed);
     const tool = loop.tools.get(call.name);
     if (tool?.metadata.state) loop.stateful.add(tool);
-    if (run.isRecorded(stepOf(placed))) return this.replay(placed);
+    if (run.isRecorded(stepOf(placed))) return this.decider.observe(placed).then(() => this.replay(placed));
     if (run.isRecorded(childStep(placed))) return this.joined(placed, await this.children.join(placed, toSite(placed)));
     const status = await statusOf(placed);
     switch (status.kind) {
@@ -101,7 +101,7 @@ export class CallExecutor {
     const recorded = await loop.run.step<RecordedResult>(stepOf(placed), unreachable);
     addReplayedFacts(placed, recorded);
     const tool = loop.tools.get(call.name);
-    if (tool && recorded.state) await this.tools.replayed(tool, toSite(placed), recorded.state);
+    if (tool && recorded.state && !loop.run.observer) await this.tools.replayed(tool, toSite(placed), recorded.state);
     return result(await withFileData(recorded, loop.run.files));
   }
 
