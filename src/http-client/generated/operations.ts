@@ -249,6 +249,40 @@ export interface RunJournal {
   readonly next: number | null;
 }
 
+/** A run with its journal and everything that a replay needs. Times are epoch ms. */
+export interface RunExport {
+  /** Version of the format. */
+  readonly version: number;
+  readonly run_id: string;
+  /** `agent`, `workflow` or `tool`. */
+  readonly kind: string;
+  readonly agent: string;
+  readonly status: string;
+  readonly session_id: string | null;
+  /** The original run of a fork. */
+  readonly forked_from: string | null;
+  /** The position below the calling run; `null` for a run that no run called. */
+  readonly lineage: unknown;
+  readonly loop_version: number;
+  readonly timeout_ms: number;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+  readonly principal: ExportedPrincipal;
+  /** The run's stored input. */
+  readonly input: unknown;
+  /** The stored definition of the agent. */
+  readonly definition: unknown;
+  readonly steps: readonly JournalStep[];
+  readonly events: readonly JournalEvent[];
+  readonly requests: readonly ExportedRequest[];
+  readonly calls: readonly ExportedCall[];
+  /** The earlier turns that the run has read; `null` if it has read none. */
+  readonly history: unknown;
+  readonly files: readonly ExportedFile[];
+  /** The ends of its child runs, by id. */
+  readonly children: unknown;
+}
+
 /** A fork request: a new run from a step of another run. */
 export interface ForkRequest {
   /**
@@ -1008,6 +1042,56 @@ export interface JournalEvent {
   /** The event as in the stream. */
   readonly data: unknown;
   readonly created_at: number;
+}
+
+/** The identity that started an exported run. */
+export interface ExportedPrincipal {
+  readonly id: string;
+  readonly tenant: string;
+  readonly roles: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+/** The request of a model call of an exported run. */
+export interface ExportedRequest {
+  readonly step: string;
+  /** `provider`: the body for the provider's API. `model`: the request to a model without such an API. */
+  readonly form: 'provider' | 'model';
+  /** As JSON, rebuilt with the configuration of the exporting server. */
+  readonly body: unknown;
+  /** SHA-256 (base64url) of `body` as JSON; `null` for the form `model`. */
+  readonly hash: string | null;
+  /** SHA-256 of the body that was sent last; `null` if none was sent. */
+  readonly sent_hash: string | null;
+}
+
+/** The decision of the exporting server about a recorded tool call. */
+export interface ExportedCall {
+  readonly step: string;
+  readonly tool: string;
+  /** JSON text; the arguments of the person who approved the call, if that person edited them. */
+  readonly arguments: string;
+  readonly decision: 'run' | 'approval' | 'rejected';
+  /** Whether an approval for a run or a session may cover the call. */
+  readonly isCoverable?: boolean;
+  /** Error code of a rejected call. */
+  readonly code?: string;
+  /** Why the call needs approval or is rejected. */
+  readonly reason?: string;
+  /** The validated arguments; absent for a rejected call. */
+  readonly input?: unknown;
+}
+
+/** A file of an exported run. */
+export interface ExportedFile {
+  /** Number of the file in the run. */
+  readonly n: number;
+  readonly media_type: string;
+  /** Base64. */
+  readonly data: string;
+  readonly name?: string;
+  /** The text before the base64 from which the file was read. */
+  readonly prefix?: string;
 }
 
 /** Changes in the new run. */
@@ -1811,6 +1895,14 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: RunJournal;
   };
+  readonly exportRun: {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: RunExport;
+  };
   readonly forkRun: {
     readonly path: {
       readonly id: string;
@@ -2091,6 +2183,7 @@ export const OPERATIONS = {
   streamRunEvents: { method: 'GET', path: '/api/runs/{id}/events', isRepeatable: true },
   cancelRun: { method: 'POST', path: '/api/runs/{id}/cancel', isRepeatable: false },
   getRunJournal: { method: 'GET', path: '/api/runs/{id}/journal', isRepeatable: true },
+  exportRun: { method: 'GET', path: '/api/runs/{id}/export', isRepeatable: true },
   forkRun: { method: 'POST', path: '/api/runs/{id}/fork', isRepeatable: true },
   approveRun: { method: 'POST', path: '/api/runs/{id}/approve', isRepeatable: false },
   denyRun: { method: 'POST', path: '/api/runs/{id}/deny', isRepeatable: false },
