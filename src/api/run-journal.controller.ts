@@ -1,8 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import { AppError } from '../errors/index.js';
-import { RunExportService, RunReplayService } from '../run/index.js';
+import { type ExportedRun, RunExportService, RunReplayService } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, isViewer, Requires } from '../security/index.js';
 import { RunExportDto } from './run-export.dto.js';
 import { RunJournalDto, RunJournalQueryDto, StepRequestDto } from './run-journal.dto.js';
@@ -22,6 +21,14 @@ function withoutInstructions(body: object): object {
     return Array.isArray(list) ? [[name, list.filter((message) => !isInstruction(message))] as const] : [];
   });
   return { ...rest, ...Object.fromEntries(lists) };
+}
+
+/** The export without the instructions of agents, which the requests have too. */
+function forViewers(exported: ExportedRun): ExportedRun {
+  const definition: unknown = JSON.parse(JSON.stringify(exported.definition), (key, value: unknown) =>
+    key === 'instructions' && typeof value === 'string' ? undefined : value,
+  );
+  return { ...exported, definition, requests: [] };
 }
 
 @Requires('runs:read')
@@ -46,19 +53,13 @@ export class RunJournalController {
 
   /**
    * The run with its journal, the requests of its model calls, its files and the earlier turns that it has read, for
-   * `jackdaw replay`. 403 for a viewer: it has instructions.
+   * `jackdaw replay`. A viewer’s lacks instructions and requests.
    */
   @Get(':id/export')
   async export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunExportDto> {
-    if (isViewer(principal)) {
-      throw new AppError(
-        'FORBIDDEN',
-        'A viewer cannot export a run, because the export has the instructions of agents.',
-      );
-    }
     const exported = await this.exports.export(principal, id);
     this.access.record(principal, 'read', 'run.journal', id);
-    return exported;
+    return isViewer(principal) ? forViewers(exported) : exported;
   }
 
   /**

@@ -57,8 +57,11 @@ export class RunComparison implements ReplayObserver {
 
   requested({ step, form, body }: BuiltRequest): void {
     const recorded = this.requests.get(step);
-    // The journal lacks the step, or the exporting server did not reach it: the step itself is compared.
-    if (!recorded) return;
+    if (!recorded) {
+      // Without a recorded step, the step itself is the divergence.
+      if (!this.steps.has(step) || this.options.allowsUnverified) return;
+      return this.diverge({ step, kind: 'unverified', expected: 'a request in the export', actual: 'none' });
+    }
     if (recorded.sent_hash !== null && recorded.sent_hash === toRequestHash(body)) return;
     if (recorded.form !== form) {
       this.incomparable = step;
