@@ -45,6 +45,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // The pool whose connections have their settings, for the queue too; then status, migration, backup and restore for the
   // command line.
   'src/persistence/index.ts': 49,
+  // With evals: their function, scorers, files and reports.
+  'src/testing/index.ts': 46,
   // The ports of an application's own session store and memories, with the types of their methods.
   'src/session/index.ts': 56,
 };

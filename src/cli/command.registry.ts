@@ -2,6 +2,7 @@ import { CHAT_COMMAND } from './chat-command.js';
 import type { Command } from './command.types.js';
 import { DATABASE_COMMANDS } from './database-commands.js';
 import { DOCTOR_COMMAND } from './doctor-command.js';
+import { EVAL_COMMANDS } from './eval-commands.js';
 import { KEY_COMMANDS } from './key-commands.js';
 import { PROBE_COMMAND } from './probe-command.js';
 import { CATALOGUE_COMMANDS } from './catalogue-commands.js';
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   REPLAY_COMMAND,
   ...SESSION_COMMANDS,
   ...CATALOGUE_COMMANDS,
+  ...EVAL_COMMANDS,
   ...KEY_COMMANDS,
   DOCTOR_COMMAND,
   PROBE_COMMAND,

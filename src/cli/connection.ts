@@ -1,3 +1,4 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { type ClientTarget, processVariables, readClientTarget } from '../config/index.js';
 import { JackdawClient } from '../http-client/index.js';
 import type { LocalServer } from '../server/index.js';
@@ -10,6 +11,8 @@ export interface Connection {
   readonly isLocal: boolean;
   /** Checks exported runs against the application inside of this process; absent for another server. */
   readonly replay?: LocalServer['replay'];
+  /** The application of a local server. */
+  readonly app?: INestApplicationContext;
   /** A resource as it was sent, such as `/docs/json`. */
   read(path: string): Promise<Response>;
   close(): Promise<void>;
@@ -69,6 +72,7 @@ async function local({ key }: ClientTarget, { executesRuns, isVerbose }: Connect
     client: new JackdawClient({ baseUrl: LOCAL_URL, fetch: server.fetch, ...(key !== undefined && { apiKey: key }) }),
     isLocal: true,
     replay: (exported, replayOptions) => server.replay(exported, replayOptions),
+    app: server.app,
     read: (path) => server.fetch(`${LOCAL_URL}${path}`, { headers }),
     close: () => server.close(),
   };

@@ -1,3 +1,4 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readable } from 'node:stream';
 import { databaseConfig, type DatabaseConfig, readConfig } from '../config/index.js';
@@ -17,6 +18,7 @@ export interface LocalServer {
   readonly fetch: typeof fetch;
   /** Checks an exported run against this application. @throws AppError `VALIDATION_FAILED` for a text that is no export */
   replay(exported: string, options?: ReplayCheckOptions): Promise<ReplayCheck>;
+  readonly app: INestApplicationContext;
   /** Waits for executing runs, as after a signal; the others resume at the next start of a server. */
   close(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export async function openLocalServer({ config, executesRuns }: LocalServerOptio
   }
   return {
     fetch: fetchOf(app),
+    app,
     replay: async (exported, replayOptions) =>
       app.get(RunReplayCheckService, { strict: false }).check(parseExportedRun(exported), replayOptions),
     close: () => app.close(),

@@ -2,6 +2,14 @@
 export { cacheContract } from './cache-contract.js';
 export type { ContractCase } from './contract.js';
 export type { CrashPoint } from './crash-point.js';
+export { evaluate } from './eval/evaluate.js';
+export type { EvalOptions } from './eval/evaluate.js';
+export type { EvalReport } from './eval/eval-report.types.js';
+export type { EvalAnswer, EvalLine, Scorer, ScorerContext } from './eval/eval.types.js';
+export { loadEval } from './eval/eval-file.loader.js';
+export type { EvalDefinition } from './eval/eval-file.loader.js';
+export { toJunit } from './eval/junit.mapper.js';
+export { score } from './eval/scorer.parser.js';
 export { memoryContract } from './memory-contract.js';
 export { FakeProvider } from './provider/fake-provider.js';
 export type { FakeReply, FakeRequest, FakeScript } from './provider/fake-provider.types.js';

@@ -1,0 +1,151 @@
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { newId } from '../kernel/index.js';
+import type { EvalOptions, EvalReport } from '../testing/index.js';
+import { CliError, EXIT, usageError } from './cli.error.js';
+import type { Call, Command, OptionSpec } from './command.types.js';
+import type { Connection } from './connection.js';
+import { EvalDisplay } from './eval-display.js';
+import { given, parseCount } from './value.parser.js';
+
+const DEFAULT_FILES = 'config/evals/*.{json,js,mjs,cjs,ts,mts,cts}';
+
+const OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  id: {
+    value: 'id',
+    help: 'Share the runs of the last 24 hours with this id; by default those of an interrupted eval',
+  },
+  repeat: { value: 'count', help: 'Runs of each line' },
+  concurrency: { value: 'count', help: 'Runs at a time; 4 by default' },
+  baseline: { value: 'path', help: 'Compare with this report, or with <name>.json in this folder' },
+  report: { value: 'path', help: 'Write the report into this .json file, or as <name>.json into this folder' },
+  junit: { value: 'file', help: 'Write JUnit XML' },
+};
+
+/** Evals end with 1 if a gate is not passed. */
+export const EVAL_COMMANDS: readonly Command[] = [
+  {
+    name: 'eval',
+    summary: 'Measure agents by the evals in files, by default config/evals/*; exit code 1 if a gate fails',
+    arguments: [{ name: 'files', help: 'Files of evals (docs/evals.md)', isOptional: true, isRest: true }],
+    options: { ...OPTIONS, agent: { value: 'name', help: 'Agent, in place of that of the files' } },
+    json: 'EvalReport of jackdaw/testing, in a list',
+    run: evaluateFiles,
+  },
+];
+
+async function evaluateFiles(call: Call): Promise<number> {
+  const files = call.args.length > 0 ? call.args : globSync(DEFAULT_FILES).toSorted();
+  if (files.length === 0) throw usageError(`There are no evals: name files, or write ${DEFAULT_FILES}.`);
+  const overrides = optionsOf(call, files.length > 1);
+  const { loadEval } = await import('../testing/index.js');
+  const evals = await Promise.all(files.map((file) => loadEval(file)));
+  const twice = evals.find(({ name }, at) => evals.findIndex((other) => other.name === name) !== at);
+  if (twice) throw usageError(`Two evals have the name "${twice.name}": give one of them a "name".`);
+  const connection = await call.connect('execute');
+  await resume(connection);
+  return finish(call, await inTurn(evals, (one) => evaluateOne(call, connection, { ...one, ...overrides })));
+}
+
+/** The interrupted runs of a local database resume as at the start of a server. */
+async function resume({ app }: Connection): Promise<void> {
+  if (!app) return;
+  const { RunService } = await import('../run/index.js');
+  await app.get(RunService, { strict: false }).recover();
+}
+
+/** Runs one eval. An interrupted one left its id in a file, by which the same command resumes it. */
+async function evaluateOne(
+  call: Call,
+  { client }: Connection,
+  { name = 'eval', ...options }: Omit<EvalOptions, 'agent'>,
+): Promise<EvalReport> {
+  const { evaluate } = await import('../testing/index.js');
+  const { readConfig } = await import('../config/index.js');
+  const state = new EvalState(name, readConfig().config.database.dataDir);
+  const id = call.text('id') ?? state.open((start) => call.terminal.note(`Resuming ${name}, started ${start}.`));
+  const display = new EvalDisplay(call.terminal, call.isJson);
+  const { signal } = call.interrupt;
+  const baseline = pathOf(call.text('baseline'), name) ?? options.baseline;
+  const report = await evaluate({
+    ...options,
+    ...given({ baseline }),
+    agent: client,
+    name,
+    id,
+    signal,
+    onResult: (result) => display.result(result),
+  });
+  state.close();
+  display.report(report);
+  writeTo(pathOf(call.text('report'), name), `${JSON.stringify(report, null, 2)}\n`);
+  return report;
+}
+
+/** Writes the outputs of all evals. @returns the exit code */
+async function finish(call: Call, reports: readonly EvalReport[]): Promise<number> {
+  const { toJunit } = await import('../testing/index.js');
+  writeTo(call.text('junit'), toJunit(reports));
+  if (call.isJson) call.terminal.json(reports);
+  return reports.every(({ isPassed }) => isPassed) ? EXIT.ok : EXIT.failed;
+}
+
+function optionsOf(call: Call, isSeveral: boolean) {
+  const single = ['baseline', 'report'].find((name) => isSeveral && call.text(name)?.endsWith('.json'));
+  if (single !== undefined) throw usageError(`--${single} must be a folder: there are several evals.`);
+  return given({
+    agentName: call.text('agent'),
+    repeat: parseCount(call.text('repeat'), '--repeat'),
+    concurrency: parseCount(call.text('concurrency'), '--concurrency'),
+  });
+}
+
+function pathOf(path: string | undefined, name: string): string | undefined {
+  return path === undefined || path.endsWith('.json') ? path : join(path, `${name}.json`);
+}
+
+function writeTo(path: string | undefined, text: string): void {
+  if (path === undefined) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+interface Stored {
+  readonly id: string;
+  readonly startedAt: string;
+}
+
+/** The id of an eval that has started and not ended, in the data folder. */
+class EvalState {
+  private readonly path: string;
+
+  constructor(name: string, dataDir: string) {
+    if (!/^[\w.-]+$/.test(name)) {
+      const rule = 'use letters, digits, "_", "." and "-"';
+      throw new CliError('VALIDATION_FAILED', `The name "${name}" of an eval has other characters: ${rule}.`);
+    }
+    this.path = join(dataDir, 'evals', `${name}.json`);
+  }
+
+  /** @param onResume called with the time of the start of an interrupted eval @returns its id, or a new one */
+  open(onResume: (startedAt: string) => void): string {
+    if (existsSync(this.path)) {
+      const { id, startedAt } = JSON.parse(readFileSync(this.path, 'utf8')) as Stored;
+      onResume(startedAt);
+      return id;
+    }
+    const stored: Stored = { id: newId(), startedAt: new Date().toISOString() };
+    writeTo(this.path, JSON.stringify(stored));
+    return stored.id;
+  }
+
+  close(): void {
+    rmSync(this.path, { force: true });
+  }
+}

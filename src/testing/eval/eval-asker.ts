@@ -1,0 +1,198 @@
+import type { Agent } from '../../client/index.js';
+import type { INestApplicationContext } from '@nestjs/common';
+import { AgentRegistry, AgentService } from '../../agent/index.js';
+import { AppError } from '../../errors/index.js';
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Principal } from '../../kernel/index.js';
+import type { JackdawClient } from '../../http-client/index.js';
+import type { EvalAnswer, EvalCall, EvalQuestion, EvalUsage } from './eval.types.js';
+
+/** Time after which a run of an eval ends, in ms, also while it waits for a person. */
+const DEADLINE_MS = 600_000;
+/** Failed runs of one key; the last one then counts. */
+const MAX_ATTEMPTS = 20;
+
+/** The members of an answer that evals read: of the library and of the REST API. */
+export interface AnswerShape {
+  readonly run_id: string;
+  readonly status: string;
+  readonly result: string;
+  readonly output?: unknown;
+  readonly iterations: number;
+  readonly duration_ms: number;
+  readonly usage: UsageShape;
+  readonly children_usage?: UsageShape;
+  readonly steps: readonly { readonly action: string; readonly action_input: unknown; readonly is_finished: boolean }[];
+  readonly tool_results: readonly {
+    readonly tool: string;
+    readonly success: boolean;
+    readonly result?: unknown;
+    readonly error?: string;
+  }[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+interface UsageShape {
+  readonly total_tokens: number;
+  readonly cost?: number;
+}
+
+interface Started {
+  readonly runId: string;
+  readonly status: string;
+}
+
+/** The part of a `JackdawClient` that evals use; its class differs between the entries of the package. */
+export interface EvalClient {
+  readonly agents: Pick<JackdawClient['agents'], 'list'>;
+  readonly runs: Pick<JackdawClient['runs'], 'start' | 'get'> & {
+    readonly follow: (id: string) => AsyncIterable<unknown>;
+  };
+}
+
+/** Asks the agents of an application, here or on a server. */
+export abstract class EvalAsker {
+  /** A hash of the definition of an agent. @throws AppError `AGENT_NOT_FOUND` */
+  abstract revision(agent: string | undefined): Promise<string>;
+
+  /** A run of an earlier process is returned, too; one that failed is started again. */
+  async ask(question: EvalQuestion): Promise<EvalAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      const { runId, status } = await this.start(question, attempt === 1 ? question.key : `${question.key}-${attempt}`);
+      const isFailed = status === 'failed' || status === 'cancelled';
+      if (!isFailed || attempt === MAX_ATTEMPTS) return toAnswer(await this.outcome(runId));
+    }
+  }
+
+  /** @returns the run, with the status at its start, or of the earlier run with this key */
+  protected abstract start(question: EvalQuestion, key: string): Promise<Started>;
+  /** Waits until the run has ended or waits for a person. */
+  protected abstract outcome(runId: string): Promise<AnswerShape>;
+}
+
+/** Asks in this process. */
+class LocalAsker extends EvalAsker {
+  constructor(
+    private readonly agents: AgentService,
+    private readonly registry: AgentRegistry,
+    private readonly principal: Principal,
+  ) {
+    super();
+  }
+
+  revision(agent: string | undefined): Promise<string> {
+    return Promise.resolve(this.registry.get(agent).hash);
+  }
+
+  protected async start(question: EvalQuestion, key: string): Promise<Started> {
+    const { input, agent, responseFormat, isTainted } = question;
+    const request = {
+      query: input,
+      ...(agent !== undefined && { agent }),
+      ...(responseFormat && { responseFormat: { schema: responseFormat } }),
+      ...(isTainted && { isTainted }),
+    };
+    const bodyHash = hashOf(request);
+    const run = await this.agents.submit(this.principal, {
+      ...request,
+      deadlineMs: DEADLINE_MS,
+      idempotency: { key, bodyHash },
+    });
+    if (run.kind !== 'replayed') return { runId: run.id, status: 'queued' };
+    return { runId: run.id, status: (await this.agents.answer(this.principal, run.id)).status };
+  }
+
+  protected outcome(runId: string): Promise<AnswerShape> {
+    return this.agents.outcome(this.principal, runId);
+  }
+}
+
+/** Asks a server. */
+class RemoteAsker extends EvalAsker {
+  constructor(private readonly client: EvalClient) {
+    super();
+  }
+
+  /** Without the instructions, which the API does not publish. */
+  async revision(agent: string | undefined): Promise<string> {
+    const { agents } = await this.client.agents.list();
+    const found = agents.find(({ name, is_default }) => (agent === undefined ? is_default : name === agent));
+    if (found) return hashOf(found);
+    throw new AppError('AGENT_NOT_FOUND', `The server has no agent "${agent ?? 'default'}".`);
+  }
+
+  protected async start(question: EvalQuestion, key: string): Promise<Started> {
+    const { input, agent, responseFormat, isTainted } = question;
+    if (isTainted) throw new AppError('VALIDATION_FAILED', 'Lines with untrusted questions run in this process only.');
+    const request = {
+      query: input,
+      deadlineMs: DEADLINE_MS,
+      ...(agent !== undefined && { agent }),
+      ...(responseFormat && { responseFormat: { schema: responseFormat } }),
+    };
+    const { run_id, status } = await this.client.runs.start(request, { idempotencyKey: key });
+    return { runId: run_id, status };
+  }
+
+  protected async outcome(runId: string): Promise<AnswerShape> {
+    for await (const _ of this.client.runs.follow(runId));
+    return this.client.runs.get(runId);
+  }
+}
+
+/** An agent of the library, a Nest application with Jackdaw, or the client of a server. */
+export type EvalTarget = Agent | INestApplicationContext | EvalClient;
+
+/** The principal of evals in a Nest application. */
+const EVALUATOR: Principal = { id: 'evals', tenant: 'default', roles: ['admin'] };
+
+export function askerOf(given: EvalTarget): EvalAsker {
+  if ('runs' in given) return new RemoteAsker(given);
+  if ('get' in given) {
+    const options = { strict: false };
+    return new LocalAsker(given.get(AgentService, options), given.get(AgentRegistry, options), EVALUATOR);
+  }
+  const { agents, registry } = given['services'];
+  return new LocalAsker(agents, registry, given['principal']);
+}
+
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+function toAnswer(answer: AnswerShape): EvalAnswer {
+  const { run_id, status, result, iterations, duration_ms, usage, children_usage, error } = answer;
+  return {
+    runId: run_id,
+    status,
+    text: result,
+    ...('output' in answer && { output: answer.output }),
+    calls: callsOf(answer),
+    steps: iterations,
+    durationMs: duration_ms,
+    usage: addUsage(usageOf(usage), usageOf(children_usage)),
+    ...(error && { error: `${error.code}: ${error.message}` }),
+  };
+}
+
+/** Pairs calls with their results, which have the same order; a waiting call has none. */
+function callsOf({ steps, tool_results }: AnswerShape): EvalCall[] {
+  const results = [...tool_results];
+  return steps
+    .filter(({ is_finished }) => !is_finished)
+    .map(({ action, action_input }) => {
+      const call = { tool: action, arguments: action_input };
+      if (results[0]?.tool !== action) return call;
+      const { success, result, error } = results.shift()!;
+      return { ...call, isSuccessful: success, ...(success ? { result } : { error: error ?? '' }) };
+    });
+}
+
+function usageOf(usage: UsageShape | undefined): EvalUsage {
+  return { tokens: usage?.total_tokens ?? 0, cost: usage?.cost ?? 0 };
+}
+
+/** To a billionth, as costs are. */
+export function addUsage(a: EvalUsage, b: EvalUsage): EvalUsage {
+  return { tokens: a.tokens + b.tokens, cost: Math.round((a.cost + b.cost) * 1e9) / 1e9 };
+}
