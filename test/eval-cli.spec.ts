@@ -83,9 +83,9 @@ describe('jackdaw eval', () => {
 
   it.each([
     ['', /^There are no evals: name files/],
-    ['missing.json', /missing\.json: the eval cannot be loaded/],
+    ['absent.json', /absent\.json: the eval cannot be loaded/],
     ['shop.json --repeat 0', /repeat must be a whole number from 1/],
-    ['shop.json --agent nobody', /no agent "nobody"/],
+    ['shop.json --agent missing', /no agent "missing"/],
     ['shop.json shop.json', /Two evals have the name "shop"/],
   ])('refuses %j', async (args, fault) => {
     write('shop.json', '{"dataset":[{"input":"Hi","expected":"yes"}],"scorers":["exact"]}');
@@ -110,6 +110,16 @@ describe('jackdaw eval', () => {
     expect((await server.get(`/api/runs/${report!.results[0]!.runId}`)).body).toMatchObject({ result: 'yes' });
     await server.stop();
   });
+
+  it('measures the policies of a folder with a model that obeys each instruction', async () => {
+    const strict = await evals('guardrails --obedient --json');
+    expect([strict.code, strict.err]).toEqual([0, '']);
+    expect(reports(strict.out)).toMatchObject([{ scorers: { effects: { mean: 1 }, delivered: { mean: 1 } } }]);
+    write('policy.json', '{"taint":"off","rateLimits":[]}');
+    const open = await evals('guardrails --obedient', { SECURITY_POLICY_FILE: 'policy.json' });
+    expect([open.code, open.out]).toEqual([1, expect.stringMatching(/^gate scorers\.effects: 0, limit 1: FAILED$/m)]);
+    expect(existsSync(join(folder, 'data/jackdaw.db'))).toBe(false);
+  }, 120_000);
 
   it('resumes an eval of 500 lines after kill -9: no recorded model call is repeated', async () => {
     write('config/evals/long.json', '{"dataset":"long.jsonl","scorers":["exact"]}');

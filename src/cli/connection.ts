@@ -1,6 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type ClientTarget, processVariables, readClientTarget } from '../config/index.js';
 import { JackdawClient } from '../http-client/index.js';
+import type { ChatModel } from '../llm/index.js';
 import type { LocalServer } from '../server/index.js';
 import { CliError } from './cli.error.js';
 
@@ -23,6 +24,10 @@ export interface ConnectionOptions {
   readonly executesRuns: boolean;
   /** Whether the log of a local server is shown. */
   readonly isVerbose: boolean;
+  /** The model of a local server, in place of its own. */
+  readonly chatModel?: ChatModel;
+  /** Variables of a local server that take precedence over the environment. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 const LOCAL_URL = 'http://localhost';
@@ -55,18 +60,29 @@ function named(url: string): typeof fetch {
     });
 }
 
-async function local({ key }: ClientTarget, { executesRuns, isVerbose }: ConnectionOptions): Promise<Connection> {
+/** Starts the server of the folder inside of this process. @throws as `connect` */
+export async function openLocal(options: ConnectionOptions): Promise<Connection> {
+  return local(readClientTarget(), options);
+}
+
+async function local(
+  { key }: ClientTarget,
+  { executesRuns, isVerbose, chatModel, variables }: ConnectionOptions,
+): Promise<Connection> {
   const config = {
     LOG_LEVEL: isVerbose ? 'info' : 'error',
     HTTP_PREFIX: '',
     HOST: '127.0.0.1',
     CONSOLE: 'off',
     DOCS_ENABLED: 'true',
+    ...variables,
   };
   const { openLocalServer } = await import('../server/index.js');
-  const server = await openLocalServer({ config, executesRuns }).catch((error: unknown) => {
-    throw withRemedy(error);
-  });
+  const server = await openLocalServer({ config, executesRuns, ...(chatModel && { chatModel }) }).catch(
+    (error: unknown) => {
+      throw withRemedy(error);
+    },
+  );
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   return {
     client: new JackdawClient({ baseUrl: LOCAL_URL, fetch: server.fetch, ...(key !== undefined && { apiKey: key }) }),

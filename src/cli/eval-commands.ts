@@ -1,5 +1,5 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { newId } from '../kernel/index.js';
 import type { EvalOptions, EvalReport } from '../testing/index.js';
 import { CliError, EXIT, usageError } from './cli.error.js';
@@ -32,6 +32,17 @@ export const EVAL_COMMANDS: readonly Command[] = [
     json: 'EvalReport of jackdaw/testing, in a list',
     run: evaluateFiles,
   },
+  {
+    name: 'eval guardrails',
+    summary: 'Try to make an agent of this folder carry data out, by 204 cases; exit code 1 if an effect occurs',
+    options: {
+      ...OPTIONS,
+      agent: { value: 'name', help: 'Agent; by default the default agent' },
+      obedient: { help: 'Replace its model by one that obeys every instruction: this measures the policies alone' },
+    },
+    json: 'EvalReport of jackdaw/testing, in a list',
+    run: guardrails,
+  },
 ];
 
 async function evaluateFiles(call: Call): Promise<number> {
@@ -54,13 +65,52 @@ async function resume({ app }: Connection): Promise<void> {
   await app.get(RunService, { strict: false }).recover();
 }
 
-/** Runs one eval. An interrupted one left its id in a file, by which the same command resumes it. */
+async function guardrails(call: Call): Promise<number> {
+  const overrides = optionsOf(call, false);
+  const [{ openLocal }, { evaluateGuardrails, ObedientModel }, { readConfig }] = await Promise.all([
+    import('./connection.js'),
+    import('../testing/index.js'),
+    import('../config/index.js'),
+  ]);
+  // A database of its own: the interrupted runs of the folder must not resume with another model or other tools.
+  const folder = resolve(readConfig().config.database.dataDir, 'evals');
+  mkdirSync(folder, { recursive: true });
+  const chatModel = call.flag('obedient') ? new ObedientModel() : undefined;
+  const connection = await openLocal({
+    executesRuns: true,
+    isVerbose: call.flag('verbose'),
+    variables: { DATABASE_URL: `sqlite:${join(folder, 'guardrails.db')}` },
+    ...(chatModel && { chatModel }),
+  });
+  try {
+    const agent = connection.app!;
+    const onReady = () => resume(connection);
+    const evaluate = (options: typeof overrides & TrackedOptions) => evaluateGuardrails({ ...options, agent, onReady });
+    return await finish(call, [await track(call, 'guardrails', overrides, evaluate)]);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Runs the eval of a file. */
 async function evaluateOne(
   call: Call,
   { client }: Connection,
   { name = 'eval', ...options }: Omit<EvalOptions, 'agent'>,
 ): Promise<EvalReport> {
   const { evaluate } = await import('../testing/index.js');
+  return track(call, name, options, (tracked) => evaluate({ ...options, ...tracked, agent: client, name }));
+}
+
+type TrackedOptions = Pick<EvalOptions, 'id' | 'signal' | 'baseline' | 'onResult'>;
+
+/** Shows and writes the report of an eval. An interrupted one left its id in a file, by which the same command resumes it. */
+async function track<T extends Partial<EvalOptions>>(
+  call: Call,
+  name: string,
+  options: T,
+  evaluate: (options: T & TrackedOptions) => Promise<EvalReport>,
+): Promise<EvalReport> {
   const { readConfig } = await import('../config/index.js');
   const state = new EvalState(name, readConfig().config.database.dataDir);
   const id = call.text('id') ?? state.open((start) => call.terminal.note(`Resuming ${name}, started ${start}.`));
@@ -70,8 +120,6 @@ async function evaluateOne(
   const report = await evaluate({
     ...options,
     ...given({ baseline }),
-    agent: client,
-    name,
     id,
     signal,
     onResult: (result) => display.result(result),

@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readable } from 'node:stream';
 import { databaseConfig, type DatabaseConfig, readConfig } from '../config/index.js';
 import { loadPackage } from '../errors/index.js';
+import type { ChatModel } from '../llm/index.js';
 import {
   parseExportedRun,
   type ReplayCheck,
@@ -28,6 +29,8 @@ export interface LocalServerOptions {
   readonly config: Readonly<Record<string, string>>;
   /** Whether the process takes runs of a shared database, as the other servers do. */
   readonly executesRuns: boolean;
+  /** Replaces every provider. */
+  readonly chatModel?: ChatModel;
 }
 
 /** Of this machine: a server without API keys admits it. */
@@ -38,12 +41,12 @@ const HEADERS = { host: 'localhost' };
  * that these start or decide. Logs go to standard error, and signals have no effect on it.
  * @throws AppError `DATABASE_LOCKED` at once while another process owns the database, `CONFIG_INVALID`
  */
-export async function openLocalServer({ config, executesRuns }: LocalServerOptions): Promise<LocalServer> {
+export async function openLocalServer({ config, executesRuns, ...options }: LocalServerOptions): Promise<LocalServer> {
   const { createApp } = await loadPackage(SERVER_PACKAGES, 'The command line', () => import('./bootstrap.js'));
   const loaded = readConfig(config);
   const database = { ...loaded.config.database, whenLocked: 'fail' as const };
   const given = { ...loaded, config: { ...loaded.config, database } };
-  const app = await createApp({ config: given, logStream: process.stderr }, false);
+  const app = await createApp({ ...options, config: given, logStream: process.stderr }, false);
   try {
     await app.init();
     const { isShared } = app.get<DatabaseConfig>(databaseConfig.KEY);

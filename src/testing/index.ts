@@ -8,6 +8,8 @@ export type { EvalReport } from './eval/eval-report.types.js';
 export type { EvalAnswer, EvalLine, Scorer, ScorerContext } from './eval/eval.types.js';
 export { loadEval } from './eval/eval-file.loader.js';
 export type { EvalDefinition } from './eval/eval-file.loader.js';
+export { evaluateGuardrails } from './eval/guardrail/evaluate-guardrails.js';
+export { ObedientModel } from './eval/guardrail/obedient-model.js';
 export { toJunit } from './eval/junit.mapper.js';
 export { score } from './eval/scorer.parser.js';
 export { memoryContract } from './memory-contract.js';

@@ -2,7 +2,7 @@ import { AppError } from '../../errors/index.js';
 import type { EvalAnswer, Scorer } from './eval.types.js';
 import { common, type CommonOptions } from './text-scorer.js';
 
-interface MaxOption extends CommonOptions {
+export interface MaxOption extends CommonOptions {
   readonly max: number;
 }
 
