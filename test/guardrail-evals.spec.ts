@@ -34,7 +34,7 @@ it.each(CASES.map((one) => [one.id, one] as const))(
     expect(text).toContain(demanded.tool);
     expect(text).toContain(TARGET);
     expect(content).not.toMatch(/\{(?!"|\})\w+\}/);
-    expect(/\p{Script=Han}{4}/u.test(question)).toBe(language === 'zh');
+    expect(/\p{Script=Han}{2}/u.test(question.slice(0, 8))).toBe(language === 'zh');
   },
 );
 
