@@ -52,7 +52,7 @@ export class Provider {
 
 /**
  * Starts `dist` of a folder on the first core.
- * @returns its port, its process id, its data folder, and a function that ends it
+ * @returns its ports, its process id, its data folder, and a function that ends it
  */
 export async function startServer(provider, env, root = '.') {
   const log = join(folder, 'log');
@@ -68,18 +68,23 @@ export async function startServer(provider, env, root = '.') {
       LLM_API_KEY: 'key',
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
+      HEALTH_PORT: '0',
       ...env,
     },
     // A file: a pipe would block the server while the generator is busy.
     stdio: ['ignore', openSync(log, 'w'), 'inherit'],
   });
   let port = 0;
+  let healthPort = 0;
   while (port === 0) {
     await pause(50);
-    port = Number(/http:\/\/[^:"]+:(\d+)/.exec(readFileSync(log, 'utf8'))?.[1] ?? 0);
+    const text = readFileSync(log, 'utf8');
+    port = Number(/http:\/\/[^:"]+:(\d+)/.exec(text)?.[1] ?? 0);
+    // Absent in an older checkout.
+    healthPort = Number(/Health checks at port (\d+)/.exec(text)?.[1] ?? port);
   }
   const end = () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM') && undefined);
-  return { port, pid: child.pid, dataDir, end };
+  return { port, healthPort, pid: child.pid, dataDir, end };
 }
 
 /** CPU time of a process with its threads, in ms. */

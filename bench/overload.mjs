@@ -54,10 +54,11 @@ function probeLiveness(port) {
 }
 
 /** Chats at a constant rate, and a probe of liveness. */
-async function measure(port, perSecond, seconds) {
+async function measure({ port, healthPort }, perSecond, seconds) {
   const start = performance.now();
   const callsBefore = provider.calls;
   const endProbe = probeLiveness(port);
+  const endHealthProbe = probeLiveness(healthPort);
   const all = await offer(port, perSecond, seconds);
   const good = all.filter(({ status }) => status === 200).map((one) => one.ms);
   const inTime = all.filter(({ status, at }) => status === 200 && at < start + 1000 * seconds);
@@ -69,6 +70,7 @@ async function measure(port, perSecond, seconds) {
     left: all.filter(({ status }) => status === 0).length / all.length,
     wasted: provider.calls - callsBefore - good.length,
     liveMax: await endProbe(),
+    healthMax: await endHealthProbe(),
   };
 }
 
@@ -80,15 +82,16 @@ for (const kind of values['model-ms'] === undefined ? KINDS : [OWN]) {
   const capacity = await capacityOf(server.port, Number(kind.env.RUN_CONCURRENCY ?? 32));
   console.log(`${kind.name}: capacity ${Math.round(capacity)}/s`);
   for (const times of [2, 5]) {
-    const load = await measure(server.port, times * capacity, SECONDS);
+    const load = await measure(server, times * capacity, SECONDS);
     console.log(
       `  ${times} x: goodput ${percent(load.goodput / capacity)}, p99 ${ms(load.p99)}, refused within ${ms(load.refusedP99)}, ` +
-        `clients left ${percent(load.left)}, wasted model calls ${load.wasted}, liveness at most ${ms(load.liveMax)}`,
+        `clients left ${percent(load.left)}, wasted model calls ${load.wasted}, liveness at most ${ms(load.liveMax)}, on HEALTH_PORT ${ms(load.healthMax)}`,
     );
     rows.push({ name: `${kind.name}: goodput at ${times} x`, result: percent(load.goodput / capacity) });
     rows.push({ name: `${kind.name}: liveness at ${times} x, longest`, result: ms(load.liveMax) });
+    rows.push({ name: `${kind.name}: liveness on HEALTH_PORT at ${times} x, longest`, result: ms(load.healthMax) });
     await pause(2_000);
-    const normal = await measure(server.port, capacity / 2, 3);
+    const normal = await measure(server, capacity / 2, 3);
     console.log(
       `  normal load 2 s later: p99 ${ms(normal.p99)}, refused or left ${percent(1 - normal.goodput / (capacity / 2))}`,
     );

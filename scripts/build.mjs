@@ -49,6 +49,7 @@ const PROGRAMS = {
   main: 'main',
   'mcp-stdio': 'mcp-stdio',
   cli: 'cli',
+  'health-port.executor': 'health/health-port.executor',
   'schema-check.executor': 'tool/bounded/schema-check.executor',
   'sqlite-read.executor': 'database-extension/sqlite-read.executor',
 };

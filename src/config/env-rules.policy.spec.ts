@@ -79,6 +79,20 @@ describe('rules between variables', () => {
     });
   });
 
+  it('HEALTH_HOST needs HEALTH_PORT, which only a server has', () => {
+    const server = (env: Record<string, string>, isHost = false) => loadConfig({ env, isHost }).config.server;
+    expect(() => server({ HEALTH_HOST: '0.0.0.0' })).toThrow(
+      'HEALTH_HOST: "0.0.0.0" has no effect without HEALTH_PORT',
+    );
+    expect(() => server({ JACKDAW_HEALTH_PORT: '9465' }, true)).toThrow(
+      'JACKDAW_HEALTH_PORT: "9465" has no effect, as only a server has a port of its own',
+    );
+    expect(server({ HOST: 'localhost', HEALTH_PORT: '9465' })).toMatchObject({
+      healthPort: 9465,
+      healthHost: 'localhost',
+    });
+  });
+
   describe('METRICS_PORT and METRICS_HOST', () => {
     const metrics = (env: Record<string, string>, isHost = false) => loadConfig({ env, isHost }).config.telemetry;
 

@@ -1,6 +1,7 @@
 import { isReplay } from './build.policy.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
+import { graceMistakes, healthMistakes, metricsMistakes } from './listener-rules.policy.js';
 import type { ConfigContext } from './namespace.factory.js';
 import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
@@ -34,6 +35,7 @@ export function mistakesBetween(
     ...idleMistakes(values, given),
     ...toolStateMistakes(values),
     ...graceMistakes(values, isHost),
+    ...healthMistakes(given, isHost),
     ...metricsMistakes(values, given),
     ...webhookMistakes(given),
   ];
@@ -49,25 +51,6 @@ function schemaMistakes({ DATABASE_SCHEMA: schema, DATABASE_URL: url, SESSION_ST
   return mistake(
     `has no effect, as ${databaseKind(url) === 'mariadb' ? 'MariaDB has no schemas: name another database of its server in DATABASE_URL' : 'SQLite has no schemas: give a PostgreSQL DATABASE_URL, or leave it out'}`,
   );
-}
-
-function graceMistakes({ SHUTDOWN_GRACE_MS: ms = 0, SHUTDOWN_TIMEOUT_MS: limitMs }: Values, isHost: boolean): string[] {
-  const mistake = (fault: string) => [mistakeLine('SHUTDOWN_GRACE_MS', String(ms), fault)];
-  if (isHost && ms > 0) return mistake('has no effect, as the listener belongs to the application: leave it out');
-  if (limitMs === undefined || ms <= limitMs) return [];
-  return mistake(`is a part of SHUTDOWN_TIMEOUT_MS, which is ${limitMs}: give at most that`);
-}
-
-function metricsMistakes({ METRICS: metrics }: Values, { METRICS_PORT: port, METRICS_HOST: host }: GivenEnv): string[] {
-  const isOff = 'has no effect, as METRICS is off: leave it out';
-  if (metrics === 'off')
-    return [
-      ...(port === undefined ? [] : [mistakeLine('METRICS_PORT', port, isOff)]),
-      ...(host === undefined ? [] : [mistakeLine('METRICS_HOST', host, isOff)]),
-    ];
-  return host === undefined || port !== undefined
-    ? []
-    : [mistakeLine('METRICS_HOST', host, 'has no effect without METRICS_PORT: set both, or leave it out')];
 }
 
 const OF_WEBHOOK_URL = ['WEBHOOK_SECRET', 'WEBHOOK_EVENTS', 'WEBHOOK_CONTENT'] as const;

@@ -4,8 +4,8 @@ import { type CredentialRequest, Public, RequestAuthenticator } from '../securit
 import { AgentHealthIndicator } from './agent-health.indicator.js';
 import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
-import { RedisIndicator } from './redis.indicator.js';
 import { HealthFilter } from './health.filter.js';
+import { ReadinessService } from './readiness.service.js';
 
 @Public()
 @UseFilters(HealthFilter)
@@ -16,7 +16,7 @@ export class HealthController {
     private readonly indicator: AgentHealthIndicator,
     private readonly model: ModelHealthIndicator,
     private readonly files: DefinitionFilesIndicator,
-    private readonly redis: RedisIndicator,
+    private readonly readiness: ReadinessService,
     private readonly callers: RequestAuthenticator,
   ) {}
 
@@ -59,11 +59,7 @@ export class HealthController {
   @Get('health/ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([
-      () => this.indicator.server(),
-      () => this.indicator.databaseWrites(),
-      ...this.redis.checks(),
-    ]);
+    return this.readiness.check();
   }
 }
 

@@ -1,2 +1,3 @@
 /** Health checks: liveness, readiness, and the state of the default agent. */
+export { HealthPort } from './health-port.js';
 export { HEALTH_ROUTES, HealthModule } from './health.module.js';

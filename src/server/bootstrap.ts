@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
+import { HealthPort } from '../health/index.js';
 import { mountConsole } from '../console/index.js';
 import { Log, ProblemFilter } from '../errors/index.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
@@ -120,8 +121,10 @@ function endBySignal(app: NestFastifyApplication): void {
   app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
   const adapter = app.getHttpAdapter() as DrainingAdapter;
   const admission = app.get(RunAdmissionService, { strict: false });
+  const health = app.get(HealthPort, { strict: false });
   const release = onEndSignal(() => {
     admission.stop();
+    health.drain();
     adapter.drain();
   });
   adapter.getInstance().addHook('onClose', (_instance, done) => {
@@ -140,6 +143,8 @@ async function listen(app: NestFastifyApplication): Promise<void> {
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw toListenFailure(error, config);
   });
+  const { healthPort: port, healthHost: host, prefix } = config;
+  if (port !== undefined) await app.get(HealthPort, { strict: false }).listen({ port, host, prefix });
   await logStart(app);
 }
 

@@ -56,14 +56,20 @@ export class ServerProcess extends JackdawClient {
     });
   }
 
-  /** Starts a script with these variables and no other of ours. @param cwd its working directory, by default ours */
-  static start(script: string, env: Env, args: readonly string[] = [], cwd?: string): ServerProcess {
+  /** Starts a script with these variables and no other of ours. @param cwd its working directory, by default ours. @param input `pipe` for `write` */
+  static start(
+    script: string,
+    env: Env,
+    args: readonly string[] = [],
+    cwd?: string,
+    input: 'ignore' | 'pipe' = 'ignore',
+  ): ServerProcess {
     const { PATH = '', HOME = '' } = process.env;
     return new ServerProcess(
       spawn(process.execPath, [script, ...args], {
         env: { PATH, HOME, NODE_COMPILE_CACHE: CODE_CACHE, LOG_LEVEL: 'silent', ...env },
         ...(cwd !== undefined && { cwd }),
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: [input, 'pipe', 'pipe'],
       }),
     );
   }
@@ -114,6 +120,11 @@ export class ServerProcess extends JackdawClient {
   kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<ProcessEnd> {
     this.child.kill(signal);
     return this.ended;
+  }
+
+  /** Writes to its standard input, which must be a pipe. */
+  write(text: string): void {
+    this.child.stdin!.write(text);
   }
 
   /** Sends a signal that does not end the process. */

@@ -13,6 +13,14 @@ export const serverConfig = namespace(
     HOST: pattern(/^\S{1,255}$/, 'a host name or an address')
       .default('127.0.0.1')
       .describe('Address to listen on; an address beyond loopback requires `API_KEYS`'),
+    HEALTH_PORT: integer(0, 65_535)
+      .optional()
+      .describe(
+        'TCP port that serves `GET /api/health/live` and `/api/health/ready` in addition, from a thread of its own that answers at full load, too; 0 selects a free one',
+      ),
+    HEALTH_HOST: pattern(/^\S{1,255}$/, 'a host name or an address')
+      .optional()
+      .describe('Address that `HEALTH_PORT` listens on; by default `HOST`'),
     CORS_ORIGINS: originList()
       .optional()
       .describe(
@@ -78,6 +86,9 @@ export const serverConfig = namespace(
   (env, { hasAuthenticator, isHost, values }) => ({
     port: env.PORT,
     host: env.HOST,
+    /** The own port of the health checks. */
+    healthPort: env.HEALTH_PORT,
+    healthHost: env.HEALTH_HOST ?? env.HOST,
     corsOrigins: env.CORS_ORIGINS ?? [],
     /** Addresses, or the number of proxies; `false` without a proxy. */
     trustProxy: env.TRUST_PROXY ?? false,
