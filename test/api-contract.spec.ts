@@ -52,6 +52,9 @@ const OPAQUE = ['cursor'];
 const CHAT = /toolChoice(\.name)?[: ]|"rule":"(isImage|isModel)"/;
 /** Fields called `__proto__` are refused everywhere. */
 const EVERYWHERE = /"rule":"isAllowedKey"/;
+/** Fields of a schedule exclude each other, and a time has a form of its own. */
+const SCHEDULE =
+  /give either cron or at|give agent or workflow|an agent needs a query|belongs to (an agent|a workflow)|must be five fields|timeZone|in the future/;
 /** Reasons why a request is refused with 400 although its schema allows it: rules that a schema does not express. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   chat: CHAT,
@@ -65,6 +68,10 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   addMcpServer: /"code":"MCP_SERVER_INVALID"/,
   // A schema has one pattern; the scopes are those of the role.
   createKey: /expiresAt must be in the future|does not have the scope|name must not be blank/,
+  // At least one of the fields.
+  giveFeedback: /give a score, a comment or a correction/,
+  createSchedule: SCHEDULE,
+  changeSchedule: SCHEDULE,
   // The input fits the workflow.
   startWorkflow: /The workflow was not started: input/,
 };

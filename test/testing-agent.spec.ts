@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Tool, type ToolEffect } from '../src/tool/index.js';
-import { createTestAgent, type TestAgent, type TestAgentOptions } from '../src/testing/index.js';
+import { createTestAgent, expectCalls, type TestAgent, type TestAgentOptions } from '../src/testing/index.js';
 
 const HOUR_MS = 3_600_000;
 const PAY = { calls: [{ name: 'pay', arguments: { amount: 5 } }] };
@@ -123,5 +123,24 @@ describe('advance', () => {
     expect(Date.now() - before).toBeGreaterThan(HOUR_MS);
     await agent.close();
     expect(Date.now() - before).toBeLessThan(HOUR_MS);
+  });
+});
+
+describe('expectCalls', () => {
+  it('compares the calls of a run, and shows both lists', async () => {
+    const agent = await start({ script: [PAY, 'It is paid.'], tools: [till('idempotent')] });
+    const calls = await agent.calls(await agent.chat('Pay 5.'));
+    expectCalls(calls, [{ tool: 'pay', arguments: { amount: 5 } }]);
+    expectCalls(calls, [{ tool: 'pay' }, { tool: 'look' }], { mode: 'subset' });
+    const fault = 'expected strict pay({"amount":6}), received pay({"amount":5})';
+    expect(() => expectCalls(calls, [{ tool: 'pay', arguments: { amount: 6 } }])).toThrow(
+      expect.objectContaining({
+        name: 'AssertionError',
+        message: fault,
+        actual: [{ tool: 'pay', arguments: { amount: 5 } }],
+        expected: [{ tool: 'pay', arguments: { amount: 6 } }],
+      }),
+    );
+    expect(() => expectCalls(calls, [])).toThrow('expected strict no calls');
   });
 });

@@ -9,9 +9,8 @@ import { TimesQueryDto } from './time-range-query.dto.js';
 /** A score in a query. */
 const IsScoreText = () =>
   applyDecorators(
-    Transform(({ value }: { value: unknown }) =>
-      /^(\d+(\.\d+)?|\.\d+)$/.test(String(value)) ? Number(value) : Number.NaN,
-    ),
+    // An empty text is no number.
+    Transform(({ value }: { value: unknown }) => Number(value === '' ? Number.NaN : value)),
     IsNumber(),
     Min(0),
     Max(1),
@@ -19,9 +18,9 @@ const IsScoreText = () =>
 
 /** Feedback on a run: at least one field. */
 export class FeedbackRequestDto {
-  /** 0 (bad) to 1 (good), with up to three decimals. */
+  /** 0 (bad) to 1 (good), stored to a thousandth. */
   @Omittable()
-  @IsNumber({ maxDecimalPlaces: 3 })
+  @IsNumber()
   @Min(0)
   @Max(1)
   score?: number;

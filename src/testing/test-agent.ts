@@ -4,6 +4,8 @@ import { Cassette } from '../llm/index.js';
 import { Database } from '../persistence/index.js';
 import { DueRunService } from '../run/index.js';
 import { crashAt, type CrashPoint } from './crash-point.js';
+import { callsOf } from './eval/eval-asker.js';
+import type { EvalCall } from './eval/eval.types.js';
 import type { FakeProvider } from './provider/fake-provider.js';
 import type { ScriptLine } from './script-line.js';
 import { ScriptedModel } from './scripted-model.js';
@@ -95,6 +97,11 @@ export class TestAgent extends Agent {
     const runId = await crashAt(database, point, start, () => this.end());
     const agent = await this.follow();
     return { agent, reply: await agent.outcome(runId) };
+  }
+
+  /** The calls of tools of a run so far, in their order. @throws AppError `RUN_NOT_FOUND` */
+  async calls({ runId }: Pick<ChatReply, 'runId'>): Promise<EvalCall[]> {
+    return callsOf(await this.services.agents.answer(this['principal'], runId));
   }
 
   /** Closes the agent and starts it again on the same data. @returns the next agent */

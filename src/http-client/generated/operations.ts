@@ -342,7 +342,7 @@ export interface SettleRequest {
 
 /** Feedback on a run: at least one field. */
 export interface FeedbackRequest {
-  /** 0 (bad) to 1 (good), with up to three decimals. */
+  /** 0 (bad) to 1 (good), stored to a thousandth. */
   readonly score?: number;
   /** Reason of the score; not blank. */
   readonly comment?: string;

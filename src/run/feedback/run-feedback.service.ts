@@ -34,7 +34,8 @@ export class RunFeedbackService {
       throw new AppError('REQUEST_REFUSED', `Run "${runId}" is ${run.status}: give feedback when it has ended.`);
     }
     const about = { runId, agent: run.agent, givenBy: principal.id, createdAt: Date.now() };
-    const feedback: RunFeedback = { ...about, score, comment, correction };
+    const rounded = score === null ? null : Math.round(score * 1000) / 1000;
+    const feedback: RunFeedback = { ...about, score: rounded, comment, correction };
     await this.store.put(run.tenant, run.principal.id, feedback);
     return feedback;
   }

@@ -176,7 +176,7 @@ function toAnswer(answer: AnswerShape): EvalAnswer {
 }
 
 /** Pairs calls with their results, which have the same order; a waiting call has none. */
-function callsOf({ steps, tool_results }: AnswerShape): EvalCall[] {
+export function callsOf({ steps, tool_results }: AnswerShape): EvalCall[] {
   const results = [...tool_results];
   return steps
     .filter(({ is_finished }) => !is_finished)
