@@ -52,6 +52,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   [`${FORK} body.edit.input`]: { fromStep: 'input' },
   [`${FORK} body.edit.output`]: { fromStep: 'node:give' },
   [`${FORK} body.edit.toolResult`]: { fromStep: 'tool:1:1' },
+  // A workflow has an input instead of a question.
+  'POST /api/schedules body.workflow': { cron: '0 9 1 1 *' },
+  'POST /api/schedules body.input': { cron: '0 9 1 1 *', workflow: 'greet' },
   'POST /api/runs/{id}/settle body.result': { outcome: 'succeeded' },
   'POST /api/runs/{id}/settle body.error': { outcome: 'failed' },
   'POST /api/tools/{name}/call': { arguments: { value: 1 } },
