@@ -43,7 +43,9 @@ describe('docs/authentication.md', () => {
     expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES.filter((scope) => scope !== 'operate'));
     expect(scopesOf({ roles: ['operator'] })).toEqual(['usage:read', 'operate']);
     expect(scopesOf({ roles: ['user'] })).toEqual(
-      SCOPES.filter((scope) => !['sessions:trust', 'tools:write', 'webhooks', 'keys', 'erase', 'audit', 'operate'].includes(scope)),
+      SCOPES.filter(
+        (scope) => !['sessions:trust', 'tools:write', 'webhooks', 'keys', 'erase', 'audit', 'operate'].includes(scope),
+      ),
     );
     expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read', 'usage:read']);
     expect(scopesOf({ roles: ['ops'], scopes: ['*'] })).toEqual([]);
