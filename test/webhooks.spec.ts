@@ -202,6 +202,22 @@ describe('webhooks', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('ends a delivery whose webhook was deleted while its event was stored', async () => {
+    const database = jackdaw.app.get(Database, { strict: false });
+    await database.commit([
+      {
+        sql: `INSERT INTO webhook_delivery (webhook_id, run_id, n, tenant, type, status, attempts, created_at, due_at)
+          VALUES ('deleted', 'run', 1, 'a', 'run.failed', 'pending', 0, 1, 1)`,
+        params: [],
+      },
+    ]);
+    const { id } = await make();
+    const sql = "SELECT status, due_at, error FROM webhook_delivery WHERE webhook_id = 'deleted'";
+    const ended = { status: 'failed', due_at: null, error: 'The webhook is disabled or deleted.' };
+    await expect.poll(async () => (await database.query(sql))[0]).toMatchObject(ended);
+    await jackdaw.delete(`/api/webhooks/${id}`, ANN.headers);
+  });
+
   it('does not follow a redirect', async () => {
     const { id } = await make();
     receiver.status = 302;

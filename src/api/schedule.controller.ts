@@ -84,7 +84,7 @@ export class ScheduleController {
     await this.schedules.remove(principal, id);
   }
 
-  /** Starts a run of the schedule now, with the caller's rights and apart from its times. */
+  /** Starts a run of the schedule now, with its owner's rights and apart from its times. */
   @Requires('chat')
   @Post(':id/run')
   @HttpCode(202)

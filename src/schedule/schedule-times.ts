@@ -45,7 +45,8 @@ export class ScheduleTimes {
     if (now - due < MISSED_AFTER_MS) return { at: due, nextAt: this.after(due) };
     switch (policy) {
       case 'skip':
-        return { at: null, nextAt: this.after(now) };
+        // A time of the last minute has not been missed.
+        return { at: null, nextAt: this.after(now - MISSED_AFTER_MS) };
       case 'once':
         return { at: this.last(due, now, 1), nextAt: this.after(now) };
       case 'all': {

@@ -119,13 +119,15 @@ export class ScheduleService {
   }
 
   /**
-   * Starts a run of the schedule now, with the caller's rights and apart from its times.
+   * Starts a run of the schedule now, apart from its times and with its owner's rights: the owner wrote its work.
    * @returns the id of the run
-   * @throws AppError `SCHEDULE_NOT_FOUND`, and as the start of a run
+   * @throws AppError `SCHEDULE_NOT_FOUND`, `FORBIDDEN` if the owner's rights were revoked, and as the start of a run
    */
   async trigger(caller: Principal, id: string): Promise<string> {
-    const { work } = await this.get(caller, id);
-    return this.starts.submit(caller, work);
+    const schedule = await this.get(caller, id);
+    const owner = await this.starts.ownerOf(schedule);
+    if (owner) return this.starts.submit(owner, schedule.work);
+    throw new AppError('FORBIDDEN', `The rights of the owner of schedule "${id}" were revoked: create it again.`);
   }
 }
 

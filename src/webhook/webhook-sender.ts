@@ -25,7 +25,7 @@ const LEASE_MARGIN_MS = 5_000;
 const DISABLED: DeliveryAttempt = {
   isDelivered: false,
   responseStatus: null,
-  error: 'The webhook is disabled.',
+  error: 'The webhook is disabled or deleted.',
 };
 
 /**
@@ -126,11 +126,10 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     const about = { webhook_id: delivery.webhookId, run_id: delivery.runId, event: delivery.type };
     try {
       const webhook = await this.webhooks.findAny(delivery.webhookId);
-      if (!webhook) return;
-      const made = webhook.isActive ? await this.send(webhook, delivery) : DISABLED;
-      const outcome = toOutcome(delivery, made, webhook.isActive);
+      const made = webhook?.isActive ? await this.send(webhook, delivery) : DISABLED;
+      const outcome = toOutcome(delivery, made, webhook?.isActive === true);
       await this.deliveries.settle(delivery, outcome);
-      if (made.isGone) await this.disable(webhook);
+      if (webhook && made.isGone) await this.disable(webhook);
       if (outcome.status === 'failed')
         this.logger.warn({ ...about, error: made.error }, 'Webhook delivery failed; it is not repeated');
     } catch (err) {
