@@ -153,6 +153,7 @@ describe('the log of a failing call', () => {
     const line = jackdaw.log.map(({ msg }) => String(msg)).find((msg) => msg.includes('from deep inside'));
     expect(line).toMatch(/at inner .*tool-errors\.spec/);
     expect(line).toMatch(/at Deep\..*deep/);
-    expect(line).toMatch(/at (async )?ToolExecutor\./);
+    // V8 captures ten frames; those of Node's timers may take two of them.
+    expect(line).toMatch(/at .*bounded-call\.executor/);
   });
 });
