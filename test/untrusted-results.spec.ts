@@ -8,7 +8,7 @@ import { newId } from '../src/kernel/index.js';
 import { MemoryRunContext, type RunContext } from '../src/run/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
 import { type Tool, ToolPolicyRegistry, type ToolRegistration, ToolRegistry } from '../src/tool/index.js';
-import { TaintPolicy } from '../src/tool-policy/taint.policy.js';
+import { TaintPolicy } from '../src/tool-policy/tool-policies.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
 
 Logger.overrideLogger(false);

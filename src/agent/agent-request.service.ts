@@ -6,12 +6,11 @@ import type { ChatModel, ResponseFormat } from '../llm/index.js';
 import { admit, type ContentFilter } from '../security/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type AgentDefinition, modelParametersSchema } from './agent-definition.schema.js';
-import { assertClientTools } from './client-tool.factory.js';
+import { assertClientTools, OfferedTools } from './offered-tools.service.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRequest, AgentRunInput, RequestOverrides } from './agent.types.js';
 import { assertSeen, readImages } from './given-image.policy.js';
 import { ModelParameterService } from './model-parameter.service.js';
-import { OfferedTools } from './offered-tools.service.js';
 import { readFormat } from './response-format.mapper.js';
 
 /** Applies content filters to the texts of one request, and collects the kinds of masked content. */

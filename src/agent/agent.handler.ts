@@ -28,8 +28,7 @@ import { AgentMemory, budgetsOf, toQuestion } from './agent-memory.service.js';
 import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory, withDefaults, withOverrides } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { clientTool } from './client-tool.factory.js';
-import { OfferedTools, type PartedTools } from './offered-tools.service.js';
+import { clientTool, OfferedTools, type PartedTools } from './offered-tools.service.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { READ_SKILL } from './skills/skill-tool.factory.js';
 import { withSkills } from './skills/offered-skill.mapper.js';
@@ -211,7 +210,7 @@ function namesIn({ tools }: AgentDefinition): readonly string[] {
 }
 
 function instructionsOf({ instructions, offeredSkills }: AgentDefinition, { conversation }: AgentRunInput): string {
-  const own = withSkills(instructions, offeredSkills);
+  const own = offeredSkills ? withSkills(instructions, offeredSkills) : instructions;
   return [own, conversation?.instructions ?? ''].filter((text) => text !== '').join('\n\n');
 }
 

@@ -15,7 +15,7 @@ import type {
   PublishedImage,
   WaitingRequest,
 } from '../run/index.js';
-import type { ClientTool } from './client-tool.factory.js';
+import type { ClientTool } from './offered-tools.service.js';
 import type { GivenFormat } from './response-format.mapper.js';
 
 /** An image: an https URL, or a base64 data URI of a PNG, JPEG, GIF or WebP. */

@@ -1,7 +1,7 @@
 /** Agents: definitions, requests, runs and answers; also direct tool calls. */
 export { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
-export { selectionOf } from './offered-tools.service.js';
+export { selectionOf, type ClientTool } from './offered-tools.service.js';
 export { AgentCheckService } from './agent-check.service.js';
 export type { AgentFault } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
@@ -37,7 +37,6 @@ export type { GivenFormat } from './response-format.mapper.js';
 export { toErrorCode, toRunError } from './run.error.js';
 export { RunText, StreamRestartedError, textOf } from './text-stream.mapper.js';
 export type { TextStreamOptions } from './text-stream.mapper.js';
-export type { ClientTool } from './client-tool.factory.js';
 export type {
   AgentRequest,
   AgentRunInput,

@@ -6,9 +6,8 @@ import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
 import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
-import { clientWait, disconnectSignal } from './disconnect.factory.js';
+import { clientWait, disconnectSignal, markReplay, parseIdempotencyKey } from './idempotency.parser.js';
 import { EventStreamService } from './event-stream.service.js';
-import { markReplay, parseIdempotencyKey } from './idempotency.parser.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /** Body fields that are part of the agent request. The other fields control the response. */

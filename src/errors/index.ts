@@ -1,6 +1,5 @@
 /** `AppError`, its codes, the mapping of errors to problem details, and log lines with fields. */
-export { AgentLog, Log } from './log.js';
-export { currentLogFields, withLogFields } from './log-context.js';
+export { AgentLog, Log, currentLogFields, withLogFields } from './log.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';
 export { ERROR_CODES } from './error-code.types.js';

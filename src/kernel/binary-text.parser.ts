@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isBase64, isBase64Url } from './base64.policy.js';
 import { readImageHead } from './image-head.parser.js';
-import { withoutTrailing } from './text.parser.js';
+import { withoutTrailing } from './json.parser.js';
 
 /** Binary content that a text represents. */
 export interface BinaryText {

@@ -4,7 +4,7 @@ export { DISPLAYED_IMAGES, isBinary, mediaTypeOf, parseBinaryField, parseBinaryT
 export { isBase64 } from './base64.policy.js';
 export { canonicalJson } from './canonical-json.mapper.js';
 export { ChangeListeners } from './change-listeners.registry.js';
-export { DAY_MS, dayOf, steadyNow } from './clock.js';
+export { DAY_MS, dayOf, steadyNow, TimeLimit, WallClockCheck } from './clock.js';
 export { editDistance } from './edit-distance.mapper.js';
 export { fieldMistake, issueMistakes, MAX_MISTAKES } from './field-mistake.factory.js';
 export type { FieldMistake } from './field-mistake.factory.js';
@@ -15,10 +15,18 @@ export { idsFrom, newId, ID_RULE, isId } from './ids.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
 export type { ParsedImage } from './image.parser.js';
 export { AsyncOption, provided } from './async-option.factory.js';
-export { parseJson } from './json.parser.js';
-export type { JsonFault, ParsedJson } from './json.parser.js';
-export { isRaw, markRaw, RawValue } from './raw-value.wrapper.js';
-export { decodeText, readText, withoutMark, withoutTrailing } from './text.parser.js';
+export {
+  parseJson,
+  type JsonFault,
+  type ParsedJson,
+  isRaw,
+  markRaw,
+  RawValue,
+  decodeText,
+  readText,
+  withoutMark,
+  withoutTrailing,
+} from './json.parser.js';
 export type { JsonSchema, JsonValue } from './json.types.js';
 export { nestVersion } from './nest-version.loader.js';
 export { ROLES, VISIBILITIES } from './principal.types.js';
@@ -30,11 +38,9 @@ export { nearNames, unknownOption } from './near-name.mapper.js';
 export { holdProcess, keepProcess } from './process-hold.js';
 export { RecurringWork } from './recurring-work.policy.js';
 export { createSecretMask, headerSecrets, maskSecrets, MIN_SECRET_LENGTH, SECRET_HEADER } from './secret.mapper.js';
-export { TimeLimit } from './time-limit.js';
 export { serviceToken } from './service-token.js';
 export type { ServiceName } from './service-token.js';
 export { MOST_STATE_BYTES } from './state-size.js';
-export { WallClockCheck } from './wall-clock-check.js';
 export { indexTerms, queryTerms } from './term.parser.js';
 export { rankByTerms } from './term-ranking.js';
 export type { IndexedText } from './term-ranking.js';

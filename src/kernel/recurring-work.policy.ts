@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WallClockCheck } from './wall-clock-check.js';
+import { WallClockCheck } from './clock.js';
 
 /** Pause between two batches, in ms, in which others can use the database. */
 const REST_MS = 20;

@@ -1,4 +1,4 @@
-import { TimeLimit } from './time-limit.js';
+import { TimeLimit } from './clock.js';
 
 /**
  * Waits for work until the signal aborts, even if the work itself ignores the signal. Rejects with the signal's reason

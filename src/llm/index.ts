@@ -9,7 +9,7 @@ export { Cassette } from './cassette/cassette.js';
 export { ConfiguredCassette } from './cassette/configured-cassette.js';
 export type { CassetteOptions } from './cassette/cassette.js';
 export type { CassetteMode } from '../config/index.js';
-export { ChatModel } from './chat-model.js';
+export { ChatModel, ModelWrapper } from './chat-model.js';
 export { ChatApiModel } from './wrappers/chat-api.wrapper.js';
 export type {
   AgentBudgets,
@@ -30,12 +30,20 @@ export type {
   Usage,
 } from './chat.types.js';
 export { configuredSettings } from './configured-settings.factory.js';
-export { contextWindowOf, defaultContextTokens } from './models/model-facts.js';
-export { fromUnits, roundCost, toUnits, assertPriced, isCosted, isPriced } from './wrappers/model-table.js';
+export {
+  contextWindowOf,
+  defaultContextTokens,
+  fromUnits,
+  roundCost,
+  toUnits,
+  assertPriced,
+  isCosted,
+  isPriced,
+} from './models/model-facts.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
-export type { HttpClient } from './http.client.js';
-export { canRead, fitImages, imageExcess, imagesOf, withoutImages } from './image.policy.js';
+export type { HttpClient } from './wire/wire.client.js';
+export { canRead, fitImages, imageExcess, imagesOf, withoutImages, fitParameters } from './parameter.policy.js';
 export { LlmModule } from './llm.module.js';
 export type {
   AssistantMessage,
@@ -54,11 +62,9 @@ export type { LlmOptions } from './llm-options.mapper.js';
 export { openModels } from './opened-models.js';
 export type { OpenedModelChoice, OpenedModels, OpenModelsOptions } from './opened-models.js';
 export type { ModelTrace, TracedCall } from './wrappers/traced-model.wrapper.js';
-export { fitParameters } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
-export { ModelWrapper } from './wrappers/model.wrapper.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { ModelRegistry } from './model.registry.js';
 export { bearerRoute } from './openai-wire/bearer-route.mapper.js';

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { EmbeddingModel } from './embedding-model.js';
-import type { HttpClient } from './http.client.js';
+import type { HttpClient } from './wire/wire.client.js';
 import type { ModelSettings } from './model-settings.types.js';
 
 /** Creates the chat models of one provider. */

@@ -1,6 +1,6 @@
 import type { ModelPatterns } from './models/model-facts.js';
 import type { ModelFactories } from './model-factories.registry.js';
-import type { HttpOptions } from './http.client.js';
+import type { HttpOptions } from './wire/wire.client.js';
 import { ModelRegistry } from './model.registry.js';
 import { AnthropicFactory } from './providers/anthropic/anthropic.factory.js';
 import { AzureFactory } from './providers/azure/azure.factory.js';

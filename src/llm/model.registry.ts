@@ -2,13 +2,12 @@ import { AppError, Log } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities } from './chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
-import { HttpClient, type HttpOptions } from './http.client.js';
+import { HttpClient, type HttpOptions } from './wire/wire.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import type { ModelOmission } from './wire/adaptation.registry.js';
 import type { FieldChanges } from './wire/adapted-request.builder.js';
-import { isKnown, type ModelPatterns, ownFactsOf } from './models/model-facts.js';
-import { FREE_PROVIDER } from './wrappers/model-table.js';
+import { FREE_PROVIDER, isKnown, type ModelPatterns, ownFactsOf } from './models/model-facts.js';
 import { KnownModel } from './wrappers/known-model.wrapper.js';
 
 /** Maximum models of assumptions in memory, since requests name the models. */

@@ -4,7 +4,7 @@ import { AppError, Log } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities, ModelParameters } from './chat.types.js';
 import { configuredSettings } from './configured-settings.factory.js';
-import { httpOptions } from './http.client.js';
+import { httpOptions } from './wire/wire.client.js';
 import { type LlmOptions, toLlmEnv } from './llm-options.mapper.js';
 import { ModelFactories } from './model-factories.registry.js';
 import type { ModelFactory } from './model-factory.js';

@@ -8,8 +8,7 @@ import { withinLimit } from './server-limits.policy.js';
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
 import { damaged, isDamaged, isStorageUnavailable } from './storage-fault.policy.js';
-import { currentPatience, outlast } from './storage-patience.js';
-import { StorageStatus } from './storage-status.js';
+import { currentPatience, outlast, StorageStatus } from './storage-status.js';
 import { Table } from './table.js';
 
 /** @param runIds runs whose status a commit of this process has changed */

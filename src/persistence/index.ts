@@ -17,7 +17,7 @@ export type { PersistenceOptions } from './persistence.types.js';
 export { createSessionPool } from './postgres-pool.factory.js';
 export { closeRedisClient, createRedisClient, loadRedis, unreference } from './redis-client.factory.js';
 export { isStorageUnavailable } from './storage-fault.policy.js';
-export { withPatience } from './storage-patience.js';
+export { withPatience } from './storage-status.js';
 export { withLongCalls } from './server-limits.policy.js';
 export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';

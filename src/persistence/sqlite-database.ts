@@ -9,13 +9,13 @@ import {
   isLocked,
   isUniqueViolation,
   NONE,
-  refuse,
   type Refusals,
+  refuse,
   settle,
   settleEarly,
+  SqliteLog,
   type WaitingBatch,
-} from './sqlite-batch.js';
-import { SqliteLog } from './sqlite-log.client.js';
+} from './sqlite-log.client.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 import type { CommitOptions, SqlValue, Statement } from './statement.types.js';

@@ -7,10 +7,15 @@ export { parseOutput } from './output/output.parser.js';
 export { assertFormat } from './output/format.policy.js';
 export { useOutcome } from './incomplete-outcome.policy.js';
 export type { IncompleteReason, OnIncomplete } from './incomplete-outcome.policy.js';
-export { PromptBuilder } from './loop/prepare-tools.processor.js';
-export type { Protocol } from './protocols/protocol.js';
-export { splitThoughts } from './protocols/think.parser.js';
-export { protocolFor, ProtocolRegistry } from './protocols/protocol.registry.js';
+export { PromptBuilder, protocolFor, ProtocolRegistry } from './loop/pipeline.factory.js';
+export {
+  type Protocol,
+  splitThoughts,
+  type Conversation,
+  type DecodeContext,
+  type StreamDecoder,
+  type DecodedReply,
+} from './protocols/protocol.js';
 export { toTranscript } from './loop/transcript.mapper.js';
 export { areArgumentsChanged, withEditNote } from './loop/approved-call.mapper.js';
 export { LOOP_VERSION, LOOP_VERSIONS, ReasoningEngine } from './reasoning.engine.js';
@@ -19,7 +24,3 @@ export type { ProcessorPlace, ProcessorPlacement, ReasoningModuleOptions } from 
 export type { Loop, ReasoningLimits, ReasoningOutcome, ReasoningRequest, WaitingRules } from './reasoning.types.js';
 export { TOOL_CALL_VERSION, ToolCallEngine } from './tool-call.engine.js';
 export type { ToolCallOutcome } from './tool-call.engine.js';
-export type { Conversation } from './protocols/protocol.js';
-export type { DecodeContext } from './protocols/protocol.js';
-export type { StreamDecoder } from './protocols/protocol.js';
-export type { DecodedReply } from './protocols/protocol.js';

@@ -9,13 +9,17 @@ import { fitContext, stateOf } from './loop/compact-context.executor.js';
 import { byName, deferTools, pairResults } from './loop/format-results.processor.js';
 import { dropUnacceptedImages, mayBeImageRefusal } from './loop/ask-model.processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';
-import { createPipeline, withProcessor, type PlacedProcessor } from './loop/pipeline.factory.js';
+import {
+  createPipeline,
+  type PlacedProcessor,
+  PromptBuilder,
+  ProtocolRegistry,
+  withProcessor,
+} from './loop/pipeline.factory.js';
 import type { Processor } from './loop/processor.js';
-import { ReplyPlan } from './loop/reply-plan.policy.js';
+import { NO_REPLY_PLAN } from './loop/reply-plan.policy.js';
 import { asCaller, factsOfDefinitions, readModelFacts } from './loop/data-facts.executor.js';
 import { publishedResult } from './loop/published-result.mapper.js';
-import { PromptBuilder } from './loop/prepare-tools.processor.js';
-import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
 import { toFailure } from './run-failure.mapper.js';
 
@@ -108,7 +112,7 @@ export class ReasoningEngine {
       output: null,
       reply: null,
       decoded: null,
-      replyPlan: new ReplyPlan(),
+      replyPlan: NO_REPLY_PLAN,
       signal: run.signal,
       started: new Set(),
       results: new Map(),

@@ -18,7 +18,7 @@ import { asCaller } from './loop/data-facts.executor.js';
 import { CallDecider } from './loop/call-decider.executor.js';
 import { CallExecutor, type CallOutcome } from './loop/call.executor.js';
 import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
-import { ReplyPlan } from './loop/reply-plan.policy.js';
+import { NO_REPLY_PLAN } from './loop/reply-plan.policy.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
 import { publishedResult } from './loop/published-result.mapper.js';
 import { toFailure } from './run-failure.mapper.js';
@@ -144,7 +144,7 @@ function toLoop({ call, tool, maxResultBytes, waiting, facts = [] }: ToolCallReq
     deniedTools: new Map(),
     deferred: null,
     resultReader: null,
-    replyPlan: new ReplyPlan(),
+    replyPlan: NO_REPLY_PLAN,
     signal: run.signal,
     started: new Set(),
     request: {

@@ -2,8 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../errors/index.js';
 import { steadyNow } from '../kernel/index.js';
 import { isRefusedAfter, isStorageUnavailable, type Statement, withPatience } from '../persistence/index.js';
+import type { Cipher } from '../security/index.js';
+import { countDecisions, firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
+import type { OutagePatience } from './relinquished.policy.js';
+import type { RunEvent } from './run-event.types.js';
 import type { RunJournal } from './run-journal.js';
-import type { RunRecord } from './run.types.js';
+import { toStoredEnd } from './run-record.mapper.js';
+import { endRun, postponeRun, releaseRun } from './run-statement.factory.js';
+import type { RunOutcome, RunRecord, RunStatus } from './run.types.js';
 import type { StepCompanion } from './step-companion.types.js';
 
 /** Delays between two attempts, in ms; each is random between half of it and all of it. */
@@ -102,5 +108,42 @@ export class HeldCommit {
 
   private async exists(sql: string, params: (string | number)[]): Promise<boolean> {
     return (await this.journal.database.query(sql, params)).length > 0;
+  }
+}
+
+/** The batch that ends an execution. */
+interface Conclusion {
+  readonly status: RunStatus;
+  /** Checks the owner of the run, and changes its status. */
+  readonly condition: Statement;
+  readonly statements: readonly Statement[];
+  /** The event of the new status; a postponement has none, as followers wait for the next execution. */
+  readonly event?: RunEvent;
+}
+
+export function toConclusion(
+  run: RunRecord,
+  outcome: RunOutcome,
+  patience: OutagePatience,
+  cipher: Cipher,
+): Conclusion {
+  switch (outcome.kind) {
+    case 'waiting': {
+      const requests = outcome.requests.map((request) => withinDeadline(request, run.deadlineAt));
+      const condition = releaseRun(run, 'waiting', firstExpiry(requests), countDecisions(requests));
+      return { status: 'waiting', condition, statements: [], event: waitingEvent(run.id, requests) };
+    }
+    case 'postponed':
+      return {
+        status: 'queued',
+        condition: postponeRun(run, patience.postponement(outcome.outage)),
+        statements: [],
+      };
+    case 'finished': {
+      const { event, statements } = outcome;
+      const status = event.type.slice('run.'.length) as RunStatus;
+      const condition = endRun(run, 'running', status, Date.now(), toStoredEnd(run, event, cipher));
+      return { status, condition, statements, event };
+    }
   }
 }

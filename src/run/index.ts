@@ -35,7 +35,7 @@ export {
 export type { DataFact, WaitFact } from './data-facts.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
-export { isOpen } from './run-record.mapper.js';
+export { isOpen, RUN_SEALED_TABLES, type RunSummary, toRequestHash } from './run-record.mapper.js';
 export { isLive, NO_USAGE, isTerminal } from './run-event.types.js';
 export type {
   JournaledEvent,
@@ -96,35 +96,32 @@ export type { AgentUsage, LatencyPage } from './usage/run-usage.store.js';
 export { LATENCY_BUCKETS_MS } from './usage/call-latency.mapper.js';
 export type { CallLatency, Latency, LatencyEntry } from './usage/call-latency.mapper.js';
 export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
-export type { RunSummary } from './run-summary.mapper.js';
-export { parseRunPlace, START } from './follow/run-place.parser.js';
-export type { RunPlace } from './follow/run-place.parser.js';
-export { isRelinquished, journalUnavailable } from './relinquished.policy.js';
+export { parseRunPlace, START, type RunPlace, RunItem } from './run-item.factory.js';
+export { isRelinquished, journalUnavailable, queuedState } from './relinquished.policy.js';
 export { unreachable } from './recorded-step.policy.js';
-export { toRequestHash } from './step-record.mapper.js';
 export type { RunListener } from './run-bus.js';
-export { RunListenerRegistry } from './listen/run-listener.registry.js';
-export { eventTypesOf } from './listen/run-event-pattern.policy.js';
-export type { RunEventPattern } from './listen/run-event-pattern.policy.js';
-export type { RunNotice, RunNoticeListener } from './listen/run-listener.types.js';
+export {
+  RunListenerRegistry,
+  eventTypesOf,
+  type RunEventPattern,
+  type RunNotice,
+  type RunNoticeListener,
+} from './listen/run-listener.registry.js';
 export { MemoryRunContext } from './memory-run-context.js';
 export type { StepCompanion, StepOptions } from './step-companion.types.js';
-export { RunItem } from './run-item.factory.js';
 export { RunFollowService } from './run-follow.service.js';
 export { RunHandlerRegistry } from './run-handler.registry.js';
 export type { ChildRunMaker, RunHandler } from './run-handler.registry.js';
-export { RUN_SEALED_TABLES } from './row-place.factory.js';
 export { RunModule } from './run.module.js';
 export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
 export { heapExhausted } from './admission/run-admission.service.js';
 export { MAX_PRIORITY } from './admission/priority.policy.js';
 export { RunAdmissionService } from './admission/run-admission.service.js';
-export type { IdempotentRequest } from './admission/idempotency.store.js';
 export { CreationKeyStore } from './admission/creation-key.store.js';
-export { queuedState } from './postponement.policy.js';
 export type {
   ClientWait,
+  IdempotentRequest,
   Postponed,
   RunEnding,
   RunHead,

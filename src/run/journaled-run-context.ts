@@ -4,18 +4,23 @@ import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import type { ContextParts } from './context-parts.types.js';
-import { abortLate, afterThisTick, atTickEnd, fenced, journalUnavailable } from './relinquished.policy.js';
+import {
+  abortLate,
+  afterThisTick,
+  atTickEnd,
+  fenced,
+  journalUnavailable,
+  OutagePatience,
+} from './relinquished.policy.js';
 import { FileLedger, RunContext, type StepName } from './run-context.js';
 import { toFileSteps } from './files/run-file.mapper.js';
 import { isLive, type RunEvent } from './run-event.types.js';
-import { HeldCommit } from './held-commit.js';
-import { OutagePatience } from './outage-patience.js';
+import { HeldCommit, toConclusion } from './held-commit.js';
 import type { RunJournal } from './run-journal.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
-import { toConclusion } from './run-conclusion.factory.js';
 import { fence, insertStep, releaseRun } from './run-statement.factory.js';
 import type { StartedStep } from './trace/run-trace.js';
-import { replayStep, toJson, toSubject } from './step-record.mapper.js';
+import { replayStep, toJson, toSubject } from './run-record.mapper.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 

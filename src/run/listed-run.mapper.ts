@@ -1,6 +1,5 @@
 import { Cipher } from '../security/index.js';
-import { runPlace } from './row-place.factory.js';
-import type { RunSummary } from './run-summary.mapper.js';
+import { runPlace, type RunSummary } from './run-record.mapper.js';
 import type { RunStatus } from './run.types.js';
 
 /** An entry of the run list. Times are epoch ms. */

@@ -4,7 +4,7 @@ import type { Decision } from './decision/decision.types.js';
 import type { FileMark } from './files/run-file.mapper.js';
 import { FileLedger, RunContext, type StepName } from './run-context.js';
 import type { RunJournal } from './run-journal.js';
-import { replayStep, toSubject } from './step-record.mapper.js';
+import { replayStep, toSubject } from './run-record.mapper.js';
 import type { StepOptions } from './step-companion.types.js';
 import type { ChildJoinService } from './tree/child-join.service.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';

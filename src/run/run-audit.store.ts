@@ -3,7 +3,7 @@ import { Database, inLists } from '../persistence/index.js';
 import { Cipher } from '../security/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
 import { FILE_STEP, toFileMark } from './files/run-file.mapper.js';
-import { eventPlace, stepPlace } from './row-place.factory.js';
+import { eventPlace, stepPlace } from './run-record.mapper.js';
 
 /** A step with its position in the run. Times are epoch ms. */
 export interface AuditedStep {

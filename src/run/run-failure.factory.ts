@@ -4,7 +4,7 @@ import type { Cipher } from '../security/index.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { endRun, insertEvents } from './run-statement.factory.js';
-import { toStoredEnd } from './run-summary.mapper.js';
+import { toStoredEnd } from './run-record.mapper.js';
 import type { RunRecord } from './run.types.js';
 
 /** The end of a run that failed outside its handler's control. */

@@ -6,9 +6,8 @@ import { RelayedRunBus } from '../../test/support/relayed-run-bus.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import { ScriptedRun, type Plot } from '../../test/support/scripted-run.js';
 import { RunPublisher } from '../../test/support/run-publisher.js';
-import { parseRunPlace, START } from './follow/run-place.parser.js';
+import { parseRunPlace, type RunItem, START } from './run-item.factory.js';
 import { RunFollowService } from './run-follow.service.js';
-import type { RunItem } from './run-item.factory.js';
 
 interface Scenario extends Plot {
   /** The happening before which a client subscribes. */

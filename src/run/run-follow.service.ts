@@ -3,11 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FollowerBacklog } from './follow/follower-backlog.store.js';
 import { FollowerCursor } from './follow/follower-cursor.mapper.js';
 import { WakeUpExecutor } from './follow/wake-up.executor.js';
-import { START, type RunPlace } from './follow/run-place.parser.js';
+import { RunItem, type RunPlace, START } from './run-item.factory.js';
 import { textPieces } from './follow/text-pieces.mapper.js';
 import { endsStream, isTerminal } from './run-event.types.js';
 import { RunBus } from './run-bus.js';
-import { RunItem } from './run-item.factory.js';
 import { RunJournal } from './run-journal.js';
 
 /** Events that a slow reader reads at once from the journal: it may hold them for some time. */

@@ -13,16 +13,14 @@ import {
   type NewRun,
   startedItem,
 } from './run-statement.factory.js';
-import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
+import { definitionPlace, eventPlace, type RunRow, SELECT_RUN, stepPlace, toStoredEnd } from './run-record.mapper.js';
 import { FILE_STEP, toFileMark, toRunFile, type FileMark } from './files/run-file.mapper.js';
 import type { RunFile } from './files/run-file.types.js';
 import { isTerminal, type RunEvent } from './run-event.types.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunItem } from './run-item.factory.js';
-import { RunLease } from './run-lease.js';
-import { SELECT_RUN, type RunRow } from './run-record.mapper.js';
+import { RunLease } from './local/local-run-lease.js';
 import { RunRows } from './run-rows.js';
-import { toStoredEnd } from './run-summary.mapper.js';
 import type { RecordedStep, RunHead, RunOpening, RunRecord, StartRun } from './run.types.js';
 
 const EVENT_PAGE = 500;

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { MetricRegistry, type Sample } from '../telemetry/index.js';
 import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
-import { RunLoadStore } from './admission/run-load.store.js';
+import { RunLoadStore } from './admission/run-admission.service.js';
 import { type ObservedRun, RunBus } from './run-bus.js';
 import {
   isTerminal,

@@ -1,8 +1,72 @@
-import type { Principal } from '../kernel/index.js';
+import { hash } from 'node:crypto';
+import { AppError } from '../errors/index.js';
+import { parseExactJson, type Principal } from '../kernel/index.js';
+import { Cipher, type RowPlace, type SealedTable } from '../security/index.js';
+import type { RunResult, TerminalEvent } from './run-event.types.js';
+import type { RecordedStep, RunHead, RunRecord, RunStatus } from './run.types.js';
 import type { RunLineage } from './tree/child-run.types.js';
-import { Cipher } from '../security/index.js';
-import { definitionPlace, runPlace } from './row-place.factory.js';
-import type { RunHead, RunRecord, RunStatus } from './run.types.js';
+
+/** The encrypted columns of `run`. */
+export type SealedRunColumn = 'principal' | 'input' | 'preview' | 'summary';
+
+export function runPlace(tenant: string, runId: string, column: SealedRunColumn): RowPlace {
+  return { tenant, column: `run.${column}`, owner: runId, row: '' };
+}
+
+export function stepPlace(tenant: string, runId: string, name: string): RowPlace {
+  return { tenant, column: 'run_step.result', owner: runId, row: name };
+}
+
+export function eventPlace(tenant: string, runId: string, n: number): RowPlace {
+  return { tenant, column: 'run_event.data', owner: runId, row: n };
+}
+
+/** Encrypted, as a definition may contain instructions of a request. */
+export function definitionPlace(tenant: string, contentHash: string): RowPlace {
+  return { tenant, column: 'run_definition.content', owner: contentHash, row: '' };
+}
+
+const runColumn = (name: SealedRunColumn) => ({
+  name,
+  place: ({ tenant, id }: Readonly<Record<string, unknown>>) => runPlace(tenant as string, id as string, name),
+});
+
+/** All encrypted columns of runs. */
+export const RUN_SEALED_TABLES: readonly SealedTable[] = [
+  {
+    name: 'run',
+    key: ['id'],
+    also: ['tenant'],
+    columns: [runColumn('principal'), runColumn('input'), runColumn('preview'), runColumn('summary')],
+  },
+  {
+    name: 'run_step',
+    key: ['run_id', 'name'],
+    also: ['tenant'],
+    columns: [
+      {
+        name: 'result',
+        place: (row) => stepPlace(row['tenant'] as string, row['run_id'] as string, row['name'] as string),
+      },
+    ],
+  },
+  {
+    name: 'run_event',
+    key: ['run_id', 'n'],
+    also: ['tenant'],
+    columns: [
+      {
+        name: 'data',
+        place: (row) => eventPlace(row['tenant'] as string, row['run_id'] as string, row['n'] as number),
+      },
+    ],
+  },
+  {
+    name: 'run_definition',
+    key: ['tenant', 'hash'],
+    columns: [{ name: 'content', place: (row) => definitionPlace(row['tenant'] as string, row['hash'] as string) }],
+  },
+];
 
 /** Selects `RunRow`s. */
 export const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.session_id AS root_session_id FROM run
@@ -114,4 +178,83 @@ export function isOpen(status: RunStatus): boolean {
 /** A run that waits, without the memory for its input. */
 export function withoutInput({ input: _input, ...run }: RunHead & Partial<RunRecord>): RunHead {
   return run;
+}
+
+/** The end of a run, retained when its journal is pruned; wire form. */
+export interface RunSummary extends Omit<RunResult, 'result'> {
+  /** The error of a failed run. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** The end of a run, as its row stores it. */
+export interface StoredEnd {
+  /** Sealed text; `null` if it is unknown. */
+  readonly summary: string | null;
+  /** The error code of a failed run. */
+  readonly errorCode: string | null;
+}
+
+/** The end of a run without its text, encrypted for storage. */
+export function toStoredEnd(
+  { tenant, id }: Pick<RunRecord, 'tenant' | 'id'>,
+  event: TerminalEvent,
+  cipher: Cipher,
+): StoredEnd {
+  return {
+    summary: cipher.seal(toRunSummary(event), runPlace(tenant, id, 'summary')),
+    errorCode: event.type === 'run.failed' ? event.error.code : null,
+  };
+}
+
+/** As JSON text. */
+function toRunSummary(event: TerminalEvent): string {
+  const { finish_reason, is_complete, iterations, usage, model } = event;
+  const summary: RunSummary = {
+    finish_reason,
+    is_complete,
+    iterations,
+    usage,
+    model,
+    ...(event.type === 'run.failed' && { error: { code: event.error.code, message: event.error.message } }),
+  };
+  return JSON.stringify(summary);
+}
+
+/** @param text output of `toRunSummary`; `null` for an unfinished run and for runs from before summaries existed */
+export function parseRunSummary(text: string | null): RunSummary | null {
+  return text === null ? null : (parseExactJson(text) as RunSummary);
+}
+
+type RunKey = Pick<RunRecord, 'id' | 'tenant'>;
+
+const MAX_SUBJECT_LENGTH = 256;
+
+/**
+ * Shortens and cleans a subject, which may be a name that a model made up, to text that every database stores
+ * unchanged.
+ */
+export function toSubject(about: string): string {
+  return about.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** SHA-256 (base64url) of a request's body as JSON. */
+export function toRequestHash(body: object): string {
+  return hash('sha256', JSON.stringify(body), 'base64url');
+}
+
+/** A step's result as JSON text. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}
+
+/**
+ * The result of a recorded step.
+ * @throws AppError `STEP_CONFLICT` when it was recorded with another subject, `STORED_DATA_INVALID` when its row is damaged
+ */
+export function replayStep({ id: runId, tenant }: RunKey, recorded: RecordedStep, subject: string): unknown {
+  if (recorded.subject === subject) return Cipher.parse(recorded.result, stepPlace(tenant, runId, recorded.name));
+  throw new AppError(
+    'STEP_CONFLICT',
+    `Run ${runId} recorded step "${recorded.name}" with subject "${recorded.subject}", but the loop now requests it with subject "${subject}": this is not the loop that recorded it.`,
+  );
 }

@@ -4,7 +4,7 @@ import { fieldMistake, type Principal } from '../kernel/index.js';
 import { isStorageUnavailable, refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
 import { type Occupant, RunCapacityRegistry } from './admission/run-capacity.registry.js';
-import { RunIntakeService } from './admission/run-intake.service.js';
+import { RunIntakeService } from './admission/run-admission.service.js';
 import { RunBus } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunJournal } from './run-journal.js';

@@ -1,10 +1,9 @@
 import { insert, insertMany, type Row, type Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import { currentTraceParent } from '../telemetry/index.js';
-import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
+import { eventPlace, runPlace, stepPlace, type StoredEnd } from './run-record.mapper.js';
 import { RunItem } from './run-item.factory.js';
-import type { Postponement } from './postponement.policy.js';
-import type { StoredEnd } from './run-summary.mapper.js';
+import type { Postponement } from './relinquished.policy.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
 import { enqueueWebhooks } from './webhook-statement.factory.js';
 

@@ -4,7 +4,16 @@ import { HeapReservation, holdProcess, isDoneWithin, TimeLimit } from '../kernel
 import { withPatience } from '../persistence/index.js';
 import { Cipher, PrincipalDirectory } from '../security/index.js';
 import { parseTraceParent, withSpan, withTraceParent } from '../telemetry/index.js';
-import { isRelinquished, isReadableLater, journalUnavailable } from './relinquished.policy.js';
+import {
+  abortUnstartable,
+  cancelled,
+  isHandedOver,
+  isReadableLater,
+  isRelinquished,
+  journalUnavailable,
+  revoked,
+  timeLimit,
+} from './relinquished.policy.js';
 import type { RunTree } from './tree/run-tree.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { LateResultService, type RefusedBatch } from './late-result.service.js';
@@ -15,7 +24,6 @@ import { RunItem } from './run-item.factory.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
 import type { RunTracer } from './trace/run-trace.js';
-import { abortUnstartable, cancelled, isHandedOver, revoked, timeLimit } from './run-limit.policy.js';
 import { assertReadable } from './run-record.mapper.js';
 import { RunOutbox } from './run-outbox.js';
 import type { RunEnding, RunHead, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
@@ -76,8 +84,7 @@ export class RunExecutor {
     };
     const supervised = () => this.supervise(run, controller, isNew, opening);
     const traced = () => (span ? withSpan(span, {}, supervised) : withTraceParent(run.traceparent, supervised));
-    const work = withLogFields(ids, traced);
-    const execution = work.finally(() => reservation?.release());
+    const execution = withLogFields(ids, traced).finally(() => reservation?.release());
     const done = holdProcess(execution);
     this.executions.set(run.id, { controller, done });
     return done;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import { START } from './follow/run-place.parser.js';
+import { START } from './run-item.factory.js';
 import { runPruned } from './retention/run-pruned.error.js';
 import { RunBus, type RunListener } from './run-bus.js';
 import { RunCancelService } from './run-cancel.service.js';

@@ -2,7 +2,6 @@ import type { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { RunLineage } from './tree/child-run.types.js';
-import type { IdempotentRequest } from './admission/idempotency.store.js';
 import type { RunItem } from './run-item.factory.js';
 import type { TerminalEvent } from './run-event.types.js';
 import type { WaitingRequest } from './decision/waiting-request.types.js';
@@ -174,4 +173,11 @@ export interface RecordedStep extends StepFacts {
   readonly subject: string;
   /** JSON text. */
   readonly result: string;
+}
+
+/** A request that takes effect once, however often it is sent. */
+export interface IdempotentRequest {
+  readonly key: string;
+  /** SHA-256 (hex) of the request. */
+  readonly bodyHash: string;
 }

@@ -1,5 +1,5 @@
 import type { Statement } from '../persistence/index.js';
-import { MAX_CRASHES } from './run-limit.policy.js';
+import { MAX_CRASHES } from './relinquished.policy.js';
 import type { RunHead } from './run.types.js';
 
 /** Two crashes within this time make the runs in flight suspects, in ms. */

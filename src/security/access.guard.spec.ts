@@ -5,9 +5,7 @@ import type { Principal } from '../kernel/index.js';
 import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
 import { KeyUseRegistry, NO_BROWSER_SESSIONS, RequestAuthenticator } from './request-authenticator.service.js';
-import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
-import { Public } from './public.decorator.js';
-import { Requires } from './requires.decorator.js';
+import { type CredentialRequest, type PrincipalRequest, Public, Requires } from './requires.decorator.js';
 
 class Routes {
   @Requires('runs:write')

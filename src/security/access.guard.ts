@@ -5,9 +5,7 @@ import { AppError } from '../errors/index.js';
 import { HttpOnly, type Principal } from '../kernel/index.js';
 import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
 import { assertLocal } from './caller-origin.policy.js';
-import type { PrincipalRequest } from './principal-request.types.js';
-import { IS_PUBLIC } from './public.decorator.js';
-import { REQUIRED_SCOPE } from './requires.decorator.js';
+import { IS_PUBLIC, type PrincipalRequest, REQUIRED_SCOPE } from './requires.decorator.js';
 import type { Scope } from './scope.types.js';
 
 /** The principal of the current request. Public routes have none: the parameter then throws. */

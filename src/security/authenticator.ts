@@ -1,6 +1,6 @@
 import type { Principal } from '../kernel/index.js';
 import { PrincipalDirectory } from './principal-directory.js';
-import type { CredentialRequest } from './principal-request.types.js';
+import type { CredentialRequest } from './requires.decorator.js';
 
 /**
  * The port that identifies the caller of a request. An application's own implementation (JWT, OIDC) replaces API keys;

@@ -19,13 +19,17 @@ export {
   NO_BROWSER_SESSIONS,
   RequestAuthenticator,
   scopesOf,
+  ApiKeyAuthenticator,
 } from './request-authenticator.service.js';
-export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
-export { admit } from './content/admitted.policy.js';
-export type { Admitted } from './content/admitted.policy.js';
-export { classRule, ContentFilter } from './content/content.filter.js';
-export type { ContentRule, Filtered } from './content/content.filter.js';
+export {
+  admit,
+  type Admitted,
+  classRule,
+  ContentFilter,
+  type ContentRule,
+  type Filtered,
+} from './content/content.filter.js';
 export { CONTENT_ACTIONS, CONTENT_CLASSES, CONTENT_PLACES } from './content/content.types.js';
 export type {
   ContentAction,
@@ -48,12 +52,19 @@ export { isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.
 export type { RowFilter } from './ownership.js';
 export { PrincipalDirectory } from './principal-directory.js';
 export { PrincipalModule } from './principal.module.js';
-export type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
+export {
+  type CredentialRequest,
+  type PrincipalRequest,
+  accessOf,
+  Requires,
+  type RouteAccess,
+  Public,
+} from './requires.decorator.js';
 export { BrowserSessionService, isCookieCredential } from './browser/browser-session.service.js';
 export { Cipher } from './encryption/cipher.js';
 export type { RowPlace } from './encryption/cipher.js';
 export { EncryptionModule } from './encryption/encryption.module.js';
-export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
+export { PLAIN_CIPHER } from './encryption/cipher.factory.js';
 export { openColumn } from './encryption/sealed-row.store.js';
 export { SIGNING_SEALED_TABLES, SigningKeyStore } from './encryption/signing-key.store.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
@@ -66,9 +77,6 @@ export { MAX_VALUES, ValueCounter } from './egress/value-count.parser.js';
 export { OutgoingModule } from './egress/outgoing.module.js';
 export type { OutgoingOptions } from './egress/outgoing.client.js';
 export type { OutgoingCookies, OutgoingLimits, OutgoingReply, OutgoingRequest } from './egress/outgoing.types.js';
-export { Public } from './public.decorator.js';
-export { accessOf, Requires } from './requires.decorator.js';
-export type { RouteAccess } from './requires.decorator.js';
 export { ALL_SCOPES, SCOPES } from './scope.types.js';
 export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';

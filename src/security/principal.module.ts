@@ -1,14 +1,17 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { securityConfig, type SecurityConfig } from '../config/index.js';
-import { ApiKeyAuthenticator } from './api-key-authenticator.js';
+import {
+  ApiKeyAuthenticator,
+  KeyUseRegistry,
+  LocalAuthenticator,
+  RequestAuthenticator,
+} from './request-authenticator.service.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';
 import { BrowserSessionService } from './browser/browser-session.service.js';
 import { ApiKeyService } from './keys/api-key.service.js';
 import { ApiKeyStore } from './keys/api-key.store.js';
-import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';
-import { LocalAuthenticator } from './local-authenticator.js';
 import { PrincipalDirectory } from './principal-directory.js';
 
 /** Provides authentication. Global, so that runs can look up their principals. */

@@ -1,11 +1,36 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal, Role } from '../kernel/index.js';
+import { ApiKeyRegistry } from './api-key.registry.js';
 import { Authenticator } from './authenticator.js';
 import { BrowserSessionService } from './browser/browser-session.service.js';
+import { assertLocal } from './caller-origin.policy.js';
 import type { ApiKeyStore } from './keys/api-key.store.js';
-import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
+import { StoredKeyRegistry } from './keys/stored-key.registry.js';
+import type { CredentialRequest, PrincipalRequest } from './requires.decorator.js';
 import { ALL_SCOPES, type Scope, SCOPES } from './scope.types.js';
+
+/** Authenticates by API key: configured keys first, then the table. A principal exists as long as its key is valid. */
+@Injectable()
+export class ApiKeyAuthenticator extends Authenticator {
+  constructor(
+    private readonly configured: ApiKeyRegistry,
+    private readonly stored: StoredKeyRegistry,
+  ) {
+    super();
+  }
+
+  async authenticate({ headers }: CredentialRequest): Promise<Principal | null> {
+    const key = keyFrom(headers);
+    if (key === undefined) return null;
+    return this.configured.find(key) ?? this.stored.find(key);
+  }
+
+  async lookUp({ tenant, id }: Principal): Promise<Principal | null> {
+    return this.configured.ownerOf(tenant, id) ?? this.stored.ownerOf(tenant, id);
+  }
+}
 
 /** Cache time of "no key exists", in ms: delay until a first key created by another process is required here. */
 const CACHE_MS = 3_000;
@@ -131,7 +156,8 @@ export class RequestAuthenticator {
   }
 
   private async authenticate(request: CredentialRequest): Promise<Principal> {
-    const principal = await this.authenticator.authenticate(await this.sessions.resolve(request));
+    const resolved = request.headers['cookie'] === undefined ? request : await this.sessions.resolve(request);
+    const principal = await this.authenticator.authenticate(resolved);
     if (!principal) throw unauthenticated(request);
     return principal;
   }
@@ -168,4 +194,34 @@ function whyNot({ roles }: Principal, scopes: readonly Scope[]): string {
   return roles.length === 1
     ? `the role ${roles[0]} does not have ${it}`
     : `the roles ${roles.join(', ')} do not have ${it}`;
+}
+
+/** The principal of every request to a server without keys, which serves its own machine only. */
+export const LOCAL: Principal = Object.freeze({
+  id: 'local',
+  tenant: 'default',
+  roles: Object.freeze(['admin', 'operator']),
+});
+
+/** The default authenticator: API keys if any exist, else callers from this machine only. */
+@Injectable()
+export class LocalAuthenticator extends Authenticator {
+  constructor(
+    private readonly use: KeyUseRegistry,
+    private readonly keys: ApiKeyAuthenticator,
+    @Inject(mcpServerConfig.KEY) private readonly config: McpEndpointConfig,
+  ) {
+    super();
+  }
+
+  async authenticate(request: CredentialRequest): Promise<Principal | null> {
+    if (await this.use.areNeeded()) return this.keys.authenticate(request);
+    assertLocal(request, this.config.allowedOrigins);
+    return LOCAL;
+  }
+
+  /** Without keys there are no rights that could have been revoked. */
+  async lookUp(principal: Principal): Promise<Principal | null> {
+    return (await this.use.areNeeded()) ? this.keys.lookUp(principal) : principal;
+  }
 }

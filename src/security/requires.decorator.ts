@@ -1,6 +1,11 @@
 import { SetMetadata } from '@nestjs/common';
-import { IS_PUBLIC } from './public.decorator.js';
+import type { Principal } from '../kernel/index.js';
 import type { Scope } from './scope.types.js';
+
+export const IS_PUBLIC = 'jackdaw:public';
+
+/** Marks a route, or all routes of a controller, that needs no credential (such as health). */
+export const Public = () => SetMetadata(IS_PUBLIC, true);
 
 export const REQUIRED_SCOPE = 'jackdaw:scope';
 
@@ -21,4 +26,20 @@ export function accessOf(sources: readonly object[]): RouteAccess {
   const first = (key: string): unknown =>
     sources.map((source) => Reflect.getMetadata(key, source) as unknown).find((value) => value !== undefined);
   return { isPublic: first(IS_PUBLIC) === true, scopes: (first(REQUIRED_SCOPE) as readonly Scope[] | undefined) ?? [] };
+}
+
+/** The part of a request that an authenticator reads. */
+export interface CredentialRequest {
+  readonly method: string;
+  /** The path with its query. */
+  readonly url: string;
+  /** Keyed by lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Address of the client. */
+  readonly ip: string;
+}
+
+/** A request that passed the guard. */
+export interface PrincipalRequest extends CredentialRequest {
+  principal?: Principal;
 }

@@ -12,7 +12,7 @@ import { ListOwnSessions1764000000018 } from './migrations/1764000000018-list-ow
 import { CountTurnChanges1764000000017 } from './migrations/1764000000017-count-turn-changes.migration.js';
 import { RecordDataFacts1764000000019 } from './migrations/1764000000019-record-data-facts.migration.js';
 import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
-import { CONVERSATION_SEALED_TABLES } from './turn-place.factory.js';
+import { CONVERSATION_SEALED_TABLES } from './turns/journal-turn-store.js';
 
 export { OWN_TURN_ARCHIVE } from './projection/turn-archive.factory.js';
 export { LocalTurnArchive, TurnArchive } from './projection/turn-archive.js';
@@ -31,7 +31,7 @@ export { Memory } from './memory/memory.js';
 export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export type { TurnGroup } from './memory/memory-policy.js';
-export { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
+export { MemoryPolicyRegistry, SessionMemory } from './memory/session-memory.js';
 export type {
   MemoryPlace,
   MemoryRules,
@@ -45,13 +45,12 @@ export { OWN_MEMORIES } from './memory/own-memory.types.js';
 export type { MemoryConversation, OwnMemories, OwnMemory, RunMemory } from './memory/own-memory.types.js';
 export { countTurn } from './memory/turn-memory.js';
 export { factsOfPlace, referenceState } from './memory/recollection.mapper.js';
-export { SessionMemory } from './memory/session-memory.js';
 export { WholeTurnMemory } from './memory/whole-turn-memory.js';
 export type { SessionExport } from './session-export.schema.js';
 export type { PrunedSessions, SessionOptions } from './session-admin.service.js';
 export { SessionAdminService } from './session-admin.service.js';
 export type { SessionPlace } from './session-store.js';
-export { assertSessionId } from './turn-place.factory.js';
+export { assertSessionId } from './turns/journal-turn-store.js';
 export { SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
 export { TurnErasureService } from './turn-erasure.service.js';

@@ -4,7 +4,7 @@ import { CreateCallApproval1764000000026 } from './approvals/migrations/17640000
 import { DisabledToolEntity } from './switch/entities/disabled-tool.entity.js';
 import { CreateDisabledTool1764000000012 } from './switch/migrations/1764000000012-create-disabled-tool.migration.js';
 
-export { agentRules, type GivenRules, partTools } from './tool-list.policy.js';
+export { agentRules, type GivenRules, partTools, TaintPolicy } from './tool-policies.js';
 export {
   APPROVAL_SEALED_TABLES,
   CallApprovalStore,
@@ -19,7 +19,6 @@ export { SecurityPolicies } from './security-policies.registry.js';
 export { SecurityPolicyModule } from './security-policy.module.js';
 export { guardrailsSchema } from './security-policy.schema.js';
 export type { ArgumentValidator, CallLimit, SecurityPolicy } from './security-policy.types.js';
-export { TaintPolicy } from './taint.policy.js';
 export { ToolSwitchModule } from './switch/tool-switch.module.js';
 export { ToolSwitchService } from './switch/tool-switch.service.js';
 

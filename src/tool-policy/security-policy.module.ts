@@ -4,14 +4,11 @@ import { toolConfig, type ToolConfig } from '../config/index.js';
 import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
 import { CallApprovalStore } from './approvals/call-approval.store.js';
 import { CallApprovals } from './approvals/call-approvals.service.js';
-import { ApprovalListPolicy } from './approval-list.policy.js';
-import { ArgumentPolicy } from './argument.policy.js';
+import { ApprovalListPolicy, ArgumentPolicy, TaintPolicy, ToolListPolicy } from './tool-policies.js';
 import { CallRates } from './call-rate.service.js';
 import { CallRules } from './call-rules.js';
 import { SecurityPolicies } from './security-policies.registry.js';
 import type { SecurityPolicy } from './security-policy.types.js';
-import { TaintPolicy } from './taint.policy.js';
-import { ToolListPolicy } from './tool-list.policy.js';
 
 const GIVEN = Symbol('GIVEN');
 

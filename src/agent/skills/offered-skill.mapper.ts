@@ -26,8 +26,7 @@ export function toOffered({ name, description }: Pick<Skill, 'name' | 'descripti
 }
 
 /** Adds the list of skills to the instructions of an agent. */
-export function withSkills(instructions: string, skills: readonly OfferedSkill[] = []): string {
-  if (skills.length === 0) return instructions;
+export function withSkills(instructions: string, skills: readonly OfferedSkill[]): string {
   const lines = skills.map(({ name, description }) => lineOf(name, description));
   return `${instructions}\n\nSkills are instructions for certain tasks. Before you do a task that a skill covers, read the skill with read_skill and follow it.\n${lines.join('\n')}`;
 }

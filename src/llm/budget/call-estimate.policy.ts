@@ -3,8 +3,8 @@ import type { ChatRequest, ChatResult } from '../chat.types.js';
 import type { AssistantMessage } from '../message.types.js';
 import { countMessages } from '../tokens/token-estimate.mapper.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
-import { checkUsage } from '../usage.policy.js';
-import { costOf, toUnits } from '../wrappers/model-table.js';
+import { checkUsage } from '../wire/reply.parser.js';
+import { costOf, toUnits } from '../models/model-facts.js';
 import { NOTHING, type Amount } from './budget.types.js';
 import type { CallEnd } from './model-budget.js';
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../errors/index.js';
 import type { Usage } from '../chat.types.js';
-import { toUnits } from '../wrappers/model-table.js';
+import { toUnits } from '../models/model-facts.js';
 import { replyUsedUp } from './budget.error.js';
 import type { BudgetStore } from './budget.store.js';
 import type { Amount, BudgetEntry, BudgetName, BudgetScope } from './budget.types.js';

@@ -3,7 +3,7 @@ import type { BudgetLimit, LlmConfig, ModelPrice } from '../../config/index.js';
 import { DAY_MS, dayOf } from '../../kernel/index.js';
 import type { Statement } from '../../persistence/index.js';
 import type { CallAccount, ChatRequest, ChatResult, OwnBudget, Usage } from '../chat.types.js';
-import { fromUnits, toUnits } from '../wrappers/model-table.js';
+import { fromUnits, toUnits } from '../models/model-facts.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetName, type BudgetScope, RUN_KEY } from './budget.types.js';
 
 type Owner = Omit<CallAccount, 'step'>;

@@ -5,7 +5,7 @@ import type { CallAccount } from '../chat.types.js';
 import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
-import { fromUnits, toUnits } from '../wrappers/model-table.js';
+import { fromUnits, toUnits } from '../models/model-facts.js';
 import {
   type BudgetLimits,
   type BudgetStatus,

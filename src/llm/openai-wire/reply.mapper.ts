@@ -1,7 +1,13 @@
 import type { ChatResult, FinishReason } from '../chat.types.js';
 import type { AssistantMessage, SignedReasoning } from '../message.types.js';
-import { checkUsage, type ReportedUsage } from '../usage.policy.js';
-import { fragmentText, parseJsonReply, toToolCalls, type WireCallParts } from '../wire/reply.parser.js';
+import {
+  checkUsage,
+  fragmentText,
+  parseJsonReply,
+  type ReportedUsage,
+  toToolCalls,
+  type WireCallParts,
+} from '../wire/reply.parser.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 import {
   type OpaqueCall,
@@ -9,7 +15,7 @@ import {
   opaqueOfMessage,
   type StateOwner,
   toSignedReasoning,
-} from './opaque-field.mapper.js';
+} from './message.mapper.js';
 import { SIGNATURE_ISSUER } from './thought-signature.mapper.js';
 import type { WireChoice, WireMessage, WireReply, WireToolCall } from './wire-reply.types.js';
 

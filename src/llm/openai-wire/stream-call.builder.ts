@@ -1,5 +1,5 @@
 import { fragmentText } from '../wire/reply.parser.js';
-import { mergeCalls, type OpaqueCall, opaqueOfCall } from './opaque-field.mapper.js';
+import { mergeCalls, type OpaqueCall, opaqueOfCall } from './message.mapper.js';
 import type { WireToolCall } from './wire-reply.types.js';
 
 interface OpenCall {

@@ -1,5 +1,5 @@
 import type { ChatResult, ChatStreamPart } from '../chat.types.js';
-import type { ReportedUsage } from '../usage.policy.js';
+import { parseJsonReply, type ReportedUsage } from '../wire/reply.parser.js';
 import {
   buildResult,
   contentText,
@@ -13,8 +13,7 @@ import {
   wireCalls,
 } from './reply.mapper.js';
 import type { StreamedReply } from '../wire/chat-codec.types.js';
-import { parseJsonReply } from '../wire/reply.parser.js';
-import { mergeFields, opaqueOfMessage, type StateOwner } from './opaque-field.mapper.js';
+import { mergeFields, opaqueOfMessage, type StateOwner } from './message.mapper.js';
 import { StreamCallBuilder } from './stream-call.builder.js';
 import { StreamedUsageBuilder } from '../wire/streamed-usage.builder.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';

@@ -1,7 +1,6 @@
 import type { CallOptions } from '../chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
-import { checkUsage } from '../usage.policy.js';
-import { parseJsonReply } from '../wire/reply.parser.js';
+import { checkUsage, parseJsonReply } from '../wire/reply.parser.js';
 import { toReportedError } from '../wire/reported-error.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';

@@ -1,7 +1,7 @@
 import type { ChatModel } from '../chat-model.js';
 import type { ModelCapabilities } from '../chat.types.js';
 import type { EmbeddingModel } from '../embedding-model.js';
-import type { HttpClient } from '../http.client.js';
+import { type HttpClient, type ModelClient, WireClient, wireHeaders } from '../wire/wire.client.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import type { ToolRules } from '../tool-schema.mapper.js';
@@ -11,7 +11,6 @@ import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../w
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
 import { toWellFormedJson } from '../wire/reply.parser.js';
-import { type ModelClient, WireClient, wireHeaders } from '../wire/wire.client.js';
 import { isChatOnly, mayReason } from '../providers/openai/capabilities.mapper.js';
 import { ApiChoiceModel } from '../responses-wire/api-choice.model.js';
 import { toChatResult as toResponsesResult } from '../responses-wire/reply.mapper.js';
@@ -19,7 +18,7 @@ import { type ResponsesTarget, toResponsesBody } from '../responses-wire/request
 import { ResponsesClient } from '../responses-wire/responses.client.js';
 import { StreamReplyBuilder as ResponseStreamBuilder } from '../responses-wire/stream-reply.builder.js';
 import { bearerRoute } from './bearer-route.mapper.js';
-import type { StateOwner } from './opaque-field.mapper.js';
+import type { StateOwner } from './message.mapper.js';
 import { toChatResult } from './reply.mapper.js';
 import { toToolsJson, toWireBody, type WireTarget } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';

@@ -13,7 +13,7 @@ import type {
   ToolCall,
   ToolMessage,
 } from '../message.types.js';
-import type { StateOwner } from '../openai-wire/opaque-field.mapper.js';
+import type { StateOwner } from '../openai-wire/message.mapper.js';
 
 /** Separates the texts of several messages of one reply. */
 export const SEPARATOR = '\n\n';

@@ -1,11 +1,12 @@
 import { isJsonObject } from '../../kernel/index.js';
 import type { ChatResult, FinishReason } from '../chat.types.js';
 import type { AssistantMessage, SignedReasoning, ToolCall } from '../message.types.js';
-import type { StateOwner } from '../openai-wire/opaque-field.mapper.js';
-import { checkUsage, type ReportedUsage } from '../usage.policy.js';
+import type { StateOwner } from '../openai-wire/message.mapper.js';
 import {
+  checkUsage,
   fragmentText,
   parseJsonReply,
+  type ReportedUsage,
   toProviderFailure,
   toToolCalls,
   type WireCallParts,

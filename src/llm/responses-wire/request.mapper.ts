@@ -4,7 +4,7 @@ import type {
   ResponseFormatTextConfig,
 } from 'openai/resources/responses/responses';
 import type { ChatRequest, ModelParameters, ToolChoice, ToolSpec } from '../chat.types.js';
-import type { StateOwner } from '../openai-wire/opaque-field.mapper.js';
+import type { StateOwner } from '../openai-wire/message.mapper.js';
 import { formatted } from '../openai-wire/request.mapper.js';
 import type { WireDialect } from '../openai-wire/wire-dialect.types.js';
 import { OPENAI_STRICT, toStrictSchema } from '../strict-schema.mapper.js';

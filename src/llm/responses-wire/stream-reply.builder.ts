@@ -1,9 +1,8 @@
 import { isJsonObject } from '../../kernel/index.js';
 import type { ChatResult, ChatStreamPart } from '../chat.types.js';
-import type { StateOwner } from '../openai-wire/opaque-field.mapper.js';
-import type { ReportedUsage } from '../usage.policy.js';
+import type { StateOwner } from '../openai-wire/message.mapper.js';
+import { parseJsonReply, type ReportedUsage } from '../wire/reply.parser.js';
 import type { StreamedReply } from '../wire/chat-codec.types.js';
-import { parseJsonReply } from '../wire/reply.parser.js';
 import { StreamedUsageBuilder } from '../wire/streamed-usage.builder.js';
 import { BadReplyError, MissingApiError } from '../wire/wire-failure.error.js';
 import { SEPARATOR } from './input.mapper.js';

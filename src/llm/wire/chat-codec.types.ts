@@ -1,6 +1,6 @@
 import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { ToolRules } from '../tool-schema.mapper.js';
-import type { ReportedUsage } from '../usage.policy.js';
+import type { ReportedUsage } from './reply.parser.js';
 
 /** The use of a provider's prompt cache. */
 export interface PromptCaching {

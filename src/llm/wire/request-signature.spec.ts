@@ -3,7 +3,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createModelRegistry } from '../model-registry.factory.js';
-import { signatureHeaders } from '../http.client.js';
+import { signatureHeaders } from './wire.client.js';
 
 const KEYS: Record<string, Buffer> = { old: randomBytes(32), new: randomBytes(32) };
 const REPLY = {

@@ -1,4 +1,4 @@
-import type { ReportedUsage } from '../usage.policy.js';
+import type { ReportedUsage } from './reply.parser.js';
 
 /**
  * Merges the counts of a stream. Providers send them in the last chunk, in several chunks, or split over two. The

@@ -12,10 +12,9 @@ import type {
   ModelParameters,
   ReplyProgress,
 } from '../chat.types.js';
-import { fitImages } from '../image.policy.js';
-import { fitParameters, withNearestEffort } from '../parameter.policy.js';
+import { fitImages, fitParameters, withNearestEffort } from '../parameter.policy.js';
 import { fitFormat } from '../tool-schema.mapper.js';
-import { checkUsage } from '../usage.policy.js';
+import { checkUsage } from './reply.parser.js';
 import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js';
 import type { ChatCodec, PromptCaching, StreamedReply } from './chat-codec.types.js';
 import type { ModelClient, WireResponse } from './wire.client.js';

@@ -1,7 +1,6 @@
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { Bulkhead } from './bulkhead.policy.js';
-import { ModelWrapper } from './model.wrapper.js';
 
 /** Limits concurrent calls of a provider. */
 export class BoundedModel extends ModelWrapper {

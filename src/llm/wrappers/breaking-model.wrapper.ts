@@ -1,8 +1,7 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { ModelWrapper } from './model.wrapper.js';
 
 const SLICES = 10;
 

@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import type { Cache } from '../../cache/index.js';
 import { AppError } from '../../errors/index.js';
 import { canonicalJson } from '../../kernel/index.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import { type CallMethod, free, ModelFlight, partsOf } from './model-flight.builder.js';
-import { ModelWrapper } from './model.wrapper.js';
 
 /** Tenant and model of a request. */
 interface CalledModel {

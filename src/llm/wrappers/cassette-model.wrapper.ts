@@ -1,8 +1,7 @@
 import type { Cassette } from '../cassette/cassette.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import { partsOf } from './model-flight.builder.js';
-import { ModelWrapper } from './model.wrapper.js';
 
 /** Answers recorded requests from a cassette, and records the replies to others. */
 export class CassetteModel extends ModelWrapper {

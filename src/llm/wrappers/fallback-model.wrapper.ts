@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type {
   CallOptions,
   ChatRequest,
@@ -11,7 +11,6 @@ import type {
   ParameterName,
 } from '../chat.types.js';
 import { fitParameters } from '../parameter.policy.js';
-import { ModelWrapper } from './model.wrapper.js';
 import { noteRetry } from './retrying-model.wrapper.js';
 
 /** Errors after which another model may succeed: retries are used up, the circuit is open, no key is left. */

@@ -1,6 +1,5 @@
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
-import { ModelWrapper } from './model.wrapper.js';
 
 /** A model with configured capabilities. */
 export class KnownModel extends ModelWrapper {

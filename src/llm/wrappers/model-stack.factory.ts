@@ -7,7 +7,7 @@ import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
 import { ModelBudget } from '../budget/model-budget.js';
-import { ModelMetrics } from '../model-metrics.js';
+import { ModelMetrics, TracedModel } from './traced-model.wrapper.js';
 import type { ModelOmission } from '../wire/adaptation.registry.js';
 import { AccountedEmbeddingModel } from './accounted-embedding.wrapper.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
@@ -22,9 +22,8 @@ import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapp
 import { KeyPoolRegistry } from './key-pool.registry.js';
 import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
-import { assertPriced, isCosted, priceOf } from './model-table.js';
+import { assertPriced, isCosted, priceOf } from '../models/model-facts.js';
 import { PricedModel } from './priced-model.wrapper.js';
-import { TracedModel } from './traced-model.wrapper.js';
 import { retried, type Retries, RetryBudget, RetryingModel } from './retrying-model.wrapper.js';
 import type { RetryRules } from './retry-delay.policy.js';
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { REQUEST } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { assertPriced, costOf, priceOf, roundCost } from './model-table.js';
+import { assertPriced, costOf, priceOf, roundCost } from '../models/model-facts.js';
 import { PricedModel } from './priced-model.wrapper.js';
 
 const PRICE = { input: 2, output: 10, cachedInput: 0.5 };

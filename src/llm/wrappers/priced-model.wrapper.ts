@@ -1,9 +1,8 @@
 import type { ModelPrice } from '../../config/index.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { checkUsage } from '../usage.policy.js';
-import { costOf } from './model-table.js';
-import { ModelWrapper } from './model.wrapper.js';
+import { checkUsage } from '../wire/reply.parser.js';
+import { costOf } from '../models/model-facts.js';
 
 /** Adds the cost to the usage of every reply. Later price changes do not alter journaled costs. */
 export class PricedModel extends ModelWrapper {

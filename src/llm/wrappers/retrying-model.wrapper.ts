@@ -1,8 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
-import type { ChatModel } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { ModelWrapper } from './model.wrapper.js';
 import { mayRetry, retryDelay, type RetryRules } from './retry-delay.policy.js';
 
 const MAX_TOKENS = 50;

@@ -12,7 +12,7 @@ import {
 } from '../../tool/index.js';
 import type { CallRules } from '../../tool-policy/index.js';
 import { isReader } from './compact-context.executor.js';
-import { isAtLimit } from './reply-fault.policy.js';
+import { isAtLimit } from './continue-or-finish.processor.js';
 import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
 
 /** A decision as recorded in the journal. */

@@ -4,7 +4,7 @@ import { type ChatResult, isContextExceeded, type Message } from '../../llm/inde
 import { addUsage, isRelinquished, toAccount, toRunUsage, unreachable } from '../../run/index.js';
 import type { RunUsage } from '../../run/index.js';
 import { createToolNow, IllustratedResult, type InputSource, inputOf, type Tool } from '../../tool/index.js';
-import { splitThoughts } from '../protocols/think.parser.js';
+import { splitThoughts } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { type CompactionGoal, CompactionPlan, goalOfRefusal, goalOfWindow, tokensOf } from './compaction.js';
 import type { Compaction } from './compaction.types.js';

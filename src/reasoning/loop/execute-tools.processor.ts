@@ -8,7 +8,7 @@ import type { CallExecutor } from './call.executor.js';
 import { endingOf } from './continue-or-finish.processor.js';
 import { isNotExecuted } from './decided-result.factory.js';
 import { Processor } from './processor.js';
-import { ReplyPlan } from './reply-plan.policy.js';
+import { NO_REPLY_PLAN, ReplyPlan } from './reply-plan.policy.js';
 
 const NOTHING: CallResources = { names: [], isChanging: false };
 
@@ -135,7 +135,7 @@ async function planReply(loop: Loop, tools: ToolExecutor): Promise<ReplyPlan> {
   const { calls } = loop.decoded!;
   const childOf = (index: number) => loop.tools.get(calls[index]!.name)?.child;
   const children = [...calls.keys()].filter((index) => childOf(index) !== undefined);
-  if (children.length < 2) return new ReplyPlan();
+  if (children.length < 2) return NO_REPLY_PLAN;
   const handoffs = children.filter((index) => childOf(index)!.isHandoff);
   const calledAgents = new Set<string>();
   const separate = new Set<number>();

@@ -50,3 +50,6 @@ export class ReplyPlan {
     }
   }
 }
+
+/** The plan of a reply without hand-offs and sub-agents. */
+export const NO_REPLY_PLAN = new ReplyPlan();

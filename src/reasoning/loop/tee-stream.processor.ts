@@ -10,9 +10,15 @@ import { emitContentDecision } from './content-note.factory.js';
 import { dropEarlierImages } from './ask-model.processor.js';
 import { fitRefused } from './compact-context.executor.js';
 import { Processor } from './processor.js';
-import { continueReply, correct, isContinued, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
-import { maskDecoded, screenReply, type RecordedReply, type ScreenedReply } from './screened-reply.factory.js';
-import { ShownText } from './shown-text.builder.js';
+import {
+  continueReply,
+  correct,
+  isContinued,
+  readReply,
+  uselessReply,
+  type ReplyFault,
+} from './continue-or-finish.processor.js';
+import { maskDecoded, type RecordedReply, type ScreenedReply, screenReply, ShownText } from './shown-text.builder.js';
 
 /** Maximum retries within one iteration for replies that are empty or lack the required call. */
 const MAX_RETRIES = 1;

@@ -14,11 +14,12 @@ import {
   isCut,
   joinThoughts,
   Protocol,
+  splitThoughts,
   type StreamDecoder,
+  ThinkParser,
   toDecodedReply,
   withinLimit,
 } from './protocol.js';
-import { splitThoughts, ThinkParser } from './think.parser.js';
 
 /**
  * Characters that OpenAI and Anthropic reject in a function name, and Anthropic in an id. Models invent such names;

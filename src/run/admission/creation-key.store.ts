@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
 import { Database, insert, refusalOf } from '../../persistence/index.js';
-import { type IdempotentRequest, KEY_LIFETIME_MS, keyReused, ownKey } from './idempotency.store.js';
+import type { IdempotentRequest } from '../run.types.js';
+import { KEY_LIFETIME_MS, keyReused, ownKey } from './idempotency.store.js';
 
 /** The id that a request's key reserves. */
 export interface ReservedId {

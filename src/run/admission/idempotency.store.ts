@@ -4,7 +4,8 @@ import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { Database, insert, type Statement } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
-import { runPlace } from '../row-place.factory.js';
+import { runPlace } from '../run-record.mapper.js';
+import type { IdempotentRequest } from '../run.types.js';
 
 /** A key belongs to a principal: the same key of another one is another key. */
 export function ownKey({ id }: Principal, key: string): string {
@@ -15,13 +16,6 @@ export function ownKey({ id }: Principal, key: string): string {
 
 /** Validity of a key, in ms: 24 hours. */
 export const KEY_LIFETIME_MS = 24 * 3_600_000;
-
-/** A request that takes effect once, however often it is sent. */
-export interface IdempotentRequest {
-  readonly key: string;
-  /** SHA-256 (hex) of the request. */
-  readonly bodyHash: string;
-}
 
 interface KeyRow {
   readonly idem_key: string;

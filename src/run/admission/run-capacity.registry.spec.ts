@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../config/index.js';
 import type { Database } from '../../persistence/index.js';
 import { RunCapacityRegistry } from './run-capacity.registry.js';
-import { RunLoadStore } from './run-load.store.js';
+import { RunLoadStore } from './run-admission.service.js';
 
 const RUN = { tenant: 'a', agent: 'x' };
 

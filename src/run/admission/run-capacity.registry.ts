@@ -4,8 +4,7 @@ import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '
 import { AppError } from '../../errors/index.js';
 import type { ClientWait, RunRecord } from '../run.types.js';
 import { CapacityWait } from './capacity-wait.js';
-import { shuttingDown } from './run-admission.service.js';
-import { RunLoadStore } from './run-load.store.js';
+import { RunLoadStore, shuttingDown } from './run-admission.service.js';
 
 /** Time in which a freed place is left to the queue of background runs, in ms; a cluster's queue asks every 250 ms. */
 const QUEUE_TURN_MS = 500;

@@ -1,7 +1,6 @@
 import { parseExactJson } from '../../kernel/index.js';
-import type { RunPlace } from '../follow/run-place.parser.js';
+import { RunItem, type RunPlace } from '../run-item.factory.js';
 import type { RunEvent } from '../run-event.types.js';
-import { RunItem } from '../run-item.factory.js';
 
 /**
  * The longest event sent over the bus, in UTF-16 units. A longer one is only announced; followers read it from the

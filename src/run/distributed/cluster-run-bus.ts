@@ -1,12 +1,11 @@
 import { type OnApplicationShutdown } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import { type Database, NotificationChannel } from '../../persistence/index.js';
-import { LocalRunBus } from '../local/local-run-bus.js';
+import { LocalRunBus, RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import { inPieces } from '../follow/text-pieces.mapper.js';
-import { RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import { endsStream, type RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
-import { RunLease } from '../run-lease.js';
+import { RunLease } from '../local/local-run-lease.js';
 import { RemoteChangeRegistry } from './remote-change.registry.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';
 import { RemoteRunClient } from './remote-run.client.js';

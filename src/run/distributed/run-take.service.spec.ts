@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import { loadConfig } from '../../config/index.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
-import { RunLoadStore } from '../admission/run-load.store.js';
+import { RunLoadStore } from '../admission/run-admission.service.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
 import { NodeRegistry } from './node.registry.js';
 import { RunTakeService } from './run-take.service.js';

@@ -4,9 +4,8 @@ import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type InList, type SqlValue } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
 import type { Decision } from '../decision/decision.types.js';
-import { runPlace, stepPlace } from '../row-place.factory.js';
+import { isOpen, runPlace, stepPlace } from '../run-record.mapper.js';
 import type { RunStatus } from '../run.types.js';
-import { isOpen } from '../run-record.mapper.js';
 
 /** The fields of a run that its removal needs. */
 interface ErasableRun {

@@ -1,5 +1,5 @@
 import type { RecordedStep } from '../run.types.js';
-import { toJson, toSubject } from '../step-record.mapper.js';
+import { toJson, toSubject } from '../run-record.mapper.js';
 import type { PublishedFile, RunFile } from './run-file.types.js';
 
 /** The kind of the steps that hold files. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type Statement } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
-import { stepPlace } from '../row-place.factory.js';
+import { stepPlace } from '../run-record.mapper.js';
 import { insertStep } from '../run-statement.factory.js';
 import { FILE_STEP, toFileMark, toFileSteps, toRunFile } from './run-file.mapper.js';
 import type { RunFile } from './run-file.types.js';

@@ -1,6 +1,5 @@
 import type { MessageDelta, StepRestarted } from '../run-event.types.js';
-import { RunItem } from '../run-item.factory.js';
-import type { RunPlace } from './run-place.parser.js';
+import { RunItem, type RunPlace } from '../run-item.factory.js';
 
 type TextEvent = MessageDelta | StepRestarted;
 

@@ -7,7 +7,7 @@ import type { ToolCompleted, ToolStarted } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { insertEvents, insertStep } from '../run-statement.factory.js';
 import { RunService } from '../run.service.js';
-import { toSubject } from '../step-record.mapper.js';
+import { toSubject } from '../run-record.mapper.js';
 import type { RunRecord, StartRun } from '../run.types.js';
 import type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './run-fork.types.js';
 import { RunForkStore } from './run-fork.store.js';

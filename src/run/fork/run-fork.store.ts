@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement, inLists } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
-import { stepPlace } from '../row-place.factory.js';
+import { stepPlace, toSubject } from '../run-record.mapper.js';
 import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
-import { toSubject } from '../step-record.mapper.js';
 import type { RunRecord } from '../run.types.js';
 import { RunJournal } from '../run-journal.js';
 import { SealedCopyStore } from './sealed-copy.store.js';

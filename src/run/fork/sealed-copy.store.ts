@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement, inLists } from '../../persistence/index.js';
 import { Cipher, type RowPlace } from '../../security/index.js';
-import { eventPlace, stepPlace } from '../row-place.factory.js';
+import { eventPlace, stepPlace } from '../run-record.mapper.js';
 
 interface StepRow {
   readonly name: string;

@@ -1,8 +1,75 @@
 import { AppError, Log } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/index.js';
+import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
-import { eventTypesOf, type RunEventPattern, type PublishedType } from './run-event-pattern.policy.js';
-import type { RunNotice, RunNoticeListener, RunOrigin } from './run-listener.types.js';
+import type { RunRecord } from '../run.types.js';
+
+/** The run of an event. */
+export type RunOrigin = Pick<RunRecord, 'id' | 'tenant' | 'sessionId' | 'agent'>;
+
+type Matching<P extends RunEventPattern> = P extends '**'
+  ? PublishedType
+  : P extends `${infer Group}.*`
+    ? Extract<PublishedType, `${Group}.${string}`>
+    : P;
+
+/** An event and its run, for listeners of all runs. Frozen, as all listeners share it. */
+export interface RunNotice<P extends RunEventPattern = '**'> {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly sessionId: string | null;
+  readonly agent: string;
+  /** Time of the event, epoch ms. */
+  readonly at: number;
+  /** As in the journal and in a stream. */
+  readonly event: Extract<PublishedEvent, { readonly type: Matching<P> }>;
+}
+
+/** May be slow, throw or reject: the run does not wait for it. */
+export type RunNoticeListener<P extends RunEventPattern = '**'> = (notice: RunNotice<P>) => unknown;
+
+/** The events that listeners of all runs receive; `stream.closed` goes to its follower only. */
+export type PublishedEvent = Exclude<RunEvent, { readonly type: 'stream.closed' }>;
+export type PublishedType = PublishedEvent['type'];
+
+type GroupOf<T extends string> = T extends `${infer Group}.${string}` ? `${Group}.*` : never;
+
+/** One type (`tool.completed`), all types of a group (`tool.*`), or all types (`**`). */
+export type RunEventPattern = PublishedType | GroupOf<PublishedType> | '**';
+
+const TYPES = Object.keys({
+  'run.started': true,
+  'run.resumed': true,
+  'run.waiting': true,
+  'run.completed': true,
+  'run.failed': true,
+  'run.cancelled': true,
+  'step.started': true,
+  'step.restarted': true,
+  'message.delta': true,
+  'message.completed': true,
+  thought: true,
+  'tool.started': true,
+  'tool.progress': true,
+  'tool.completed': true,
+  'node.started': true,
+  'node.completed': true,
+  'state.changed': true,
+  'policy.decided': true,
+  usage: true,
+  'model.switched': true,
+  'model.cached': true,
+  'context.compacted': true,
+  'history.repaired': true,
+} satisfies Record<PublishedType, true>) as readonly PublishedType[];
+
+/** The event types that match a pattern; empty if no type matches. */
+export function eventTypesOf(pattern: string): readonly PublishedType[] {
+  if (pattern === '**') return TYPES;
+  if (!pattern.endsWith('.*')) return TYPES.filter((type) => type === pattern);
+  const prefix = pattern.slice(0, -1);
+  return TYPES.filter((type) => type.startsWith(prefix));
+}
 
 interface Listening {
   /** The listener's name, for the log. */

@@ -14,7 +14,7 @@ import { isOpen, withoutInput } from '../run-record.mapper.js';
 import { sessionSlot } from '../run-statement.factory.js';
 import { RunExecutor } from '../run.executor.js';
 import type { RunHead, RunOpening, RunRecord, RunStatus } from '../run.types.js';
-import type { LocalRunBus } from './local-run-bus.js';
+import type { LocalRunBus } from '../run-bus.js';
 import { LocalRunRecovery, othersMessage } from './local-run-recovery.js';
 import { LocalRunQueue, type QueuedRun, type StartQueued } from './local-run-queue.js';
 

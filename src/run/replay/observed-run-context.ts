@@ -2,7 +2,7 @@ import type { AppError } from '../../errors/index.js';
 import type { StepName } from '../run-context.js';
 import { ReplayedRunContext, type ReplayedJournal } from '../replayed-run-context.js';
 import type { RunRecord } from '../run.types.js';
-import { toSubject } from '../step-record.mapper.js';
+import { toSubject } from '../run-record.mapper.js';
 import type { StepOptions } from '../step-companion.types.js';
 import type { CallObserver } from './call-plan.types.js';
 

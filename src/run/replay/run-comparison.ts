@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { compareStepNames, parseStepName } from '../fork/step-name.parser.js';
 import type { RunOutcome } from '../run.types.js';
-import { toRequestHash } from '../step-record.mapper.js';
+import { toRequestHash } from '../run-record.mapper.js';
 import type { CallPlan } from './call-plan.types.js';
 import type { ExportedRun } from './exported-run.js';
 import type { BuiltRequest, ReplayObserver } from './observed-run-context.js';

@@ -7,7 +7,7 @@ import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';
 import { RunService } from '../run.service.js';
 import type { RunRecord } from '../run.types.js';
-import { toRequestHash } from '../step-record.mapper.js';
+import { toRequestHash } from '../run-record.mapper.js';
 import { ChildJoinService } from '../tree/child-join.service.js';
 import type { CallPlan } from './call-plan.types.js';
 import { EXPORT_VERSION, type ExportedRun } from './exported-run.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { parseRunSummary } from '../run-summary.mapper.js';
+import { parseRunSummary } from '../run-record.mapper.js';
 import type { RunRecord } from '../run.types.js';
 
 /** The error of a pruned run, with its remaining data. Times are epoch ms. */

@@ -3,7 +3,7 @@ import { Log } from '../../errors/index.js';
 import { Database, inLists, type Statement } from '../../persistence/index.js';
 import { type Span, type SpanSource, type TraceParent, Tracing } from '../../telemetry/index.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
-import { stepPlace } from '../row-place.factory.js';
+import { stepPlace } from '../run-record.mapper.js';
 import type { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { RunExecutor } from '../run.executor.js';

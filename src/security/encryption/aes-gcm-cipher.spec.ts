@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import { AesGcmCipher } from './aes-gcm-cipher.js';
 import type { Cipher, RowPlace } from './cipher.js';
-import { PLAIN_CIPHER } from './plain-cipher.js';
+import { PLAIN_CIPHER } from './cipher.factory.js';
 
 const key = (id: string) => ({ id, key: randomBytes(32).toString('base64') });
 const [first, second] = [key('k1'), key('k2')];

@@ -5,7 +5,7 @@ import { issueMistakes, type Principal } from '../../kernel/index.js';
 import { hasScope } from '../../security/index.js';
 import { SessionFiles } from '../files/session-files.service.js';
 import { sessionExportSchema, toExport, type SessionExport } from '../session-export.schema.js';
-import { assertSessionId } from '../turn-place.factory.js';
+import { assertSessionId } from '../turns/journal-turn-store.js';
 import { SessionStore } from '../session-store.js';
 import { SessionService } from '../session.service.js';
 import { PINNED, type SessionRecord, type StoredTurn } from '../session.types.js';

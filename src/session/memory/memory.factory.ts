@@ -3,7 +3,7 @@ import type { Principal } from '../../kernel/index.js';
 import { agentConfig, type AgentConfig } from '../../config/index.js';
 import { TokenCounterRegistry } from '../../llm/index.js';
 import { ConversationStore } from './conversation.store.js';
-import { MemoryPolicyRegistry } from './memory-policy.registry.js';
+import { MemoryPolicyRegistry } from './session-memory.js';
 import type { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
 import { TurnMemory } from './turn-memory.js';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { anthropicFaults, openAiFaults } from '../../../test/support/history-rules.js';
 import { countMessages } from '../../llm/index.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
-import { MemoryPolicyRegistry } from './memory-policy.registry.js';
+import { MemoryPolicyRegistry } from './session-memory.js';
 import type { MemoryPlace, MemoryRules } from './memory.types.js';
 import { recollectPlace, toRanges } from './recollection.mapper.js';
 import { textOf } from './turn-cut.mapper.js';

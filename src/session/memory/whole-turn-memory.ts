@@ -4,7 +4,7 @@ import { factsOfSession } from '../session-facts.mapper.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore } from '../turns/turn-store.js';
-import { MemoryPolicyRegistry } from './memory-policy.registry.js';
+import { MemoryPolicyRegistry } from './session-memory.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary } from './memory.types.js';
 import { recollect, sizeOf, type Choice } from './recollection.mapper.js';

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../../kernel/index.js';
 import type { ChatModel } from '../../chat-model.js';
 import type { ChatRequest, ModelParameters } from '../../chat.types.js';
-import type { HttpClient } from '../../http.client.js';
+import { type HttpClient, WireClient, type WireEndpoint, wireHeaders } from '../../wire/wire.client.js';
 import type { Message } from '../../message.types.js';
 import { ModelFactory } from '../../model-factory.js';
 import type { ModelSettings } from '../../model-settings.types.js';
@@ -12,7 +12,6 @@ import { createAccess, endpointOf } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
 import type { WireAccess } from '../../wire/wire-access.types.js';
 import { toWellFormedJson } from '../../wire/reply.parser.js';
-import { WireClient, type WireEndpoint, wireHeaders } from '../../wire/wire.client.js';
 import { toEffortFields } from './effort.mapper.js';
 import { withCacheMarks } from './cache-mark.mapper.js';
 import { capabilitiesOf, defaultMaxTokens, enforcesSchemas } from './capabilities.mapper.js';

@@ -1,7 +1,6 @@
 import type { ChatResult, FinishReason } from '../../chat.types.js';
 import type { AssistantMessage, SignedReasoning, ToolCall } from '../../message.types.js';
-import { parseJsonReply, toToolCalls } from '../../wire/reply.parser.js';
-import { checkUsage, type ReportedUsage } from '../../usage.policy.js';
+import { checkUsage, parseJsonReply, type ReportedUsage, toToolCalls } from '../../wire/reply.parser.js';
 import { BadReplyError } from '../../wire/wire-failure.error.js';
 import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
 

@@ -1,7 +1,6 @@
 import type { ChatResult, ChatStreamPart } from '../../chat.types.js';
-import type { ReportedUsage } from '../../usage.policy.js';
+import { parseJsonReply, type ReportedUsage } from '../../wire/reply.parser.js';
 import type { StreamedReply } from '../../wire/chat-codec.types.js';
-import { parseJsonReply } from '../../wire/reply.parser.js';
 import { StreamedUsageBuilder } from '../../wire/streamed-usage.builder.js';
 import {
   buildResult,

@@ -1,5 +1,4 @@
-import { MAX_MARKS } from '../protocol.js';
-import { ThinkParser } from '../think.parser.js';
+import { MAX_MARKS, ThinkParser } from '../protocol.js';
 import { MAX_LABEL, mayBecomeLabel, mayCloseMarks, readLabel, type Label } from './label.parser.js';
 import { endOfBlankLines, findLine, isFence, isToolLike, mayBecomeFence, type MarkedLine } from './line.parser.js';
 import { SegmentBuilder, type ReplySegments } from './segment.builder.js';

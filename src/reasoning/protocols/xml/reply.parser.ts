@@ -1,5 +1,4 @@
-import { MAX_MARKS } from '../protocol.js';
-import { ThinkParser } from '../think.parser.js';
+import { MAX_MARKS, ThinkParser } from '../protocol.js';
 import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAtLimit } from './reply-fault.policy.js';
+import { isAtLimit } from './continue-or-finish.processor.js';
 
 const at = (version: number, iteration: number, repairs: number) =>
   isAtLimit({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunItem } from '../run-item.factory.js';
-import { parseRunPlace } from './run-place.parser.js';
+import { parseRunPlace, RunItem } from './run-item.factory.js';
 
 describe('parseRunPlace', () => {
   it.each([
