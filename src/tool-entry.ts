@@ -5,10 +5,8 @@
 export { AppError, type ErrorCode } from './errors/index.js';
 export { serviceToken, type ServiceName } from './kernel/service-token.js';
 export { withImages, type IllustratedResult } from './tool/illustrated-result.factory.js';
-export { Tool } from './tool/method/tool.decorator.js';
-export { ToolExecutionContext } from './tool/method/tool-context.accessor.js';
-export { ToolContext, ToolSignal, ToolState } from './tool/method/tool-parameter.decorator.js';
-export type { ToolOptions } from './tool/method/tool-options.types.js';
+export { Tool, type ToolOptions } from './tool/method/tool.decorator.js';
+export { ToolExecutionContext, ToolContext, ToolSignal, ToolState } from './tool/method/tool-parameter.decorator.js';
 export { Parameter } from './tool/parameter.builder.js';
 export { suspend, type Suspension } from './tool/suspension.factory.js';
 export type { SuspendOptions, ToolEffect } from './tool/tool.types.js';

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseAgent } from '../src/definition-files/index.js';
 import { readAgentText } from '../src/definition-files/folder-draft.loader.js';
 import { AGENT_ELEMENT, type ElementRule } from '../src/definition-files/definition/agent-element.schema.js';
-import type { XmlElement } from '../src/definition-files/xml/xml-element.types.js';
-import { parseXml } from '../src/definition-files/xml/xml.parser.js';
+import { parseXml, type XmlElement } from '../src/definition-files/xml/xml.parser.js';
 import { renderAgentXsd } from './support/agent-xsd.js';
 
 const xsd = readFileSync('docs/schemas/agent.xsd', 'utf8');

@@ -86,7 +86,7 @@ describe('a file of src/', () => {
       return /['"`]\/proc\b/.test(text) || /(dir|directory|folder)\w*(\.|\?\.)sync\(/i.test(text);
     });
     expect(users.filter((path) => !path.startsWith('kernel/platform/'))).toEqual([]);
-    expect(users).toContain('kernel/platform/process-table.accessor.ts');
+    expect(users).toContain('kernel/platform/process-tree.ts');
   });
 
   it('does not make terminus load @nestjs/swagger at boot with a bare @HealthCheck()', () => {

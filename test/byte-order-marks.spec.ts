@@ -11,7 +11,7 @@ import { PassThrough } from 'node:stream';
 import { parseAgent } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { serveStdio } from '../src/server/mcp-bootstrap.js';
-import { LineParser } from '../src/mcp/process/line.parser.js';
+import { LineParser } from '../src/mcp/process/paced-lines.parser.js';
 import { parseMessage } from '../src/mcp/process/message.parser.js';
 import { RestToolLoader } from '../src/rest-tool/rest-tool.loader.js';
 import type { RestToolRegistry } from '../src/rest-tool/rest-tool.registry.js';

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
-import { digestOf, pinnedOf } from '../src/mcp/trust/tool-digest.factory.js';
+import { digestOf, pinnedOf } from '../src/mcp/trust/definition-difference.mapper.js';
 import { Database, insert } from '../src/persistence/index.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js';

@@ -11,9 +11,8 @@ import {
   type TurnSpan,
 } from '../src/index.js';
 import { loadConfig } from '../src/config/index.js';
-import { chooseTurnArchive } from '../src/session/projection/turn-archive.factory.js';
-import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
-import { MemoryStateStore } from '../src/tool-state/backend/memory-state-store.js';
+import { chooseTurnArchive, MemoryTurnArchive } from '../src/session/projection/turn-archive.factory.js';
+import { MemoryStateStore } from '../src/tool-state/state-backend.registry.js';
 import type { ContextWrite } from '../src/tool-state/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAgent } from '../src/client/agent.factory.js';
+import { createAgent } from '../src/client/agent.builder.js';
 import { serve } from '../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
 import { ToolRegistry } from '../src/tool/index.js';

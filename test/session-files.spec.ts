@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PINNED } from '../src/session/index.js';
 import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
-import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
-import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
+import { MemoryTurnArchive } from '../src/session/projection/turn-archive.factory.js';
+import { ownerOf, ProjectedTurnStore, TurnOutbox } from '../src/session/projection/projected-turn-store.js';
 import type { SessionKey } from '../src/session/session.types.js';
-import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { ExportSignatureService } from '../src/session/exchange/export-signature.service.js';
+import { ExportSignatureService } from '../src/session/exchange/session-exchange.service.js';
 import { SigningKeyStore } from '../src/security/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { call } from './support/forks.js';

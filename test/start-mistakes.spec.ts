@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { DataSource } from 'typeorm';
-import { serve } from '../src/server/bootstrap.js';
+import { serve, toListenFailure } from '../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
-import { toListenFailure } from '../src/server/listen-failure.error.js';
 import { Tool } from '../src/tool/index.js';
 import { newFolder } from './support/jackdaw.js';
 

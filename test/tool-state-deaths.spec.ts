@@ -7,12 +7,14 @@ import { PLAIN_CIPHER } from '../src/security/index.js';
 import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
 import { type Tool, ToolRegistry } from '../src/tool/index.js';
 import { JournalStateBackend } from '../src/tool-state/backend/durable-backend.factory.js';
-import { ProjectedStateBackend } from '../src/tool-state/backend/projected-state-backend.js';
+import { ProjectedStateBackend, StateOutbox } from '../src/tool-state/backend/projected-state-backend.js';
 import type { StateBackend } from '../src/tool-state/backend/state-backend.js';
-import { StateBackendRegistry, VolatileStateBackend } from '../src/tool-state/state-backend.registry.js';
+import {
+  MemoryStateStore,
+  StateBackendRegistry,
+  VolatileStateBackend,
+} from '../src/tool-state/state-backend.registry.js';
 import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';
-import { MemoryStateStore } from '../src/tool-state/backend/memory-state-store.js';
-import { StateOutbox } from '../src/tool-state/backend/state-outbox.js';
 import { StateCodec } from '../src/tool-state/backend/state-codec.js';
 import type { ContextWrite } from '../src/tool-state/backend/state-store.js';
 import { MortalDatabase } from './support/mortal-database.js';

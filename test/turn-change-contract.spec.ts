@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { insert } from '../src/persistence/index.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { ownerOf, TurnOutbox } from '../src/session/projection/turn-outbox.js';
+import { ownerOf, TurnOutbox } from '../src/session/projection/projected-turn-store.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';

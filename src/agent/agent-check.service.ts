@@ -1,15 +1,77 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
+import { assertPriced, isCosted } from '../llm/index.js';
+import { McpRegistry } from '../mcp/index.js';
 import { ProtocolRegistry } from '../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
-import { AgentNeedService } from './agent-need.service.js';
-import { AgentSources } from './agent-sources.registry.js';
-import { selectionOf } from './offered-tools.service.js';
+import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
+import { selectionOf } from './offered-tools.service.js';
+import { SkillRegistry } from './skills/offered-skill.mapper.js';
 import { READ_SKILL } from './skills/skill-tool.factory.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
+
+/** Checks that the configuration has the resources that an agent's definition requires. */
+@Injectable()
+export class AgentNeedService {
+  constructor(
+    private readonly models: AgentModelFactory,
+    @Inject(llmConfig.KEY) private readonly config: LlmConfig,
+    @Inject(mcpConfig.KEY) private readonly mcp: McpClientConfig,
+    private readonly servers: McpRegistry,
+    private readonly skills: SkillRegistry,
+  ) {}
+
+  /** @throws AppError `CONFIG_INVALID` when its model cannot be created */
+  assertModel(definition: AgentDefinition): void {
+    this.models.create(definition);
+  }
+
+  /** Checks that an MCP server is declared, unless REST can add servers. @throws AppError `MCP_SERVER_NOT_FOUND` */
+  assertServer(name: string): void {
+    if (!this.mcp.isRestOpen) this.servers.get(name);
+  }
+
+  /** @throws AppError `AGENT_INVALID` for the name of a skill that does not exist */
+  assertSkill(name: string): void {
+    this.skills.assertKnown(name);
+  }
+
+  /**
+   * Checks that every model counted in a cost budget has a price: the agent's own, its fallback models, the embedding
+   * model and, for a run budget, the models of the agents that it calls.
+   * @throws AppError `CONFIG_INVALID` naming a model without a price
+   */
+  assertPriced(definition: AgentDefinition, called: readonly AgentDefinition[]): void {
+    const { budgets = {} } = definition;
+    const { budget, provider, embeddingModel: name } = this.config;
+    if (!isCosted(budget) && !isCosted(budgets)) return;
+    assertPriced(
+      [...this.models.namesOf(definition), ...(name === undefined ? [] : [{ provider, name }])],
+      this.config,
+    );
+    if (budgets.run?.cost === undefined) return;
+    for (const one of called) assertPriced(this.models.namesOf(one), this.config);
+  }
+}
+
+/** Loaders of agents from external sources; run after all modules have initialised, before agents are checked. */
+@Injectable()
+export class AgentSources {
+  private readonly sources: (() => Promise<void>)[] = [];
+
+  /** @param load registers agents; an error fails the boot */
+  add(load: () => Promise<void>): void {
+    this.sources.push(load);
+  }
+
+  async load(): Promise<void> {
+    for (const load of this.sources) await load();
+  }
+}
 
 /** A reference in a definition that cannot be resolved. */
 export interface AgentFault {

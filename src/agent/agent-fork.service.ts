@@ -5,22 +5,71 @@ import type { Statement } from '../persistence/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   FIRST_STEP,
-  RunHandlerRegistry,
-  RunService,
   type ForkEdits,
   type ForkPlan,
+  RunForkService,
+  RunHandlerRegistry,
+  type RunMarks,
   type RunRecord,
+  RunService,
+  type StartRun,
 } from '../run/index.js';
-import { SessionService, type MemoryPlace } from '../session/index.js';
-import { succeededResult } from '../tool/index.js';
-import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
+import { type MemoryPlace, SessionService } from '../session/index.js';
+import { ToolStateForks } from '../tool-state/index.js';
+import { type ChangedState, succeededResult } from '../tool/index.js';
+import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
-import { assertSeen, readImages } from './given-image.policy.js';
-import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
+import { assertSeen, readImages } from './given-image.policy.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
+
+/** Forks runs with `RunForkService`, and copies the tool state at the forked step. */
+@Injectable()
+export class ForkedRuns {
+  constructor(
+    private readonly forks: RunForkService,
+    private readonly states: ToolStateForks,
+  ) {}
+
+  /** Plans a fork: the steps and events to copy. @throws AppError `VALIDATION_FAILED` naming the run's steps */
+  plan(original: RunRecord, fromStep: string): Promise<ForkPlan> {
+    return this.forks.plan(original, fromStep);
+  }
+
+  /** The recorded steps and events of a run. */
+  marks(runId: string): Promise<RunMarks> {
+    return this.forks.marks(runId);
+  }
+
+  /** A value that a run recorded (`RunContext.value`); `null` if it was not recorded. */
+  value(runId: string, place: string): Promise<unknown> {
+    return this.forks.value(runId, place);
+  }
+
+  /** @throws AppError `COMMIT_REFUSED` when the planned data no longer exists, `SHUTTING_DOWN` */
+  async start(principal: Principal, plan: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
+    const { original } = plan;
+    const run = { runId: original.id, principal, sessionId: original.sessionId };
+    const recorded = (await this.forks.calls(plan)).flatMap(stateIn);
+    const earlier = async (tool: string) => (await this.forks.earlierCalls(original, tool)).flatMap(stateIn);
+    const past = { run, createdAt: original.createdAt, recorded, earlier };
+    const copy = await this.states.copy(past, { runId: start.id, principal, sessionId: start.sessionId });
+    try {
+      await this.forks.start(plan, { ...start, statements: [...(start.statements ?? []), ...copy.statements] }, edits);
+    } catch (error) {
+      copy.undone();
+      throw error;
+    }
+    await copy.ended();
+  }
+}
+
+function stateIn(result: unknown): ChangedState[] {
+  const { state } = result as { state?: ChangedState };
+  return state ? [state] : [];
+}
 
 /** Name of the step that records the part of the session that a run sees. */
 const WINDOW_STEP = 'value:window';

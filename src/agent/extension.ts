@@ -1,4 +1,47 @@
-import type { ExtensionHost } from './extension.types.js';
+import type { ModelFactory } from '../llm/index.js';
+import type { Processor, ProcessorPlace } from '../reasoning/index.js';
+import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
+import type { MemoryPolicy } from '../session/index.js';
+import type { Tool, ToolPolicy, ToolRegistration } from '../tool/index.js';
+import type { AgentDefinitionInput } from './agent-definition.schema.js';
+
+/** Receives the data of an own event. May be slow, throw or reject. */
+export type OwnEventListener<T = unknown> = (data: T) => unknown;
+
+/** Operations that an extension may apply to the agents, at registration or later. */
+export interface ExtensionHost {
+  /** @throws AppError `TOOL_DUPLICATE`, `TOOL_INVALID` */
+  registerTool(tool: Tool | ToolRegistration): void;
+  /** @throws AppError `TOOL_INVALID` when the name is taken */
+  registerToolPolicy(policy: ToolPolicy): void;
+  /**
+   * Inserts a stage into the loop: `registerProcessor(redact, { before: 'format-results' })`.
+   * @throws AppError `CONFIG_INVALID`
+   */
+  registerProcessor(processor: Processor, place: ProcessorPlace): void;
+  /** @throws AppError `MEMORY_POLICY_INVALID` when the name is taken */
+  registerMemoryPolicy(policy: MemoryPolicy): void;
+  /**
+   * Adds a model provider, also for the agent of the environment.
+   * @throws AppError `CONFIG_INVALID` when the name is taken
+   */
+  registerModelFactory(factory: ModelFactory): void;
+  /** Adds an agent; the default agent does not change. @throws AppError `AGENT_INVALID` */
+  registerAgent(definition: AgentDefinitionInput): void;
+  /**
+   * Receives the events of the runs that this process executes, once, after they are durable: `on('tool.*', listener)`.
+   * Runs do not wait for the listener; its errors are logged.
+   * @returns a function that unsubscribes the listener
+   */
+  on<P extends RunEventPattern>(pattern: P, listener: RunNoticeListener<P>): () => void;
+  /** Receives the own events of a name such as `order.paid`, which `dispatch` emits. */
+  on<T = unknown>(event: string, listener: OwnEventListener<T>): () => void;
+  /**
+   * Emits an own event to the listeners in this process; resolves when all have finished. Their errors are logged.
+   * @throws AppError `VALIDATION_FAILED` for the name of a run event
+   */
+  dispatch(event: string, data?: unknown): Promise<void>;
+}
 
 /**
  * Port for extensions: a unit of tools, policies, processors, providers and listeners that is added to agents together.

@@ -2,16 +2,14 @@
 export { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 export { selectionOf, type ClientTool } from './offered-tools.service.js';
-export { AgentCheckService } from './agent-check.service.js';
-export type { AgentFault } from './agent-check.service.js';
+export { AgentCheckService, type AgentFault, AgentSources } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
 export type { Approval, Denial, Input } from './agent-decision.service.js';
 export type { GivenDecision, Settlement } from './personal-verdict.factory.js';
 export { toQuestion } from './agent-memory.service.js';
 export { outdatedTurn } from './outdated-turn.factory.js';
 export { publishMasked } from './agent.handler.js';
-export { ForkedRuns } from './forked-runs.service.js';
-export { AgentForkService } from './agent-fork.service.js';
+export { ForkedRuns, AgentForkService } from './agent-fork.service.js';
 export type { AgentChanges, ForkEdit, ForkRequest } from './agent-fork.types.js';
 export { ResolvedModelFactory } from './resolved-model.factory.js';
 export { AgentModelFactory } from './agent-model.factory.js';
@@ -19,9 +17,7 @@ export { AgentModule } from './agent.module.js';
 export type { AgentModuleOptions } from './agent.module.js';
 export { AgentRegistry } from './agent.registry.js';
 export type { DeclaredAgent } from './agent.registry.js';
-export { SkillRegistry } from './skills/skill.registry.js';
-export type { Skill } from './skills/skill.registry.js';
-export { AgentSources } from './agent-sources.registry.js';
+export { SkillRegistry, type Skill } from './skills/offered-skill.mapper.js';
 export { BudgetService } from './budget.service.js';
 export { ENVIRONMENT } from './default-agent.factory.js';
 export { AgentService } from './agent.service.js';
@@ -47,8 +43,7 @@ export type {
   GivenConversation,
   RunAnswer,
 } from './agent.types.js';
-export { Extension } from './extension.js';
-export type { ExtensionHost, OwnEventListener } from './extension.types.js';
+export { Extension, type ExtensionHost, type OwnEventListener } from './extension.js';
 export { RunDatasetService } from './run-dataset.service.js';
 export { RunHistoryService } from './run-history.service.js';
 export { RunSearchService } from './run-search.service.js';

@@ -4,9 +4,8 @@ import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { WorkflowRegistry } from '../workflow/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
-import { WorkflowRunService } from './workflow-run.service.js';
+import { toWorkflowView, WorkflowRunService } from './workflow-run.service.js';
 import { WorkflowDto, WorkflowListDto, WorkflowRunDto } from './workflow.dto.js';
-import { toWorkflowView } from './workflow.mapper.js';
 
 @Controller('workflows')
 export class WorkflowController {

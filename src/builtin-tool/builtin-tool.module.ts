@@ -1,8 +1,7 @@
 import { type DynamicModule, type FactoryProvider, Module, type Type } from '@nestjs/common';
 import { toolConfig, type ToolConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
-import { CalculatorTool, TimestampTool } from './builtin.tool.js';
-import { Clock } from './clock.js';
+import { CalculatorTool, Clock, TimestampTool } from './builtin.tool.js';
 import { SequentialThinkingTools } from './sequential-thinking.tool.js';
 import { StringTools } from './string.tool.js';
 

@@ -1,11 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { Tool } from '../tool/index.js';
-import { Clock } from './clock.js';
 import { ExpressionParser } from './expression.parser.js';
-import { formatFraction } from './fraction-text.mapper.js';
-import { formatTime } from './time-format.mapper.js';
-import { abbreviationNote } from './timestamp.mapper.js';
+import { formatFraction } from './math-function.registry.js';
+import { abbreviationNote, formatTime } from './time-format.mapper.js';
+
+/** Source of the current time; tests provide their own. */
+@Injectable()
+export class Clock {
+  /** Current time, epoch ms. */
+  now(): number {
+    return Date.now();
+  }
+}
 
 const MAX_CHARACTERS = 1_000;
 

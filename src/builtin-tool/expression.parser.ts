@@ -1,8 +1,7 @@
 import type { Fraction } from 'fraction.js';
 import { AppError } from '../errors/index.js';
 import { add, divide, modulo, multiply, power, subtract } from './bounded-fraction.js';
-import { parseFraction } from './fraction-text.mapper.js';
-import { factorial, MATH_CONSTANTS, MATH_FUNCTIONS, MATH_NAMES } from './math-function.registry.js';
+import { factorial, MATH_CONSTANTS, MATH_FUNCTIONS, MATH_NAMES, parseFraction } from './math-function.registry.js';
 import { type MathToken, nonsenseAt, tokenize } from './math-token.parser.js';
 
 const MAX_DEPTH = 100;

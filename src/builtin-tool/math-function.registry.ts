@@ -11,7 +11,48 @@ import {
   subtract,
   toNumber,
 } from './bounded-fraction.js';
-import { parseFraction } from './fraction-text.mapper.js';
+
+const SIGNIFICANT_DIGITS = 15;
+/** Maximum decimal places of a terminating decimal that is formatted exactly. */
+const EXACT_PLACES = 20;
+/** A number with more zeros after the point is formatted as `1.5e-9`. */
+const MAX_LEADING_ZEROS = 6;
+
+/** Parses a number token: `12`, `.5`, `3.`, `1.5e3`. */
+export function parseFraction(text: string): Fraction {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const shift = Number(exponent) - fraction.length;
+  const n = BigInt(whole + fraction);
+  return fractionOf(shift >= 0 ? { n: n * 10n ** BigInt(shift), d: 1n } : { n, d: 10n ** BigInt(-shift) });
+}
+
+/** Formats integers and decimals of up to 20 places exactly, other numbers to 15 significant digits. */
+export function formatFraction({ s, n: size, d }: Fraction): string {
+  const sign = s < 0n ? '-' : '';
+  const whole = size / d;
+  const rest = size % d;
+  if (rest === 0n) return `${sign}${whole}`;
+  const zeros = whole > 0n ? 0 : leadingZeros(rest, d);
+  const places = placesOf(whole, rest, d, zeros);
+  const scale = 10n ** BigInt(places);
+  const scaled = (size * scale * 2n + d) / (2n * d);
+  const decimals = (scaled % scale).toString().padStart(places, '0').replace(/0+$/, '');
+  const text = decimals === '' ? `${scaled / scale}` : `${scaled / scale}.${decimals}`;
+  return sign + (zeros > MAX_LEADING_ZEROS ? String(Number(text)) : text);
+}
+
+function placesOf(whole: bigint, rest: bigint, d: bigint, zeros: number): number {
+  if ((rest * 10n ** BigInt(EXACT_PLACES)) % d === 0n) return EXACT_PLACES;
+  if (whole > 0n) return Math.max(SIGNIFICANT_DIGITS - whole.toString().length, 0);
+  return zeros + SIGNIFICANT_DIGITS;
+}
+
+/** Number of zeros between the point and the first other digit of rest / d, which is below 1. */
+function leadingZeros(rest: bigint, d: bigint): number {
+  const guess = Math.max(d.toString().length - rest.toString().length - 1, 0);
+  return rest * 10n ** BigInt(guess + 1) >= d ? guess : guess + 1;
+}
 
 interface MathFunction {
   /** Minimum and maximum number of arguments. */
@@ -60,7 +101,7 @@ export const MATH_FUNCTIONS: ReadonlyMap<string, MathFunction> = new Map(
     exp: { takes: [1, 1], compute: (x) => power(E, x) },
     pow: { takes: [2, 2], compute: power },
     mod: { takes: [2, 2], compute: modulo },
-    gcd: { takes: [2, MANY], compute: (...all) => all.reduce((a, b) => whole(a, 'gcd').gcd(whole(b, 'gcd'))) },
+    gcd: { takes: [2, MANY], compute: (...all) => all.reduce((a, b) => wholeOf(a, 'gcd').gcd(wholeOf(b, 'gcd'))) },
     lcm: { takes: [2, MANY], compute: (...all) => all.reduce(commonMultiple) },
     factorial: { takes: [1, 1], compute: factorial },
   }),
@@ -98,13 +139,13 @@ function wholeRoot(x: bigint): bigint {
 }
 
 function commonMultiple(a: Fraction, b: Fraction): Fraction {
-  const divisor = whole(a, 'lcm').gcd(whole(b, 'lcm'));
+  const divisor = wholeOf(a, 'lcm').gcd(wholeOf(b, 'lcm'));
   return divisor.n === 0n ? ZERO : multiply(a, b.div(divisor)).abs();
 }
 
 /** The factorial of an integer from 0 to 170. */
 export function factorial(x: Fraction): Fraction {
-  if (whole(x, 'factorial').s < 0n) throw new AppError('TOOL_FAILED', 'A negative number has no factorial.');
+  if (wholeOf(x, 'factorial').s < 0n) throw new AppError('TOOL_FAILED', 'A negative number has no factorial.');
   if (x.n > MAX_FACTORIAL) {
     throw new AppError('TOOL_FAILED', `The result is too large (overflow): factorials go up to ${MAX_FACTORIAL}.`);
   }
@@ -113,7 +154,7 @@ export function factorial(x: Fraction): Fraction {
   return new Fraction(product);
 }
 
-function whole(x: Fraction, name: string): Fraction {
+function wholeOf(x: Fraction, name: string): Fraction {
   if (x.d === 1n) return x;
   throw new AppError('TOOL_FAILED', `${name} takes whole numbers only.`);
 }

@@ -1,5 +1,4 @@
 /** Cached texts by key, in memory or in Redis. */
-export { Cache } from './cache.js';
-export { openCache, OWN_CACHE } from './cache.factory.js';
-export { MemoryCache } from './memory-cache.js';
+export { Cache } from './redis-cache.js';
+export { openCache, OWN_CACHE, MemoryCache } from './cache.factory.js';
 export { CacheModule } from './cache.module.js';

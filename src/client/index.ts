@@ -1,12 +1,10 @@
 /** Jackdaw without HTTP: `createAgent`, `AgentBuilder`, and additions of an application's modules. */
-export { AgentBuilder } from './agent.builder.js';
+export { AgentBuilder, createAgent, openAgent } from './agent.builder.js';
 export { Agent } from './agent.client.js';
-export { createAgent, openAgent } from './agent.factory.js';
 export { IterationLimitError } from './agent-reply.mapper.js';
 export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 export type { ChatMessage, ChatPart } from './chat-message.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export type { CreateAgentOptions, McpChoice } from './create-agent.types.js';
-export type { MemoryPersistence } from './memory-persistence.mapper.js';
+export type { CreateAgentOptions, McpChoice, MemoryPersistence } from './create-agent.types.js';
 export type { AgentEvents } from './agent-events.client.js';

@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../errors/index.js';
 import { nestVersion, readText, withoutMark } from '../kernel/index.js';
-import { agentVariables } from './agent-variable.policy.js';
-import { configInvalid, mistakeLine } from './config-invalid.error.js';
+import { agentVariables } from './variable-name.policy.js';
+import { configInvalid, mistakeLine, toolSecrets } from './tool-secret.policy.js';
 import { shortSecretWarnings } from './configured-secrets.js';
 import { parseEnvFile } from './env-file.parser.js';
 import { mistakesBetween, warningsBetween } from './env-rules.policy.js';
@@ -20,7 +20,6 @@ import { readMcpServers } from './mcp-servers.loader.js';
 import { readModels } from './models-file.loader.js';
 import { mergeVariables } from './merged-variables.mapper.js';
 import { providerWarnings } from './provider-warning.policy.js';
-import { toolSecrets } from './tool-secret.policy.js';
 import { type EnvRecord, withSetNames } from './variable-name.mapper.js';
 
 export type { EnvRecord };

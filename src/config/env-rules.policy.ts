@@ -1,5 +1,5 @@
 import { isReplay } from './build.policy.js';
-import { mistakeLine } from './config-invalid.error.js';
+import { mistakeLine, secretMistakes } from './tool-secret.policy.js';
 import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
 import { graceMistakes, healthMistakes, metricsMistakes } from './listener-rules.policy.js';
 import type { ConfigContext } from './namespace.factory.js';
@@ -7,7 +7,6 @@ import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
 import { chosenProvider, missingForProvider, variablesOf } from './provider.policy.js';
 import { databaseKind, schemaOfUrl } from './store-url.schema.js';
-import { secretMistakes } from './tool-secret.policy.js';
 
 type Values = Readonly<Partial<EnvValues>>;
 type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;

@@ -1,6 +1,6 @@
 /** Reads the environment, in this module only: variables become one validated, typed, frozen value per namespace. */
 export { AppConfigModule, loadGiven, withVariables } from './app-config.module.js';
-export type { ApiKeyEntry } from './api-key.parser.js';
+export { type ApiKeyEntry, securityConfig, type SecurityConfig } from './namespaces/security.config.js';
 export { cassetteMode, type CassetteMode } from './build.policy.js';
 export type { BudgetLimit } from './budget.parser.js';
 export { ConfiguredSecrets } from './configured-secrets.js';
@@ -20,7 +20,6 @@ export { mcpConfig, type McpClientConfig } from './namespaces/mcp.config.js';
 export { compatibleApiConfig, type CompatibleApiConfig } from './namespaces/compatible-api.config.js';
 export { mcpServerConfig, type McpEndpointConfig } from './namespaces/mcp-server.config.js';
 export { runConfig, type RunConfig } from './namespaces/run.config.js';
-export { securityConfig, type SecurityConfig } from './namespaces/security.config.js';
 export { isLoopback, serverConfig, type ServerConfig } from './namespaces/server.config.js';
 export { sessionConfig, type SessionConfig } from './namespaces/session.config.js';
 export { telemetryConfig, type TelemetryConfig } from './namespaces/telemetry.config.js';
@@ -29,8 +28,7 @@ export { toolStateConfig, type ToolStateConfig } from './namespaces/tool-state.c
 export { webhookConfig, type WebhookConfig } from './namespaces/webhook.config.js';
 export type { OutgoingTarget } from './outgoing-target.parser.js';
 export { hostName } from './variable-name.policy.js';
-export { EFFORTS } from './models-file.loader.js';
-export type { ModelPrice } from './price.parser.js';
+export { EFFORTS, type ModelPrice } from './models-file.loader.js';
 export { providerEnv } from './provider.policy.js';
 export type { ProviderAccess } from './provider.policy.js';
 export { databaseKind } from './store-url.schema.js';

@@ -1,7 +1,6 @@
 import { serverConfig } from './namespaces/server.config.js';
 import { compact } from './namespace.factory.js';
-import { nearMisses } from './near-miss.policy.js';
-import { type EnvRecord, mapNames, type MappedVariables } from './variable-name.mapper.js';
+import { type EnvRecord, mapNames, type MappedVariables, nearMisses } from './variable-name.mapper.js';
 import { hostName } from './variable-name.policy.js';
 
 type Variables = Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { loadConfig } from './config.loader.js';
+import { prices } from './models-file.loader.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'models-'));
 const path = join(folder, 'models.json');
@@ -48,4 +49,28 @@ it.each([
 ])('refuses %s with the file and the path', (text, why) => {
   expect(() => load(text)).toThrow(why);
   expect(() => load(text)).toThrow(path);
+});
+
+const given = { 'openai:gpt-5-mini': { input: 0.25, output: 2, cachedInput: 0.025 }, qwen3: { input: 0, output: 0 } };
+
+it('reads prices as JSON and from a file', () => {
+  const other = mkdtempSync(join(tmpdir(), 'prices-'));
+  try {
+    const file = join(other, 'prices.json');
+    writeFileSync(file, JSON.stringify(given));
+    expect(prices().parse(JSON.stringify(given))).toEqual(given);
+    expect(prices().parse(file)).toEqual(given);
+  } finally {
+    rmSync(other, { recursive: true });
+  }
+});
+
+it.each([
+  ['{"a": {"input": 1}}', 'a.output'],
+  ['{"a": {"input": -1, "output": 1}}', 'a.input'],
+  ['{"a": {"input": 1, "output": 1, "cached": 1}}', 'cached'],
+  ['{"a": 1', 'JSON'],
+  ['/does/not/exist.json', 'ENOENT'],
+])('refuses %s with the reason', (text, why) => {
+  expect(() => prices().parse(text)).toThrow(why);
 });

@@ -1,7 +1,6 @@
-import type { RequestHeaders } from './header.parser.js';
+import type { ProviderValues, RequestHeaders } from './provider-variable.schema.js';
 import type { LlmProvider } from './model-option.parser.js';
 import { compact } from './namespace.factory.js';
-import type { ProviderValues } from './provider-variable.schema.js';
 
 export type ProviderVariable = keyof ProviderValues;
 type KeyName = ProviderVariable & `${string}_API_KEY`;

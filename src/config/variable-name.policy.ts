@@ -1,4 +1,4 @@
-import { ENV_NAMES, secretFileOf, type EnvName } from './env.schema.js';
+import { ENV_NAMES, type EnvName, isSecret, secretFileOf } from './env.schema.js';
 import { PROVIDER_VARIABLES } from './provider-variable.schema.js';
 
 export const PREFIX = 'JACKDAW_';
@@ -36,4 +36,17 @@ const FOREIGN = /^JACKDAW_(?:URL$|KEY$|MCP_CHILD$|SERVICE_|PORT_)/;
 /** Whether a variable with the prefix belongs to another program. */
 export function isForeign(name: string, value: string): boolean {
   return FOREIGN.test(name) || (name === 'JACKDAW_PORT' && value.trim().startsWith('tcp://'));
+}
+
+const SECRETS: readonly string[] = ENV_NAMES.filter((name) => isSecret(name));
+
+type Variables = Readonly<Record<string, string>>;
+
+/**
+ * The variables that agent files may insert into prompts: all except the secrets among Jackdaw's own, and those that
+ * tools authenticate with.
+ */
+export function agentVariables(given: Variables, toolSecrets: Variables): Variables {
+  const secrets = new Set([...SECRETS, ...SECRETS.map(hostName), ...Object.keys(toolSecrets)]);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !secrets.has(name)));
 }

@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.js';
 import { untilAborted } from '../kernel/index.js';
 import type { ReadLimits } from './database-reader.js';
 import { readCancelled, readTooLong } from './read.error.js';
-import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.types.js';
+import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.executor.js';
 
 /** The program of the process; in tests, TypeScript, which Node runs, too. Bundlers find the file by the second form. */
 const SCRIPT = fileURLToPath(

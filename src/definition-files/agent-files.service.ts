@@ -10,13 +10,11 @@ import {
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
-import type { AgentSet, AgentWorld } from './agent-set.types.js';
+import { type AgentSet, type AgentWorld, PlacedAgents } from './placed-agents.registry.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FilesState } from './files/folder.types.js';
 import { type FolderDrafts, readFolderDrafts } from './folder-draft.loader.js';
-import { FolderFollower } from './folder-follower.policy.js';
-import { MistakeLog } from './mistake-log.policy.js';
-import { PlacedAgents } from './placed-agents.registry.js';
+import { FolderFollower, MistakeLog } from './folder-follower.policy.js';
 
 /** Folder of the agents' files, declared by the application: type and token in one. */
 export abstract class DeclaredAgentFiles {

@@ -15,10 +15,9 @@ import {
 } from 'fast-check';
 import { agentDefinitionSchema, AgentRegistry, ENVIRONMENT } from '../agent/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
-import type { AgentSet, AgentWorld } from './agent-set.types.js';
-import type { DraftReading } from './definition/agent-draft.types.js';
+import { type AgentSet, type AgentWorld, PlacedAgents } from './placed-agents.registry.js';
+import type { DraftReading } from './definition/definition.parser.js';
 import { readAgentText } from './folder-draft.loader.js';
-import { PlacedAgents } from './placed-agents.registry.js';
 
 const model = { provider: 'offline' };
 const NAMES = ['a', 'b', 'c', 'default', 'desk'];

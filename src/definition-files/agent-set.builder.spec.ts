@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentDefinitionSchema } from '../agent/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
-import type { AgentSet, AgentWorld } from './agent-set.types.js';
+import type { AgentSet, AgentWorld } from './placed-agents.registry.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';
 import { readFolderDrafts } from './folder-draft.loader.js';
 

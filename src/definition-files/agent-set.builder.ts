@@ -1,8 +1,6 @@
-import type { AgentSet, AgentWorld, FileAgent } from './agent-set.types.js';
-import type { AgentDraft, DraftReading } from './definition/agent-draft.types.js';
-import { readDefinition } from './definition/definition.parser.js';
+import type { AgentSet, AgentWorld, FileAgent } from './placed-agents.registry.js';
+import { type AgentDraft, type DraftReading, nearName, readDefinition } from './definition/definition.parser.js';
 import { inherit } from './definition/inheritance.policy.js';
-import { nearName } from './definition/near-name.policy.js';
 
 /** Placeholder for a missing base, so that the file's own mistakes are reported too. */
 const NO_BASE = { model: { provider: 'offline' } };

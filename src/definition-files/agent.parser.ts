@@ -4,12 +4,10 @@ import type { AgentDefinitionInput } from '../agent/index.js';
 import type { EnvRecord } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import { withoutMark } from '../kernel/index.js';
-import type { AgentDraft } from './definition/agent-draft.types.js';
+import { type AgentDraft, readDefinition } from './definition/definition.parser.js';
 import { readAgentXml } from './definition/agent-element.parser.js';
-import { readDefinition } from './definition/definition.parser.js';
 import { type FindAgent, inherit } from './definition/inheritance.policy.js';
-import { assertInner, assertInside, refused } from './files/inside-path.policy.js';
-import { readTextFile } from './files/text-file.loader.js';
+import { assertInner, assertInside, readTextFile, refused } from './files/text-file.loader.js';
 
 /** Returns a reader for files that an agent file includes, restricted to a folder. */
 function includeFrom(folder: string | undefined): (path: string) => string {

@@ -1,10 +1,10 @@
 import type { EnvRecord } from '../config/index.js';
-import type { DraftReading, DraftSource } from './definition/agent-draft.types.js';
+import type { DraftReading, DraftSource } from './definition/definition.parser.js';
 import { readAgentXml } from './definition/agent-element.parser.js';
 import { readAgentJson } from './definition/agent-json.parser.js';
 import type { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FolderReading } from './files/folder.types.js';
-import { refused } from './files/inside-path.policy.js';
+import { refused } from './files/text-file.loader.js';
 
 /** Parses a file as JSON or XML, by its name. */
 export function readAgentText(source: DraftSource): DraftReading {

@@ -11,8 +11,7 @@ import { Log } from '../errors/index.js';
 import { noFolder } from './agent-files.service.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FilesState } from './files/folder.types.js';
-import { FolderFollower } from './folder-follower.policy.js';
-import { MistakeLog } from './mistake-log.policy.js';
+import { FolderFollower, MistakeLog } from './folder-follower.policy.js';
 import { filesOf, type FolderSkills, nameOf, readSkillFolder } from './skill/skill-folder.loader.js';
 
 /** Folder of the skills, declared by the application: type and token in one. */

@@ -12,10 +12,13 @@ import { WorkflowCheckService, WorkflowRegistry } from '../workflow/index.js';
 import { noFolder } from './agent-files.service.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FilesState } from './files/folder.types.js';
-import { FolderFollower } from './folder-follower.policy.js';
-import { MistakeLog } from './mistake-log.policy.js';
-import type { FileWorkflow, FolderWorkflows, WorkflowSet } from './workflow/workflow-file.types.js';
-import { buildWorkflowSet } from './workflow/workflow-set.builder.js';
+import { FolderFollower, MistakeLog } from './folder-follower.policy.js';
+import {
+  buildWorkflowSet,
+  type FileWorkflow,
+  type FolderWorkflows,
+  type WorkflowSet,
+} from './workflow/workflow-set.builder.js';
 import { readWorkflowText } from './workflow/workflow-text.parser.js';
 
 /** Folder of the workflows' files, declared by the application: type and token in one. */

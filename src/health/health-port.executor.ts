@@ -1,7 +1,30 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { HealthPortData, HealthPortStart, HealthSignal, Readiness } from './health-port.types.js';
+
+/** Data of the thread that serves the health port. */
+export interface HealthPortData {
+  readonly port: number;
+  readonly host: string;
+  /** Path before the routes; empty without one. */
+  readonly prefix: string;
+  /** Silence of the main thread after which it is not alive, in ms; after half of it a readiness result is too old. */
+  readonly silenceMs: number;
+}
+
+/** A result of the readiness check. */
+export interface Readiness {
+  readonly isReady: boolean;
+  /** The response body. */
+  readonly body: object;
+}
+
+/** A message of the main thread: a heartbeat, or the last result of the readiness check. */
+export type HealthSignal = 'beat' | Readiness;
+
+/** The first message of the thread. */
+export type HealthPortStart =
+  { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'failed'; readonly message: string };
 
 // A thread with its own event loop: it answers while the main thread has no time to accept a connection.
 

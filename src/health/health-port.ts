@@ -2,7 +2,7 @@ import { type OnApplicationShutdown, type OnModuleDestroy, ServiceUnavailableExc
 import { once } from 'node:events';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import type { HealthPortData, HealthPortStart, HealthSignal } from './health-port.types.js';
+import type { HealthPortData, HealthPortStart, HealthSignal } from './health-port.executor.js';
 
 const BEAT_MS = 250;
 const CHECK_MS = 1_000;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isBase64, isBase64Url } from './base64.policy.js';
+import { isBase64, isBase64Url } from './image.parser.js';
 import { readImageHead } from './image-head.parser.js';
 import { withoutTrailing } from './json.parser.js';
 

@@ -1,19 +1,17 @@
 /** Shared basics of all layers: ids, JSON, text, images, abort signals, the principal. */
 export { isDoneWithin, untilAborted, Semaphore } from './semaphore.js';
 export { DISPLAYED_IMAGES, isBinary, mediaTypeOf, parseBinaryField, parseBinaryText } from './binary-text.parser.js';
-export { isBase64 } from './base64.policy.js';
+export { isBase64, imageBytes, MAX_IMAGES, parseImage, type ParsedImage } from './image.parser.js';
 export { canonicalJson } from './canonical-json.mapper.js';
 export { ChangeListeners } from './change-listeners.registry.js';
 export { DAY_MS, dayOf, steadyNow, TimeLimit, WallClockCheck } from './clock.js';
-export { editDistance } from './edit-distance.mapper.js';
+export { editDistance, nearNames, unknownOption } from './near-name.mapper.js';
 export { fieldMistake, issueMistakes, MAX_MISTAKES } from './field-mistake.factory.js';
 export type { FieldMistake } from './field-mistake.factory.js';
 export { ExactInteger, exactIn, hasExact, isJsonObject, parseExactJson, withRounded } from './exact-json.parser.js';
 export { HEAP_COST, HeapBudget, HeapReservation } from './heap-budget.js';
 export { HttpOnly, isHttpOnly } from './http-only.decorator.js';
 export { idsFrom, newId, ID_RULE, isId } from './ids.js';
-export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
-export type { ParsedImage } from './image.parser.js';
 export { AsyncOption, provided } from './async-option.factory.js';
 export {
   parseJson,
@@ -34,7 +32,6 @@ export type { Principal, Role, Visibility } from './principal.types.js';
 export { MarkedIntegers } from './marked-integers.mapper.js';
 export { parseRetryAfter } from './retry-after.parser.js';
 export { moduleFor } from './module.registry.js';
-export { nearNames, unknownOption } from './near-name.mapper.js';
 export { holdProcess, keepProcess } from './process-hold.js';
 export { RecurringWork } from './recurring-work.policy.js';
 export { createSecretMask, headerSecrets, maskSecrets, MIN_SECRET_LENGTH, SECRET_HEADER } from './secret.mapper.js';

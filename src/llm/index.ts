@@ -4,7 +4,7 @@ import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-cre
 export { budgetInUse } from './budget/budget.error.js';
 export { ModelBudget } from './budget/model-budget.js';
 export type { BudgetStatus, JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
-export { toArgumentsText } from './call-arguments.mapper.js';
+export { toArgumentsText } from './wire/reply.parser.js';
 export { Cassette } from './cassette/cassette.js';
 export { ConfiguredCassette } from './cassette/configured-cassette.js';
 export type { CassetteOptions } from './cassette/cassette.js';
@@ -29,7 +29,7 @@ export type {
   ToolSpec,
   Usage,
 } from './chat.types.js';
-export { configuredSettings } from './configured-settings.factory.js';
+export { configuredSettings, toLlmEnv, type LlmOptions } from './model-registry.factory.js';
 export {
   contextWindowOf,
   defaultContextTokens,
@@ -57,8 +57,6 @@ export type {
   ToolMessage,
   UserMessage,
 } from './message.types.js';
-export { toLlmEnv } from './llm-options.mapper.js';
-export type { LlmOptions } from './llm-options.mapper.js';
 export { openModels } from './opened-models.js';
 export type { OpenedModelChoice, OpenedModels, OpenModelsOptions } from './opened-models.js';
 export type { ModelTrace, TracedCall } from './wrappers/traced-model.wrapper.js';
@@ -67,14 +65,13 @@ export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { ModelRegistry } from './model.registry.js';
-export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
+export { bearerRoute, WireModelFactory } from './openai-wire/wire-model.factory.js';
 export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';
-export { WireModelFactory } from './openai-wire/wire-model.factory.js';
 export { ModelProbe } from './probe/model-probe.js';
 export { OwnProvidersModule } from './own-providers.module.js';
 export { countMessages, estimateTokens } from './tokens/token-estimate.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
-export { isContextExceeded } from './wire/context-excess.policy.js';
+export { isContextExceeded } from './wire/status-error.mapper.js';
 export { describeFormat } from './tool-schema.mapper.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 

@@ -1,14 +1,35 @@
 import { AppError, Log } from '../errors/index.js';
-import type { ChatModel } from './chat-model.js';
-import type { ModelCapabilities } from './chat.types.js';
+import { type ChatModel, ModelWrapper } from './chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from './chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
-import { HttpClient, type HttpOptions } from './wire/wire.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
+import { FREE_PROVIDER, isKnown, type ModelPatterns, ownFactsOf } from './models/model-facts.js';
 import type { ModelOmission } from './wire/adaptation.registry.js';
 import type { FieldChanges } from './wire/adapted-request.builder.js';
-import { FREE_PROVIDER, isKnown, type ModelPatterns, ownFactsOf } from './models/model-facts.js';
-import { KnownModel } from './wrappers/known-model.wrapper.js';
+import { HttpClient, type HttpOptions } from './wire/wire.client.js';
+
+/** A model with configured capabilities. */
+export class KnownModel extends ModelWrapper {
+  private readonly known: ModelCapabilities;
+
+  constructor(model: ChatModel, known: Partial<ModelCapabilities>) {
+    super(model);
+    this.known = { ...model.capabilities, ...known };
+  }
+
+  override get capabilities(): ModelCapabilities {
+    return this.known;
+  }
+
+  generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    return this.inner.generate(request, options);
+  }
+
+  stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart> {
+    return this.inner.stream(request, options);
+  }
+}
 
 /** Maximum models of assumptions in memory, since requests name the models. */
 const MAX_MODELS = 1000;

@@ -3,13 +3,16 @@ import { type EnvRecord, type LlmConfig, readConfig } from '../config/index.js';
 import { AppError, Log } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities, ModelParameters } from './chat.types.js';
-import { configuredSettings } from './configured-settings.factory.js';
+import {
+  configuredSettings,
+  createModelRegistry,
+  type LlmOptions,
+  ModelFactories,
+  toLlmEnv,
+} from './model-registry.factory.js';
 import { httpOptions } from './wire/wire.client.js';
-import { type LlmOptions, toLlmEnv } from './llm-options.mapper.js';
-import { ModelFactories } from './model-factories.registry.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
-import { createModelRegistry } from './model-registry.factory.js';
 import type { ModelRegistry } from './model.registry.js';
 import { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 import { ModelStackFactory } from './wrappers/model-stack.factory.js';

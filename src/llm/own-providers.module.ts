@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AsyncOption, provided } from '../kernel/index.js';
-import { ModelFactories } from './model-factories.registry.js';
+import { ModelFactories } from './model-registry.factory.js';
 import type { ModelFactory } from './model-factory.js';
 
 /** Registers an application's custom providers in the `ModelRegistry`. */

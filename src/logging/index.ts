@@ -1,6 +1,5 @@
 /** The log: options of pino, masking of secrets, one line for each request. */
-export { BootLog } from './boot-log.wrapper.js';
-export { logOptions } from './log-options.factory.js';
+export { BootLog, logOptions } from './log-options.factory.js';
 export { createRedaction } from './log-secret.policy.js';
 export { logRequests } from './request-log.js';
 export { createTextLog } from './text-log.js';

@@ -1,10 +1,30 @@
 import type { Params } from 'nestjs-pino';
 import type { DestinationStream, LogFn, Logger } from 'pino';
+import { ConsoleLogger } from '@nestjs/common';
 import type { ServerConfig } from '../config/index.js';
-import { currentLogFields, messageOf } from '../errors/index.js';
+import { AppError, currentLogFields, messageOf } from '../errors/index.js';
 import type { SecurityPolicies } from '../tool-policy/index.js';
-import { BOOT_CONTEXTS } from './boot-log.wrapper.js';
 import { maskLine } from './log-secret.policy.js';
+
+/** Nest's contexts that log every module and route (about forty lines); logged at `debug` only. */
+export const BOOT_CONTEXTS: ReadonlySet<unknown> = new Set([
+  'InstanceLoader',
+  'NestApplication',
+  'NestFactory',
+  'RouterExplorer',
+  'RoutesResolver',
+]);
+
+/** The logger until the application's own is ready. It skips an `AppError`: its catcher prints the message. */
+export class BootLog extends ConsoleLogger {
+  override log(message: unknown, ...rest: unknown[]): void {
+    if (!BOOT_CONTEXTS.has(rest.at(-1))) super.log(message, ...rest);
+  }
+
+  override error(message: unknown, ...rest: unknown[]): void {
+    if (!(message instanceof AppError)) super.error(message, ...rest);
+  }
+}
 
 const MAX_DEPTH = 3;
 const MAX_ERRORS = 10;

@@ -1,9 +1,9 @@
 /** Jackdaw as an MCP server: tools, agents, sessions and runs for clients of the Model Context Protocol. */
-export { askClient } from './ask-client.factory.js';
+export { askClient } from './input-question.mapper.js';
 export type { McpClient } from './mcp-call.types.js';
 export { McpClients } from './mcp-client.registry.js';
 export { MCP_PATH } from './mcp-endpoint.controller.js';
-export { mcpContent } from './mcp-content.factory.js';
+export { mcpContent } from './tool-answer.mapper.js';
 export { McpEndpoint } from './mcp-endpoint.service.js';
 export { McpPrompts } from './mcp-prompt.registry.js';
 export type { McpPrompt, McpPromptCall, McpPromptText } from './mcp-prompt.registry.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../kernel/index.js';
 import type { WaitingRequest } from '../run/index.js';
-import { askClient } from './ask-client.factory.js';
-import { toInputQuestion } from './input-question.mapper.js';
+import { askClient, toInputQuestion } from './input-question.mapper.js';
 
 const request = (schema?: JsonSchema): WaitingRequest => ({
   id: 'input:1:1',

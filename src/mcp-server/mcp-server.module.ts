@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
-import { McpAppResources } from './mcp-app-resources.service.js';
+import { McpAppResources, McpResourceService } from './mcp-resources.service.js';
 import { McpAgents } from './mcp-agents.service.js';
 import { McpChanges } from './mcp-changes.service.js';
 import { McpClients } from './mcp-client.registry.js';
@@ -13,7 +13,6 @@ import { McpPrompts } from './mcp-prompt.registry.js';
 import { McpPromptService } from './mcp-prompts.service.js';
 import { McpRegisteredTools } from './mcp-registered-tools.service.js';
 import { McpResources } from './mcp-resource.registry.js';
-import { McpResourceService } from './mcp-resources.service.js';
 import { McpRuns } from './mcp-run.service.js';
 import { McpTools } from './mcp-tools.service.js';
 

@@ -5,22 +5,61 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Log } from '../errors/index.js';
 import {
   databaseConfig,
   type DatabaseConfig,
-  mcpConfig,
   type McpClientConfig,
+  mcpConfig,
   securityConfig,
   type SecurityConfig,
 } from '../config/index.js';
-import { ToolRegistry } from '../tool/index.js';
+import { AppError, Log } from '../errors/index.js';
 import { ToolStates } from '../tool-state/index.js';
-import { ChildLedger } from './process/child-ledger.store.js';
+import { ToolRegistry } from '../tool/index.js';
 import { ConnectedServer } from './connected-server.service.js';
-import { duplicate, unknownServer } from './declaration/mcp-declarations.registry.js';
+import type { McpConfig } from './declaration/mcp-config.types.js';
 import type { McpServer } from './mcp-server.types.js';
+import { ChildLedger } from './process/child-ledger.store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
+
+/** Declarations made in this process before an application starts. */
+const DECLARED = new Map<string, McpConfig>();
+
+/**
+ * Declares an MCP server for the applications and agents that this process starts later.
+ * @throws AppError `MCP_SERVER_INVALID` without a name, `MCP_SERVER_DUPLICATE`; other mistakes are reported at the
+ *   first use
+ */
+export function registerMcp(config: McpConfig): void {
+  const { name } = config;
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new AppError('MCP_SERVER_INVALID', 'registerMcp: the name of the MCP server is missing.');
+  }
+  if (DECLARED.has(name)) throw duplicate(name, 'registerMcp');
+  DECLARED.set(name, config);
+}
+
+/** @returns whether the declaration existed */
+export function withdrawMcp(name: string): boolean {
+  return DECLARED.delete(name);
+}
+
+export function declaredMcp(): readonly McpConfig[] {
+  return [...DECLARED.values()];
+}
+
+export function duplicate(name: string, source: string, other?: string): AppError {
+  const where = other === undefined ? '' : ` (${other})`;
+  const message = `${source}: MCP server "${name}" exists already${where}: rename one of them.`;
+  return new AppError('MCP_SERVER_DUPLICATE', message, { details: { server: name } });
+}
+
+export function unknownServer(name: string, known: readonly string[]): AppError {
+  const hint = known.length > 0 ? ` Known servers: ${known.join(', ')}.` : '';
+  return new AppError('MCP_SERVER_NOT_FOUND', `There is no MCP server "${name}".${hint}`, {
+    details: { server: name },
+  });
+}
 
 /**
  * Delay between the start of the application and the connections, in ms: twenty connections cost as much time as the

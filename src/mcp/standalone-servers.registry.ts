@@ -2,9 +2,8 @@ import { readConfig } from '../config/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { ToolStates } from '../tool-state/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
-import { declaredMcp, unknownServer, withdrawMcp } from './declaration/mcp-declarations.registry.js';
+import { declaredMcp, McpRegistry, unknownServer, withdrawMcp } from './mcp-server.registry.js';
 import { parseMcpConfig } from './declaration/mcp-declaration.schema.js';
-import { McpRegistry } from './mcp-server.registry.js';
 import { MemoryToolPinStore } from './stores/memory-tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 

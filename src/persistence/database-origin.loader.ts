@@ -1,10 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { newId } from '../kernel/index.js';
-import { refusalOf } from './commit-refused.error.js';
+import { refusalOf } from './table.js';
 import type { Database } from './database.js';
 import { DatabaseOrigin } from './database-origin.js';
 import { insert } from './statement.factory.js';
-import { sidecarOf } from './sqlite-traces.policy.js';
+import { sidecarOf } from './sqlite-place.js';
 
 /** Facts about the place of a database. */
 type Place = Readonly<Record<string, string | null>>;

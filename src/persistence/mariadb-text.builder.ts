@@ -1,4 +1,4 @@
-import { splitAtPlaceholders } from './placeholder.parser.js';
+import { splitAtPlaceholders } from './steady-sql.mapper.js';
 import type { SqlValue, Statement } from './statement.types.js';
 
 /** Maximum cached texts, above a program's number of statements, so that generated texts cannot fill the memory. */

@@ -11,8 +11,7 @@ import { Log } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/index.js';
 import { isDoneWithin, keepProcess, steadyNow } from '../kernel/index.js';
 import { Database } from './database.js';
-import { NotificationChannel } from './notification-channel.js';
-import type { PersistenceOptions, UsedPersistence } from './persistence.types.js';
+import { NotificationChannel, type PersistenceOptions, type UsedPersistence } from './persistence.types.js';
 import { sharePersistence } from './shared-persistence.registry.js';
 
 const OPEN_PERSISTENCE = Symbol('OPEN_PERSISTENCE');

@@ -1,6 +1,6 @@
 import type { Client, Pool, QueryConfig } from 'pg';
 import { AppError, Log, OutageReport } from '../errors/index.js';
-import { NotificationChannel } from './notification-channel.js';
+import { NotificationChannel } from './persistence.types.js';
 import { PostgresListenerClient } from './postgres-listener.client.js';
 
 /** Payloads of one turn are joined up to this size; PostgreSQL's limit is 8,000 bytes. */

@@ -1,4 +1,4 @@
-import { splitAtPlaceholders } from './placeholder.parser.js';
+import { splitAtPlaceholders } from './steady-sql.mapper.js';
 import type { SqlValue, Statement } from './statement.types.js';
 
 /** SQL in PostgreSQL's syntax, and the name of its prepared statement on every connection. */

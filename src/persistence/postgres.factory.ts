@@ -1,7 +1,6 @@
 import type { Client, Pool } from 'pg';
 import { DataSource, EntitySchema, type QueryRunner } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
-import { processConnections } from './connection-count.policy.js';
 import { initialiseDataSource } from './initialise-data-source.js';
 import { migrate, type MigrationLock, type MigrationPlace, MIGRATIONS } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
@@ -13,6 +12,22 @@ import { poolerFault } from './postgres-pooler.js';
 import { toServerFailure, unsuitableServer } from './server-failure.error.js';
 import { statementLimit } from './server-limits.policy.js';
 import { parseServerUrl } from './server-url.parser.js';
+
+type Counted = Pick<DatabaseConfig, 'poolSize' | 'redisUrl' | 'keepsProcess'>;
+
+/** A smaller pool for statements shows that connections are scarce. */
+const AMPLE_POOL = 8;
+
+/** Connections of the run queue to PostgreSQL; one of them listens. */
+export function queueConnections({ poolSize, redisUrl, keepsProcess }: Counted): number {
+  if (redisUrl !== undefined || !keepsProcess) return 0;
+  return poolSize < AMPLE_POOL ? 2 : 3;
+}
+
+/** Maximum connections of a process to PostgreSQL: for statements, for notifications and for the run queue. */
+export function processConnections(config: Counted): number {
+  return config.poolSize + (config.redisUrl === undefined ? 1 : 0) + queueConnections(config);
+}
 
 const OLDEST = 130_000;
 /** An arbitrary number, used by no other lock; the second key is the schema, the scope is the database. */

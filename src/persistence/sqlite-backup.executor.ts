@@ -5,11 +5,9 @@ import { AppError } from '../errors/index.js';
 import { MIGRATIONS } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import { checkSqliteFile } from './sqlite-check.executor.js';
-import { loadSqliteDriver } from './sqlite-driver.loader.js';
-import { makePrivateFile, prepareSqliteFile } from './sqlite-file.factory.js';
+import { loadSqliteDriver } from './sqlite-handle.types.js';
+import { makePrivateFile, MEMORY, prepareSqliteFile, sidecarOf, sqliteFile } from './sqlite-place.js';
 import { lockFile, ownSqliteFile } from './sqlite-lock.factory.js';
-import { MEMORY, sqliteFile } from './sqlite-place.js';
-import { sidecarOf } from './sqlite-traces.policy.js';
 
 /** Longest check of a backup, in ms. */
 const CHECK_MS = 3_600_000;

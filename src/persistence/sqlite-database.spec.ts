@@ -2,10 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { DataSource, EntitySchema, type EntitySchemaOptions } from 'typeorm';
-import { loadSqliteDriver } from './sqlite-driver.loader.js';
-import { refusalOf } from './commit-refused.error.js';
+import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.types.js';
+import { refusalOf } from './table.js';
 import { SqliteDatabase } from './sqlite-database.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
 import { insert } from './statement.factory.js';
 import type { SqlValue, Statement } from './statement.types.js';
 

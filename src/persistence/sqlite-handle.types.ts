@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 /** The used part of a better-sqlite3 handle; the package has no type declarations. */
 export interface SqliteStatement {
   run(...params: unknown[]): { changes: number };
@@ -13,4 +15,14 @@ export interface SqliteHandle {
   pragma(pragma: string): unknown;
   exec(sql: string): unknown;
   close(): unknown;
+}
+
+export type SqliteDriver = new (path: string, options: { timeout: number }) => SqliteHandle;
+
+/**
+ * The only SQLite of the process. TypeORM has another version where an application installs Jackdaw as a package, and
+ * two copies in one process drop each other's file locks (sqlite.org/howtocorrupt.html, 2.2.1).
+ */
+export function loadSqliteDriver(): SqliteDriver {
+  return createRequire(import.meta.url)('better-sqlite3-v13') as SqliteDriver;
 }

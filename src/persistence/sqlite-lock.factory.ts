@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { AppError, messageOf } from '../errors/index.js';
 import { takeExclusiveName } from '../kernel/platform/exclusive-name.js';
-import { loadSqliteDriver } from './sqlite-driver.loader.js';
-import { makePrivateFile } from './sqlite-file.factory.js';
+import { loadSqliteDriver } from './sqlite-handle.types.js';
+import { makePrivateFile } from './sqlite-place.js';
 
 /** A later attempt may succeed. */
 export const LOCKED = { isRetryable: true, details: { retry_after_ms: 1_000 } };

@@ -1,22 +1,64 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, openSync, stat, statSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DataSource, EntitySchema } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
 import { initialiseDataSource } from './initialise-data-source.js';
-import { measureFsync } from './fsync.indicator.js';
 import { migrate, MIGRATIONS, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { checkSqliteFile } from './sqlite-check.executor.js';
 import { SqliteDatabase } from './sqlite-database.js';
-import { SqliteLog, syncerOf } from './sqlite-log.client.js';
-import { watchPresence } from './sqlite-presence.js';
-import { loadSqliteDriver } from './sqlite-driver.loader.js';
-import { MEMORY, sqliteFile, sqlitePlace } from './sqlite-place.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
-import { purgeIfPending } from './sqlite-purge.executor.js';
+import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.types.js';
 import { ownSqliteFile } from './sqlite-lock.factory.js';
-import { sidecarOf } from './sqlite-traces.policy.js';
+import { SqliteLog, syncerOf } from './sqlite-log.client.js';
+import { MEMORY, sidecarOf, sqliteFile, sqlitePlace } from './sqlite-place.js';
+import { purgeIfPending } from './sqlite-purge.executor.js';
+
+const CHECK_MS = 1_000;
+const GONE = ['ENOENT', 'ENOTDIR'];
+
+/**
+ * Calls `onLoss` when the file of an open database was removed or replaced: SQLite would write on into the removed file.
+ * @returns a function that ends the check
+ */
+export function watchPresence(file: string, onLoss: () => void): () => void {
+  const { ino } = statSync(file, { bigint: true });
+  const timer = setInterval(() => {
+    stat(file, { bigint: true }, (error, found) => {
+      const isLost = error ? GONE.includes(error.code ?? '') : found.ino !== ino;
+      if (!isLost) return;
+      clearInterval(timer);
+      onLoss();
+    });
+  }, CHECK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+const PROBES = 5;
+
+/**
+ * Median time, in ms, to make 1 KB durable on the disk of a folder: the cost of every commit. `null` under Node's
+ * permission model, which forbids fsync; SQLite itself may still do it.
+ */
+export function measureFsync(folder: string): number | null {
+  const path = join(folder, `.fsync-probe-${process.pid}`);
+  const file = openSync(path, 'w');
+  try {
+    const times = Array.from({ length: PROBES }, () => {
+      writeSync(file, Buffer.alloc(1024));
+      const from = performance.now();
+      fsyncSync(file);
+      return performance.now() - from;
+    });
+    return times.toSorted((a, b) => a - b)[PROBES >> 1]!;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_ACCESS_DENIED') throw error;
+    return null;
+  } finally {
+    closeSync(file);
+    unlinkSync(path);
+  }
+}
 
 const UNLOCKED = { file: MEMORY, unlock: () => {} };
 /** Wait of the start for another process's write (a shell, a backup), in ms; it blocks the event loop. */

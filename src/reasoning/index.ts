@@ -16,8 +16,8 @@ export {
   type StreamDecoder,
   type DecodedReply,
 } from './protocols/protocol.js';
-export { toTranscript } from './loop/transcript.mapper.js';
-export { areArgumentsChanged, withEditNote } from './loop/approved-call.mapper.js';
+export { toTranscript } from './loop/compact-context.executor.js';
+export { areArgumentsChanged, withEditNote } from './loop/format-results.processor.js';
 export { LOOP_VERSION, LOOP_VERSIONS, ReasoningEngine } from './reasoning.engine.js';
 export { ReasoningModule, toPlace } from './reasoning.module.js';
 export type { ProcessorPlace, ProcessorPlacement, ReasoningModuleOptions } from './reasoning.module.js';

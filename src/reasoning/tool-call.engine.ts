@@ -13,7 +13,7 @@ import {
 } from '../run/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type Tool, ToolExecutor, type ToolResult } from '../tool/index.js';
-import { asApproved } from './loop/approved-call.mapper.js';
+import { asApproved } from './loop/format-results.processor.js';
 import { asCaller } from './loop/data-facts.executor.js';
 import { CallDecider } from './loop/call-decider.executor.js';
 import { CallExecutor, type CallOutcome } from './loop/call.executor.js';

@@ -1,7 +1,13 @@
 /** REST endpoints as tools, declared in files or in code, or imported from an OpenAPI document. */
-export type { RestConnection, RestRetry, TokenCapture } from './connection/rest-connection.types.js';
-export { valueAt } from './json-pointer.parser.js';
+export type {
+  RestConnection,
+  RestRetry,
+  TokenCapture,
+  RestAuth,
+  RestMethod,
+  RestToolDeclaration,
+} from './rest-tool.types.js';
+export { valueAt } from './rest-reply.parser.js';
 export type { OpenApiImport, OpenApiImported, OpenApiOperation, OpenApiRefusal } from './openapi/openapi.types.js';
 export { RestToolModule } from './rest-tool.module.js';
 export { RestToolRegistry } from './rest-tool.registry.js';
-export type { RestAuth, RestMethod, RestToolDeclaration } from './rest-tool.types.js';

@@ -1,5 +1,5 @@
 import { isHeaderName, isReservedHeader } from './header.policy.js';
-import type { Pair } from './query-template.mapper.js';
+import type { Pair } from './request-template.parser.js';
 import type { RestAuth, RestToolDeclaration } from './rest-tool.types.js';
 
 /** Credentials of a call. */

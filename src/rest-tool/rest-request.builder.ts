@@ -2,8 +2,7 @@ import type { JsonSchema } from '../kernel/index.js';
 import type { RunContext } from '../run/index.js';
 import { type Arguments, unwritable } from './argument-text.mapper.js';
 import { isHeaderText } from './header.policy.js';
-import { type Pair, spreadPairs } from './query-template.mapper.js';
-import { parseRequest, type RequestTemplate } from './request-template.parser.js';
+import { type Pair, parseRequest, type RequestTemplate, spreadPairs } from './request-template.parser.js';
 import { cookieHeader, type Credentials } from './rest-auth.factory.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 

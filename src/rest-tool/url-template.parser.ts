@@ -1,6 +1,13 @@
 import { AppError } from '../errors/index.js';
-import { type Arguments, fillText, HALF, unwritable } from './argument-text.mapper.js';
-import { parseTemplate, placeholdersIn, type TextTemplate } from './text-template.parser.js';
+import {
+  type Arguments,
+  fillText,
+  HALF,
+  parseTemplate,
+  placeholdersIn,
+  type TextTemplate,
+  unwritable,
+} from './argument-text.mapper.js';
 
 const PARTS = /^(https?:\/\/[^/?#\\]+)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/i;
 /** Maximum layers of percent-encoding that are checked, since proxies and servers may decode more than once. */

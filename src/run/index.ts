@@ -18,9 +18,13 @@ import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-r
 export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage } from './tree/child-run.types.js';
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunPauseService } from './decision/run-pause.service.js';
-export { RunDecisionService } from './decision/run-decision.service.js';
+export {
+  RunDecisionService,
+  type AnsweredRequest,
+  type WaitingRun,
+  countDecisions,
+} from './decision/run-decision.service.js';
 export { DueRunService } from './due-run.service.js';
-export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export {
   factsOfEnd,
@@ -53,7 +57,6 @@ export type {
 } from './run-event.types.js';
 export { WaitingRunStore } from './decision/waiting-run.store.js';
 export type { ListedWait } from './decision/waiting-run.store.js';
-export { countDecisions } from './decision/waiting-time.policy.js';
 export type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 export type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
@@ -63,8 +66,7 @@ export type { ModelMeter } from './model-meter.types.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { CompactedState, MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
-export type { RunFailure } from './run-failure.types.js';
-export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
+export type { RunFailure, NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
 export { RunFeedbackService } from './feedback/run-feedback.service.js';
 export { FEEDBACK_SEALED_TABLE } from './feedback/run-feedback.store.js';
 export type { FeedbackFilter, RunFeedback } from './feedback/run-feedback.store.js';
@@ -91,11 +93,18 @@ export { RunCountStore } from './run-count.store.js';
 export type { RunCountFilter, RunCounts } from './run-count.store.js';
 export type { ListedRun } from './listed-run.mapper.js';
 export type { RunFilter, RunPage, RunSearchPage } from './run-list.store.js';
-export { RunUsageStore } from './usage/run-usage.store.js';
-export type { AgentUsage, LatencyPage } from './usage/run-usage.store.js';
+export {
+  RunUsageStore,
+  type AgentUsage,
+  type LatencyPage,
+  type UsageEntry,
+  type UsageFilter,
+  type UsageKind,
+  type UsagePage,
+  type UsageSum,
+} from './usage/run-usage.store.js';
 export { LATENCY_BUCKETS_MS } from './usage/call-latency.mapper.js';
 export type { CallLatency, Latency, LatencyEntry } from './usage/call-latency.mapper.js';
-export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
 export { parseRunPlace, START, type RunPlace, RunItem } from './run-item.factory.js';
 export { isRelinquished, journalUnavailable, queuedState } from './relinquished.policy.js';
 export { unreachable } from './recorded-step.policy.js';

@@ -1,5 +1,12 @@
 import type { JsonValue } from '../kernel/index.js';
-import type { RunFailure } from './run-failure.types.js';
+
+/** Error of a run or of a part of it; wire form. */
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly is_retryable: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
 
 /** The type of a workflow node. */
 export type NodeKind = 'llm' | 'agent' | 'tool' | 'code' | 'branch' | 'map' | 'human';

@@ -21,7 +21,19 @@ export {
   scopesOf,
   ApiKeyAuthenticator,
 } from './request-authenticator.service.js';
-export { Authenticator } from './authenticator.js';
+export {
+  Authenticator,
+  type CredentialRequest,
+  type PrincipalRequest,
+  accessOf,
+  Requires,
+  type RouteAccess,
+  Public,
+  PrincipalDirectory,
+  ALL_SCOPES,
+  SCOPES,
+  type Scope,
+} from './requires.decorator.js';
 export {
   admit,
   type Admitted,
@@ -43,23 +55,13 @@ export { FilteredStream } from './content/filtered-stream.builder.js';
 export { findLinks } from './content/link.parser.js';
 export { createFinders } from './content/own-pattern.factory.js';
 export { openRateLimiter } from './rate-limit/rate-limiter.factory.js';
-export { RateLimiter } from './rate-limit/rate-limiter.js';
-export type { RateLimit } from './rate-limit/rate-limiter.js';
+export { RateLimiter, type RateLimit } from './rate-limit/flexible-rate-limiter.js';
 export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
 export { assertLocal, assertSameSite } from './caller-origin.policy.js';
 export { isViewer, Ownership, OwnershipModule, visibilityOf } from './ownership.js';
 export type { RowFilter } from './ownership.js';
-export { PrincipalDirectory } from './principal-directory.js';
 export { PrincipalModule } from './principal.module.js';
-export {
-  type CredentialRequest,
-  type PrincipalRequest,
-  accessOf,
-  Requires,
-  type RouteAccess,
-  Public,
-} from './requires.decorator.js';
 export { BrowserSessionService, isCookieCredential } from './browser/browser-session.service.js';
 export { Cipher } from './encryption/cipher.js';
 export type { RowPlace } from './encryption/cipher.js';
@@ -69,16 +71,12 @@ export { openColumn } from './encryption/sealed-row.store.js';
 export { SIGNING_SEALED_TABLES, SigningKeyStore } from './encryption/signing-key.store.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
-export { IntakePace } from './egress/intake-pace.policy.js';
+export { IntakePace, OutgoingFetch, type OutgoingFetchOptions } from './egress/outgoing-fetch.factory.js';
 export { OutgoingClient } from './egress/outgoing.client.js';
-export { OutgoingFetch } from './egress/outgoing-fetch.factory.js';
-export type { OutgoingFetchOptions } from './egress/outgoing-fetch.factory.js';
 export { MAX_VALUES, ValueCounter } from './egress/value-count.parser.js';
 export { OutgoingModule } from './egress/outgoing.module.js';
 export type { OutgoingOptions } from './egress/outgoing.client.js';
 export type { OutgoingCookies, OutgoingLimits, OutgoingReply, OutgoingRequest } from './egress/outgoing.types.js';
-export { ALL_SCOPES, SCOPES } from './scope.types.js';
-export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
 
 export const SECURITY_ENTITIES = [ApiKeyEntity, SigningKeyEntity];

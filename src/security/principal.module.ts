@@ -7,12 +7,11 @@ import {
   RequestAuthenticator,
 } from './request-authenticator.service.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
-import { Authenticator } from './authenticator.js';
+import { Authenticator, PrincipalDirectory } from './requires.decorator.js';
 import { BrowserSessionService } from './browser/browser-session.service.js';
 import { ApiKeyService } from './keys/api-key.service.js';
 import { ApiKeyStore } from './keys/api-key.store.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';
-import { PrincipalDirectory } from './principal-directory.js';
 
 /** Provides authentication. Global, so that runs can look up their principals. */
 @Module({})

@@ -3,13 +3,18 @@ import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal, Role } from '../kernel/index.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
-import { Authenticator } from './authenticator.js';
+import {
+  ALL_SCOPES,
+  Authenticator,
+  type CredentialRequest,
+  type PrincipalRequest,
+  type Scope,
+  SCOPES,
+} from './requires.decorator.js';
 import { BrowserSessionService } from './browser/browser-session.service.js';
 import { assertLocal } from './caller-origin.policy.js';
 import type { ApiKeyStore } from './keys/api-key.store.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';
-import type { CredentialRequest, PrincipalRequest } from './requires.decorator.js';
-import { ALL_SCOPES, type Scope, SCOPES } from './scope.types.js';
 
 /** Authenticates by API key: configured keys first, then the table. A principal exists as long as its key is valid. */
 @Injectable()

@@ -1,6 +1,35 @@
 import { SetMetadata } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
-import type { Scope } from './scope.types.js';
+
+/** All scopes. Every route names at least one; a route without one is denied. */
+export const SCOPES = [
+  'chat',
+  'runs:read',
+  'runs:write',
+  'sessions:read',
+  'sessions:write',
+  'sessions:trust',
+  'tools:read',
+  'tools:call',
+  'tools:write',
+  'usage:read',
+  'webhooks',
+  'keys',
+  'erase',
+  'audit',
+  'operate',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** All scopes of the key's role. */
+export const ALL_SCOPES = '*';
+
+/** The port that returns a principal's current rights; used when a run resumes. */
+export abstract class PrincipalDirectory {
+  /** The principal with its current rights, or `null` if all were revoked. */
+  abstract lookUp(principal: Principal): Promise<Principal | null>;
+}
 
 export const IS_PUBLIC = 'jackdaw:public';
 
@@ -42,4 +71,17 @@ export interface CredentialRequest {
 /** A request that passed the guard. */
 export interface PrincipalRequest extends CredentialRequest {
   principal?: Principal;
+}
+
+/**
+ * The port that identifies the caller of a request. An application's own implementation (JWT, OIDC) replaces API keys;
+ * it may inject `ApiKeyAuthenticator` and delegate to it. Principal ids must be unique in a tenant, since runs and
+ * sessions store them. Known roles: `admin`, `user`, `viewer`, `operator`; others grant nothing.
+ */
+export abstract class Authenticator extends PrincipalDirectory {
+  /**
+   * The caller's principal, or `null` without a known credential (status 401).
+   * @throws AppError `UNAUTHENTICATED` with a reason; any other error becomes status 500
+   */
+  abstract authenticate(request: CredentialRequest): Promise<Principal | null>;
 }

@@ -1,33 +1,121 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LoggerService } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { Logger as ServerLogger, PinoLogger } from 'nestjs-pino';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { PinoLogger, Logger as ServerLogger } from 'nestjs-pino';
+import cluster from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
-import { BootLog } from '../logging/index.js';
-import { HealthPort } from '../health/index.js';
-import { mountConsole } from '../console/index.js';
-import { Log, ProblemFilter } from '../errors/index.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
-import { DrainingAdapter } from './draining-adapter.js';
-import { addCallerHooks, addDrainHooks, addHttpRules, answerInvalidHttp, fastifyOptions } from './http-rules.js';
-import { toListenFailure } from './listen-failure.error.js';
+import { mountConsole } from '../console/index.js';
+import { AppError, Log, ProblemFilter } from '../errors/index.js';
+import { HealthPort } from '../health/index.js';
+import { steadyNow } from '../kernel/index.js';
+import { BootLog, logRequests } from '../logging/index.js';
 import { MCP_PATH } from '../mcp-server/index.js';
 import { mountOpenApi } from '../openapi/index.js';
 import { RunAdmissionService, RunService } from '../run/index.js';
 import { RequestAuthenticator } from '../security/index.js';
-import { logRequests } from '../logging/index.js';
+import { MetricRegistry, METRICS_TYPE } from '../telemetry/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
-import { addPrefix, withoutPrefix } from './path-prefix.js';
-import { END_SIGNALS, onEndSignal } from './end-signals.js';
-import { mountMetrics } from './metrics-route.js';
-import { endWhenStuck } from './process-end.js';
+import { addCallerHooks, addDrainHooks, addHttpRules, answerInvalidHttp, fastifyOptions } from './http-rules.js';
+import { END_SIGNALS, endWhenStuck, onEndSignal } from './process-end.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
 import { withToolFiles } from './tool-files.loader.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
+
+/** A path without a route, for requests outside of the prefix. */
+const OUTSIDE = '/outside-of-the-prefix';
+
+/** The URL as the routes expect it. @param prefix `HTTP_PREFIX`, such as `/jackdaw` */
+export function withoutPrefix(url: string, prefix: string): string {
+  if (!url.startsWith(prefix)) return OUTSIDE;
+  const rest = url.slice(prefix.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : OUTSIDE;
+}
+
+/**
+ * Adds the prefix to the `Location` of our resources, and redirects the prefix itself to the start page, whose links are
+ * relative.
+ */
+export function addPrefix(fastify: FastifyInstance, prefix: string): void {
+  if (prefix === '') return;
+  fastify.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'GET' && request.originalUrl === prefix) return reply.redirect(`${prefix}/`, 308);
+  });
+  fastify.addHook('onSend', async (_request, reply) => {
+    const location = reply.getHeader('location');
+    if (typeof location === 'string' && location.startsWith('/api/')) reply.header('location', prefix + location);
+  });
+}
+
+/** Serves the metrics at `/metrics` to callers with the scope `operate`: they are about all tenants. */
+export function mountMetrics(app: NestFastifyApplication): void {
+  const metrics = app.get(MetricRegistry, { strict: false });
+  if (!metrics.isOn) return;
+  const callers = app.get(RequestAuthenticator);
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get('/metrics', async (request, reply) => {
+      await callers.admit(request, ['operate']);
+      return reply
+        .header('cache-control', 'no-store')
+        .type(METRICS_TYPE)
+        .send(await metrics.text());
+    });
+}
+
+/** Converts a failure to listen on an address to an error with a remedy; returns other errors unchanged. */
+export function toListenFailure(cause: unknown, { port, host }: Pick<ServerConfig, 'port' | 'host'>): unknown {
+  const reason = reasonOf((cause as { code?: unknown } | null)?.code);
+  if (!reason) return cause;
+  return new AppError('CONFIG_INVALID', `The server cannot listen on port ${port} of ${host}: ${reason}.`, { cause });
+}
+
+function reasonOf(code: unknown): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'the port is in use; stop the other program, or set another PORT (0 selects a free port)';
+    case 'EACCES':
+      return 'permission denied; set a PORT of 1024 or higher';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'it is not an address of this machine; set another HOST';
+    default:
+      return undefined;
+  }
+}
+
+/** The HTTP server of Nest and Fastify. After a signal its listener stays open for a time, for late requests. */
+export class DrainingAdapter extends FastifyAdapter {
+  private openUntil = 0;
+
+  /** @param graceMs time after `drain` in which the listener accepts connections at least */
+  constructor(
+    options: object,
+    private readonly graceMs: number,
+  ) {
+    super(options);
+  }
+
+  /** In a worker of pm2 or node:cluster, closes the listener at once: another worker has the port. */
+  drain(): void {
+    if (cluster.isWorker) this.getHttpServer().close();
+    else if (this.getHttpServer().listening) this.openUntil = steadyNow() + this.graceMs;
+  }
+
+  override async close(): Promise<void> {
+    const restMs = this.openUntil - steadyNow();
+    if (restMs > 0) await pause(restMs);
+    await super.close();
+  }
+}
 
 /**
  * Creates the application, ready to listen.

@@ -17,17 +17,24 @@ import { CONVERSATION_SEALED_TABLES } from './turns/journal-turn-store.js';
 export { OWN_TURN_ARCHIVE } from './projection/turn-archive.factory.js';
 export { LocalTurnArchive, TurnArchive } from './projection/turn-archive.js';
 export type { TurnChange, TurnSpan } from './projection/turn-archive.js';
-export { FactMemory } from './fact-memory/fact-memory.js';
-export type {
-  Fact,
-  FactOwner,
-  FactPage,
-  RecalledFact,
-  RecallOptions,
-  RememberOptions,
-} from './fact-memory/fact.types.js';
+export {
+  FactMemory,
+  type Fact,
+  type FactOwner,
+  type FactPage,
+  type RecalledFact,
+  type RecallOptions,
+  type RememberOptions,
+} from './fact-memory/fact-memory.js';
 export { LongTermMemoryModule } from './fact-memory/long-term-memory.module.js';
-export { Memory } from './memory/memory.js';
+export {
+  Memory,
+  OWN_MEMORIES,
+  type MemoryConversation,
+  type OwnMemories,
+  type OwnMemory,
+  type RunMemory,
+} from './memory/own-memory.types.js';
 export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export type { TurnGroup } from './memory/memory-policy.js';
@@ -41,8 +48,6 @@ export type {
   Summary,
   TurnSize,
 } from './memory/memory.types.js';
-export { OWN_MEMORIES } from './memory/own-memory.types.js';
-export type { MemoryConversation, OwnMemories, OwnMemory, RunMemory } from './memory/own-memory.types.js';
 export { countTurn } from './memory/turn-memory.js';
 export { factsOfPlace, referenceState } from './memory/recollection.mapper.js';
 export { WholeTurnMemory } from './memory/whole-turn-memory.js';

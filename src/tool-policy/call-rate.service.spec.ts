@@ -8,7 +8,7 @@ import { loadConfig } from '../config/index.js';
 import type { CheckedCall } from '../tool/index.js';
 import { CallRates } from './call-rate.service.js';
 import { SecurityPolicies } from './security-policies.registry.js';
-import type { SecurityPolicy } from './security-policy.types.js';
+import type { SecurityPolicy } from './security-policy.schema.js';
 
 Logger.overrideLogger(false);
 

@@ -14,8 +14,7 @@ import {
   type Finder,
 } from '../security/index.js';
 import { anyPattern, createBoundedCheck, type TaintMode, type TaintRule, type ToolRule } from '../tool/index.js';
-import { policyInvalid } from './security-policy.schema.js';
-import type { ArgumentValidator, SecurityPolicy } from './security-policy.types.js';
+import { type ArgumentValidator, policyInvalid, type SecurityPolicy } from './security-policy.schema.js';
 
 type Matcher = (name: string) => boolean;
 

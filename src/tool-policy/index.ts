@@ -12,13 +12,16 @@ export {
   withoutApprovalsOf,
 } from './approvals/call-approval.store.js';
 export type { CallApproval, WideScope } from './approvals/call-approval.store.js';
-export { coverageOf } from './approvals/call-approvals.service.js';
+export { coverageOf, CallRules } from './approvals/call-approvals.service.js';
 export { CallRates } from './call-rate.service.js';
-export { CallRules } from './call-rules.js';
 export { SecurityPolicies } from './security-policies.registry.js';
 export { SecurityPolicyModule } from './security-policy.module.js';
-export { guardrailsSchema } from './security-policy.schema.js';
-export type { ArgumentValidator, CallLimit, SecurityPolicy } from './security-policy.types.js';
+export {
+  guardrailsSchema,
+  type ArgumentValidator,
+  type CallLimit,
+  type SecurityPolicy,
+} from './security-policy.schema.js';
 export { ToolSwitchModule } from './switch/tool-switch.module.js';
 export { ToolSwitchService } from './switch/tool-switch.service.js';
 

@@ -4,8 +4,13 @@ import { readText } from '../kernel/index.js';
 import { admit, type ContentFilter, type ContentPlace } from '../security/index.js';
 import { type AgentRules, type Guardrails, type TaintRule, ToolLogFilter } from '../tool/index.js';
 import { combine, type CompiledPolicy, type PolicyParts, readParts } from './compiled-policy.factory.js';
-import { parsePolicy, policyCodeSchema, policyFileSchema, policyInvalid } from './security-policy.schema.js';
-import type { SecurityPolicy } from './security-policy.types.js';
+import {
+  parsePolicy,
+  policyCodeSchema,
+  policyFileSchema,
+  policyInvalid,
+  type SecurityPolicy,
+} from './security-policy.schema.js';
 
 /** Reads a policy from a JSON file. @throws AppError `CONFIG_INVALID` that names the file and all mistakes with their paths */
 export function loadPolicy(path: string): SecurityPolicy {

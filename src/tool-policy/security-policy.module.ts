@@ -3,12 +3,11 @@ import { type AsyncOption, provided } from '../kernel/index.js';
 import { toolConfig, type ToolConfig } from '../config/index.js';
 import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
 import { CallApprovalStore } from './approvals/call-approval.store.js';
-import { CallApprovals } from './approvals/call-approvals.service.js';
+import { CallApprovals, CallRules } from './approvals/call-approvals.service.js';
 import { ApprovalListPolicy, ArgumentPolicy, TaintPolicy, ToolListPolicy } from './tool-policies.js';
 import { CallRates } from './call-rate.service.js';
-import { CallRules } from './call-rules.js';
 import { SecurityPolicies } from './security-policies.registry.js';
-import type { SecurityPolicy } from './security-policy.types.js';
+import type { SecurityPolicy } from './security-policy.schema.js';
 
 const GIVEN = Symbol('GIVEN');
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { createCallSite, type Tool, type ToolRegistration, ToolRegistry, withImages } from '../tool/index.js';
-import { StateBackendRegistry, VolatileStateBackend } from './state-backend.registry.js';
+import { MemoryStateStore, StateBackendRegistry, VolatileStateBackend } from './state-backend.registry.js';
 import type { RecordedCall } from './recorded-call.js';
-import { MemoryStateStore } from './backend/memory-state-store.js';
 import { ToolStates } from './tool-states.js';
 import { backendParts } from '../../test/support/state-backends.js';
 

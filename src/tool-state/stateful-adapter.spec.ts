@@ -5,8 +5,7 @@ import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js'
 import { BY_PRINCIPAL } from '../../test/support/run-parts.js';
 import { Parameter, suspend, ToolRegistry } from '../tool/index.js';
 import { ContextOwners } from './context-owners.store.js';
-import { adaptStateful } from './stateful-adapter.factory.js';
-import type { StatefulAdapter } from './stateful-adapter.types.js';
+import { adaptStateful, type StatefulAdapter } from './stateful-adapter.factory.js';
 import { StatefulToolSessions } from './stateful-tool-sessions.js';
 import { ToolStates } from './tool-states.js';
 

@@ -11,8 +11,7 @@ import { asideIn } from './state-entry.mapper.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import { contextNotFound, isDamage } from './tool-state.error.js';
-import { ToolStateMaintenanceService } from './tool-state-maintenance.service.js';
-import { UsedBackendService } from './used-backend.service.js';
+import { ToolStateMaintenanceService, UsedBackendService } from './tool-state-maintenance.service.js';
 import {
   STATE_TYPES,
   type ContextFilter,

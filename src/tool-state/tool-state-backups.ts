@@ -18,7 +18,7 @@ import type { StateManagerName } from '../tool/index.js';
 import { parseFileText, toFileText } from './backend/context-file.parser.js';
 import { writesOf, type ContextRecord } from './backend/context-record.js';
 import { isDamage } from './tool-state.error.js';
-import { UsedBackendService } from './used-backend.service.js';
+import { UsedBackendService } from './tool-state-maintenance.service.js';
 
 /** One line of a backup: a context. */
 interface Line {

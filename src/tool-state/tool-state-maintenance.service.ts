@@ -1,14 +1,51 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
-import { toolStateConfig, type ToolStateConfig } from '../config/index.js';
 import { Database, OutboxRelay, withLongCalls } from '../persistence/index.js';
-import { Cipher } from '../security/index.js';
+import { Cipher, SealedTableRegistry } from '../security/index.js';
+import { type StateManagerName, ToolRegistry } from '../tool/index.js';
 import type { StateBackend } from './backend/state-backend.js';
+import { type PendingStateChange, StateOutbox, type StateOwner } from './backend/projected-state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
-import { StateOutbox, type PendingStateChange, type StateOwner } from './backend/state-outbox.js';
 import { isDamage, storeNotConfigured } from './tool-state.error.js';
-import { UsedBackendService } from './used-backend.service.js';
+
+/** The backends in use by registered tools, whether or not a tool was called in this process. */
+@Injectable()
+export class UsedBackendService implements OnModuleInit {
+  constructor(
+    private readonly backends: StateBackendRegistry,
+    private readonly tools: ToolRegistry,
+    private readonly tables: SealedTableRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    // A store of files re-encrypts them when it opens.
+    this.tables.registerStore(() => this.open());
+  }
+
+  names(): ReadonlySet<StateManagerName> {
+    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
+    return new Set([{}, ...stateful].map((options) => this.backends.nameOf(options)));
+  }
+
+  /** @throws AppError as `StateBackendRegistry.of` */
+  open(): Promise<StateBackend[]> {
+    return Promise.all([...this.names()].map((name) => this.backends.of(name)));
+  }
+
+  /** Includes backends of tools that are no longer registered. @throws AppError as `open` */
+  async all(): Promise<StateBackend[]> {
+    await this.open();
+    return this.backends.opened();
+  }
+}
 
 /** Contexts that one query for expired contexts returns. */
 const AT_ONCE = 200;

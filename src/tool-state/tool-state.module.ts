@@ -7,10 +7,9 @@ import { StatefulToolSessions } from './stateful-tool-sessions.js';
 import { ToolStateAdminService } from './tool-state-admin.service.js';
 import { ToolStateBackups } from './tool-state-backups.js';
 import { ToolStateForks } from './tool-state-forks.js';
-import { ToolStateMaintenanceService } from './tool-state-maintenance.service.js';
+import { ToolStateMaintenanceService, UsedBackendService } from './tool-state-maintenance.service.js';
 import { ToolStateService } from './tool-state.service.js';
 import { ToolStates } from './tool-states.js';
-import { UsedBackendService } from './used-backend.service.js';
 
 /** States of stateful tools; requires a database. Global, because the tool module resolves its port here. */
 @Global()

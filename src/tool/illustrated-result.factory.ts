@@ -1,7 +1,22 @@
 import { AppError } from '../errors/index.js';
 import { type parseBinaryText, parseImage } from '../kernel/index.js';
 import type { BinaryMark } from './call/json-result.mapper.js';
-import { ShownResult } from './shown-result.js';
+
+/** Text of a result for the model, where it differs from the value. */
+export interface ShownText {
+  /** A line before the text, such as headers of a reply. */
+  readonly note?: string;
+  /** Text in place of the value. */
+  readonly text?: string;
+}
+
+/** A tool result with a text for the model. Workflows, output schemas and clients get the value only. */
+export class ShownResult {
+  constructor(
+    readonly result: unknown,
+    readonly shown: ShownText,
+  ) {}
+}
 
 /** Binary content of a result, which may have a name or an address. */
 export type BinaryPart = NonNullable<ReturnType<typeof parseBinaryText>> & { readonly name?: string };

@@ -1,4 +1,4 @@
-import { fileReference } from './files/result-file.mapper.js';
+import { fileReference } from './files/result-files.builder.js';
 import type { ToolResult } from './tool.types.js';
 
 /**

@@ -4,14 +4,12 @@ import { toolExecutor } from '../../test/support/tool-parts.js';
 import { AppError } from '../errors/index.js';
 import { type JsonSchema } from '../kernel/index.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
-import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
-import { ToolPolicy, type PolicyDecision } from './decision/tool-policy.js';
+import { type PlannedCall, type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from './decision/tool-policy.js';
 import { suspend } from './suspension.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
 import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
 import { callSite } from '../../test/support/call-site.js';
 import { pendingTimers } from '../../test/support/pending-timers.js';
-import type { PlannedCall } from './decision/planned-call.types.js';
 import type { CallSite, CheckedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
 
 Logger.overrideLogger(false);

@@ -7,8 +7,8 @@ import { createValueCheck } from './input/schema-input.factory.js';
 import { jsonSchemaOf } from './input/standard-input.factory.js';
 import { isStandardSchema } from './standard-schema.types.js';
 import { handlingProblems, toMetadata } from './tool-handling.policy.js';
-import type { ToolHandling } from './tool-handling.types.js';
-import { refusedName } from './tool-name.policy.js';
+import type { ToolHandling } from './tool-registration.types.js';
+import { refusedName } from './tool-refusal.policy.js';
 import type { Tool, ToolContext, ToolInput } from './tool.types.js';
 
 /** Output schema of a tool and the check of results against it. */

@@ -4,7 +4,7 @@ import { CacheModule } from '../cache/index.js';
 import { schemaChecker } from './bounded/schema-checker.js';
 import { GlobalEnhancers } from './method/global-enhancers.js';
 import { MethodHandlerFactory } from './method/method-handler.factory.js';
-import { ToolPolicyRegistry } from './decision/tool-policy.registry.js';
+import { ToolPolicyRegistry } from './decision/tool-policy.js';
 import { ToolMetadataAccessor } from './method/tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './method/tool.explorer.js';

@@ -12,7 +12,7 @@ import { NO_STATEFUL_CALLS, StatefulCalls } from './stateful/stateful-calls.js';
 import { assertAccepted, duplicateOf } from './tool-refusal.policy.js';
 import type { ContextHolder, ToolRegistration } from './tool-registration.types.js';
 import type { CallSite, Tool } from './tool.types.js';
-import { wrapTool } from './wrappers/tool-wrapper.factory.js';
+import { wrapTool } from './wrappers/retrying-tool.wrapper.js';
 
 /** Limits of the default cache of results: time to live (ms) and size (bytes). */
 const OWN_CACHE_TTL_MS = 3_600_000;

@@ -1,14 +1,46 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { webhookConfig, type WebhookConfig } from '../config/index.js';
 import { Log } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';
 import { RunFollowService } from '../run/index.js';
-import { LONGEST_DELAY_MS, retryDelayMs } from './retry-delay.policy.js';
 import { type DeliveryOutcome, type WebhookDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { type PublishedEvent, type PublishedRun, toPayload } from './webhook-payload.mapper.js';
 import { type DeliveryAttempt, WebhookClient } from './webhook.client.js';
 import { CONFIGURED_WEBHOOK, type OpenedWebhook, WebhookStore } from './webhook.store.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Delays before the second to the last attempt, in ms: 12 attempts within about 28 hours. */
+const DELAYS_MS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  6 * HOUR,
+  7 * HOUR,
+  7 * HOUR,
+];
+/** Most that a delay is extended, as a share of it: requests that failed together are repeated apart. */
+const SPREAD = 0.2;
+
+/** Longest delay that a receiver can request by `Retry-After`, in ms. */
+export const LONGEST_DELAY_MS = 12 * HOUR;
+
+/**
+ * The delay before the next attempt, in ms; `null` after the last.
+ * @param attempts failed attempts so far, at least 1
+ */
+export function retryDelayMs(attempts: number, random: () => number = Math.random): number | null {
+  const delayMs = DELAYS_MS[attempts - 1];
+  return delayMs === undefined ? null : Math.round(delayMs * (1 + SPREAD * random()));
+}
 
 /** Requests in progress: to one webhook, so that a slow receiver delays only its own, and in all. */
 const MOST_OF_ONE = 4;

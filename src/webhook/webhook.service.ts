@@ -6,8 +6,7 @@ import { Database } from '../persistence/index.js';
 import type { WebhookEvent } from '../run/index.js';
 import { type DeliveryStatus, type WebhookDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookSender } from './webhook-sender.js';
-import { newSecret } from './webhook-signature.js';
-import { type DeliveryAttempt, WebhookClient } from './webhook.client.js';
+import { type DeliveryAttempt, newSecret, WebhookClient } from './webhook.client.js';
 import { ALL_TENANTS, CONFIGURED_WEBHOOK, type OpenedWebhook, type Webhook, WebhookStore } from './webhook.store.js';
 
 /** Webhooks of one tenant. */

@@ -1,6 +1,6 @@
 import { toCursor } from '../../src/api/list-cursor.js';
 import { SCOPES } from '../../src/security/index.js';
-import { digestOf, pinnedOf } from '../../src/mcp/trust/tool-digest.factory.js';
+import { digestOf, pinnedOf } from '../../src/mcp/trust/definition-difference.mapper.js';
 import { listed } from './mcp/scripted-servers.js';
 import type { RouteCall } from './route-walk.js';
 

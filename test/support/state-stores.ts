@@ -9,7 +9,7 @@ import { KeyedQueue, type Database } from '../../src/persistence/index.js';
 import { AesGcmCipher } from '../../src/security/encryption/aes-gcm-cipher.js';
 import { DatabaseStateStore } from '../../src/tool-state/backend/database-state-store.js';
 import { FileStateStore } from '../../src/tool-state/backend/file-state-store.js';
-import { MemoryStateStore } from '../../src/tool-state/backend/memory-state-store.js';
+import { MemoryStateStore } from '../../src/tool-state/state-backend.registry.js';
 import { StateCodec, type StateCodecOptions } from '../../src/tool-state/backend/state-codec.js';
 import { openRedisStateStore, openSqliteStateStore } from '../../src/tool-state/backend/durable-backend.factory.js';
 import type { StateStore } from '../../src/tool-state/backend/state-store.js';

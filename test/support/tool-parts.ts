@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ConfiguredSecrets, loadConfig } from '../../src/config/index.js';
-import { ToolLogFilter } from '../../src/tool/call/tool-log-filter.js';
-import { ToolPolicyRegistry } from '../../src/tool/decision/tool-policy.registry.js';
+import { ToolLogFilter, ToolPolicyRegistry } from '../../src/tool/decision/tool-policy.js';
 import { NO_STATEFUL_CALLS, StatefulCalls } from '../../src/tool/stateful/stateful-calls.js';
 import { ToolExecutor, type ToolResultConfig } from '../../src/tool/tool.executor.js';
 import { NoToolSwitch, ToolSwitch } from '../../src/tool/tool-switch.js';

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/index.js';
 import type { Database } from '../../src/persistence/index.js';
 import { FileTurnArchive } from '../../src/session/projection/file-turn-archive.js';
-import { MemoryTurnArchive } from '../../src/session/projection/memory-turn-archive.js';
+import { MemoryTurnArchive, openTurnArchive } from '../../src/session/projection/turn-archive.factory.js';
 import { RedisTurnArchive } from '../../src/session/projection/redis-turn-archive.js';
-import { openTurnArchive } from '../../src/session/projection/turn-archive.factory.js';
 import type { TurnArchive } from '../../src/session/projection/turn-archive.js';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
 

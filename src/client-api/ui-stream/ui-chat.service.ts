@@ -9,8 +9,14 @@ import { parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, toInput } from '../client-conversation.js';
 import { ClientOriginService } from '../client-origin.service.js';
 import { ClientRunService, type OpenedRun } from '../client-run.service.js';
-import { continuedMessage, decisionsIn, toClientMessages, toOptions } from './ui-request.mapper.js';
-import type { UiMessage, UiRequest } from './ui-request.schema.js';
+import {
+  continuedMessage,
+  decisionsIn,
+  toClientMessages,
+  toOptions,
+  type UiMessage,
+  type UiRequest,
+} from './ui-request.mapper.js';
 
 /** The run of a chat, with the message that its items belong to. */
 export interface OpenedChat {

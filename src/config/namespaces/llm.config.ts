@@ -12,8 +12,7 @@ import {
 } from '../model-option.parser.js';
 import { cassetteMode, isReplay } from '../build.policy.js';
 import { compact, namespace, type NamespaceConfig, type ValuesOf } from '../namespace.factory.js';
-import { EFFORTS, type ModelPatterns } from '../models-file.loader.js';
-import { LIST_PRICES, type ModelPrice, prices } from '../price.parser.js';
+import { EFFORTS, LIST_PRICES, type ModelPatterns, type ModelPrice, prices } from '../models-file.loader.js';
 import { chosenProvider, type ProviderAccess, providerAccess } from '../provider.policy.js';
 import { proxyOf, securityConfig } from './security.config.js';
 import { PROVIDER_VARIABLES } from '../provider-variable.schema.js';

@@ -1,13 +1,8 @@
 import { messageOf } from '../../errors/index.js';
-import { TextPlaces } from '../xml/text-place.mapper.js';
-import type { XmlAttribute, XmlElement } from '../xml/xml-element.types.js';
-import { XmlError } from '../xml/xml.error.js';
-import { parseXml } from '../xml/xml.parser.js';
-import type { AgentDraft, DraftReading, DraftSource } from './agent-draft.types.js';
+import { parseXml, TextPlaces, type XmlAttribute, type XmlElement, XmlError } from '../xml/xml.parser.js';
+import { type AgentDraft, type DraftReading, type DraftSource, nearName } from './definition.parser.js';
 import { AGENT_ELEMENT, type ElementRule, ELSEWHERE, type ValueRule } from './agent-element.schema.js';
-import { nearName } from './near-name.policy.js';
-import { dedent, readValue } from './value.parser.js';
-import { Variables } from './variable.mapper.js';
+import { dedent, readValue, Variables } from './value.parser.js';
 
 /** Builds an object by paths and records the text position of each value. */
 class DraftValues {

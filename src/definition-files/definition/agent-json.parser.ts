@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { messageOf } from '../../errors/index.js';
-import { JsonTextError } from '../json/json-text.error.js';
-import { offsetOf, parseJsonText, type JsonPlace } from '../json/json-text.parser.js';
-import { TextPlaces } from '../xml/text-place.mapper.js';
-import type { AgentDraft, DraftReading, DraftSource } from './agent-draft.types.js';
-import { readValue } from './value.parser.js';
-import { Variables } from './variable.mapper.js';
+import { type JsonPlace, JsonTextError, offsetOf, parseJsonText } from '../json/json-text.parser.js';
+import { TextPlaces } from '../xml/xml.parser.js';
+import type { AgentDraft, DraftReading, DraftSource } from './definition.parser.js';
+import { readValue, Variables } from './value.parser.js';
 
 const MAX_MISTAKES = 100;
 

@@ -1,7 +1,37 @@
 import type { z } from 'zod';
-import { agentDefinitionSchema, type AgentDefinitionInput } from '../../agent/index.js';
-import type { AgentDraft } from './agent-draft.types.js';
-import { nearName } from './near-name.policy.js';
+import { type AgentDefinitionInput, agentDefinitionSchema } from '../../agent/index.js';
+import { nearNames } from '../../kernel/index.js';
+
+/** Content of an agent file, before inheritance. */
+export interface AgentDraft {
+  readonly format: 'xml' | 'json';
+  readonly name: string;
+  readonly extends?: string;
+  /** A partial `AgentDefinitionInput`. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Position of a value or its nearest ancestor: `file:line:column`. */
+  placeOf(path: readonly PropertyKey[]): string;
+}
+
+/** A draft, or all mistakes of the text, one per line. */
+export type DraftReading = { readonly draft: AgentDraft } | { readonly mistakes: readonly string[] };
+
+export interface DraftSource {
+  /** Name of the text in messages. */
+  readonly file: string;
+  readonly text: string;
+  /** Values of the variables that the text may declare. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Text of a file in the same folder. @throws AppError if it cannot be read */
+  readonly include: (path: string) => string;
+}
+
+/** Suggests similar names, as `; did you mean x?`, or lists all names. */
+export function nearName(name: string, known: readonly string[]): string {
+  const near = nearNames(name, known);
+  if (near.length > 0) return `; did you mean ${near.join(' or ')}?`;
+  return `; expected ${known.join(', ') || 'none'}`;
+}
 
 /** A valid definition, or all its mistakes with positions. */
 export type DefinitionReading =

@@ -3,8 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { AppError, messageOf } from '../../errors/index.js';
 import type { FolderReading, TextReading } from './folder.types.js';
-import { assertInner, assertInside, refused } from './inside-path.policy.js';
-import { readTextFileSoon } from './text-file.loader.js';
+import { assertInner, assertInside, readTextFileSoon, refused } from './text-file.loader.js';
 
 const MAX_FILES = 1_000;
 /** Names of definition files, case-insensitive. */

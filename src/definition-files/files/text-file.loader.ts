@@ -2,10 +2,30 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { constants, open } from 'node:fs/promises';
 import { buffer as bytesOf } from 'node:stream/consumers';
-import { messageOf } from '../../errors/index.js';
+import { isAbsolute, sep } from 'node:path';
+import { AppError, messageOf } from '../../errors/index.js';
 import { decodeText } from '../../kernel/index.js';
 import { MAX_XML_LENGTH } from '../xml/xml.parser.js';
-import { refused } from './inside-path.policy.js';
+
+/** @throws AppError for a path that is not lexically inside the folder; links are not resolved */
+export function assertInner(path: string): void {
+  if (path === '' || isAbsolute(path) || /^[A-Za-z]:/.test(path)) throw refused('expected a path inside the folder');
+  if (path.split(/[\\/]/).includes('..') || path.includes('\0')) {
+    throw refused('expected a path inside the folder, without ..');
+  }
+}
+
+/**
+ * @param root the folder @param real the target; both with links resolved @throws AppError for a target outside of the
+ * folder
+ */
+export function assertInside(root: string, real: string): void {
+  if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) throw refused('it leads out of the folder');
+}
+
+export function refused(message: string): AppError {
+  return new AppError('AGENT_INVALID', message);
+}
 
 /** Maximum size of a file, in bytes. */
 const MAX_BYTES = MAX_XML_LENGTH;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { array, assert, constantFrom, jsonValue, nat, pre, property } from 'fast-check';
-import { JsonTextError } from './json-text.error.js';
-import { offsetOf, parseJsonText } from './json-text.parser.js';
+import { JsonTextError, offsetOf, parseJsonText } from './json-text.parser.js';
 
 function refusal(text: string): [offset: number, message: string] {
   try {

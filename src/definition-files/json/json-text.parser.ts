@@ -1,4 +1,14 @@
-import { JsonTextError } from './json-text.error.js';
+/** A JSON syntax error with its position. */
+export class JsonTextError extends Error {
+  constructor(
+    /** In UTF-16 units, from 0. */
+    readonly offset: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'JsonTextError';
+  }
+}
 
 const MAX_DEPTH = 32;
 const MAX_VALUES = 10_000;

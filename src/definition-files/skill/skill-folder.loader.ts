@@ -4,8 +4,7 @@ import type { Skill } from '../../agent/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
 import type { DefinitionFolder } from '../files/definition-folder.explorer.js';
 import type { FolderReading } from '../files/folder.types.js';
-import { assertInner, assertInside, refused } from '../files/inside-path.policy.js';
-import { readTextFileSoon } from '../files/text-file.loader.js';
+import { assertInner, assertInside, readTextFileSoon, refused } from '../files/text-file.loader.js';
 import { readSkillText, type SkillReading } from './skill-text.parser.js';
 
 /** Maximum size of a file of a skill, in bytes: a tool result of the default size has room for it. */

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import { AppError, messageOf } from '../../errors/index.js';
 import { createGraph, workflowSchema, type WorkflowInput, type WorkflowMistake } from '../../workflow/index.js';
-import { JsonTextError } from '../json/json-text.error.js';
-import { offsetOf, parseJsonText, type JsonPlace } from '../json/json-text.parser.js';
-import { TextPlaces } from '../xml/text-place.mapper.js';
-import type { FileWorkflow, WorkflowReading } from './workflow-file.types.js';
+import { type JsonPlace, JsonTextError, offsetOf, parseJsonText } from '../json/json-text.parser.js';
+import { TextPlaces } from '../xml/xml.parser.js';
+import type { FileWorkflow, WorkflowReading } from './workflow-set.builder.js';
 
 /** Maximum number of values in a file, far above that of a real workflow. */
 const MAX_VALUES = 200_000;

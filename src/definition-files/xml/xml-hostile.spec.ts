@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../errors/index.js';
 import { parseAgent } from '../agent.parser.js';
 import { decodeDefinition } from '../files/text-file.loader.js';
-import { MAX_XML_LENGTH, parseXml } from './xml.parser.js';
-import { XmlError } from './xml.error.js';
+import { MAX_XML_LENGTH, parseXml, XmlError } from './xml.parser.js';
 
 /** Far above the time of any suite file, and far below that of an entity expansion. */
 const MOST_MS = 2_000;

@@ -1,6 +1,33 @@
 import { SaxesParser } from 'saxes';
-import { XmlError } from './xml.error.js';
-import type { XmlElement } from './xml-element.types.js';
+
+/** An XML error with its position. */
+export class XmlError extends Error {
+  constructor(
+    /** In UTF-16 units, from 0. */
+    readonly offset: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'XmlError';
+  }
+}
+
+/** An element with the positions of its parts: offsets into the text, in UTF-16 units. */
+export interface XmlElement {
+  readonly name: string;
+  /** Offset of its `<`. */
+  readonly offset: number;
+  readonly attributes: Map<string, XmlAttribute>;
+  readonly children: XmlElement[];
+  /** Its own text, both character data and CDATA, without the text of its children. */
+  text: string;
+}
+
+export interface XmlAttribute {
+  readonly value: string;
+  /** Offset of its name. */
+  readonly offset: number;
+}
 
 /** Maximum length of a text, in UTF-16 units. */
 export const MAX_XML_LENGTH = 1_048_576;
@@ -94,4 +121,35 @@ class DocumentReader {
 /** Removes the position at the start of the parser's message, and the full stop. */
 function faultOf({ message }: Error): string {
   return `not well-formed: ${message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')}`;
+}
+
+/** Converts offsets of a text to readable positions; indexes the lines on first use. */
+export class TextPlaces {
+  private starts: readonly number[] | undefined;
+
+  /** @param source name of the text in messages, such as its path */
+  constructor(
+    private readonly source: string,
+    private readonly text: string,
+  ) {}
+
+  /** `source:line:column`, both from 1; columns in UTF-16 units, as in editors. */
+  at(offset: number): string {
+    const starts = (this.starts ??= lineStarts(this.text));
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return `${this.source}:${low + 1}:${offset - starts[low]! + 1}`;
+  }
+}
+
+/** Offsets of the line starts. Lines end with CRLF, LF or CR. */
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (const end = /\r\n?|\n/g; end.test(text);) starts.push(end.lastIndex);
+  return starts;
 }

@@ -2,8 +2,7 @@ import { AppError, Log } from '../../errors/index.js';
 import { newId } from '../../kernel/index.js';
 import type { LlmConfig } from '../../config/index.js';
 import type { CallAccount } from '../chat.types.js';
-import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
-import type { TokenCounter } from '../tokens/token-counter.js';
+import { RepeatedTokenCounter, type TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
 import { fromUnits, toUnits } from '../models/model-facts.js';
 import {

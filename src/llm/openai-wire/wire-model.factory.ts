@@ -1,29 +1,107 @@
 import type { ChatModel } from '../chat-model.js';
-import type { ModelCapabilities } from '../chat.types.js';
-import type { EmbeddingModel } from '../embedding-model.js';
-import { type HttpClient, type ModelClient, WireClient, wireHeaders } from '../wire/wire.client.js';
+import type { CallOptions, ModelCapabilities } from '../chat.types.js';
+import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
-import type { ToolRules } from '../tool-schema.mapper.js';
-import type { ChatCodec } from '../wire/chat-codec.types.js';
-import { isVersioned, VersionProbingClient } from '../wire/version-probing.client.js';
-import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../wire/wire-access.factory.js';
-import type { WireAccess } from '../wire/wire-access.types.js';
-import { WireChatModel } from '../wire/wire-chat.model.js';
-import { toWellFormedJson } from '../wire/reply.parser.js';
 import { isChatOnly, mayReason } from '../providers/openai/capabilities.mapper.js';
 import { ApiChoiceModel } from '../responses-wire/api-choice.model.js';
 import { toChatResult as toResponsesResult } from '../responses-wire/reply.mapper.js';
 import { type ResponsesTarget, toResponsesBody } from '../responses-wire/request.mapper.js';
 import { ResponsesClient } from '../responses-wire/responses.client.js';
 import { StreamReplyBuilder as ResponseStreamBuilder } from '../responses-wire/stream-reply.builder.js';
-import { bearerRoute } from './bearer-route.mapper.js';
+import type { ToolRules } from '../tool-schema.mapper.js';
+import type { ChatCodec } from '../wire/chat-codec.types.js';
+import { toReportedError } from '../wire/error.mapper.js';
+import { checkUsage, parseJsonReply, toWellFormedJson } from '../wire/reply.parser.js';
+import { isVersioned, VersionProbingClient } from '../wire/version-probing.client.js';
+import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../wire/wire-access.factory.js';
+import type { WireAccess } from '../wire/wire-access.types.js';
+import { WireChatModel } from '../wire/wire-chat.model.js';
+import { BadReplyError } from '../wire/wire-failure.error.js';
+import { type HttpClient, type ModelClient, WireClient, wireHeaders } from '../wire/wire.client.js';
 import type { StateOwner } from './message.mapper.js';
-import { toChatResult } from './reply.mapper.js';
+import { toChatResult, toReportedUsage } from './reply.mapper.js';
 import { toToolsJson, toWireBody, type WireTarget } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
-import type { RouteTo, WireDialect } from './wire-dialect.types.js';
-import { WireEmbeddingModel } from './wire-embedding.model.js';
+import type { RouteTo, WireDialect, WireRoute } from './wire-dialect.types.js';
+
+interface WireEmbedding {
+  readonly index?: unknown;
+  readonly embedding?: unknown;
+}
+
+/**
+ * Parses the reply to `count` texts.
+ * @param model name to return if the reply contains none
+ * @throws WireFailure for a missing vector, or vectors of different lengths
+ */
+function toEmbeddingResult(body: string, count: number, model: string): EmbeddingResult {
+  const reply = parseJsonReply(body);
+  // All tokens are prompt tokens; an embedding generates none.
+  const total = checkUsage(toReportedUsage(reply['usage']))?.totalTokens;
+  return {
+    vectors: toVectors(reply['data'], count),
+    model: typeof reply['model'] === 'string' && reply['model'] !== '' ? reply['model'] : model,
+    ...(total !== undefined && { usage: { promptTokens: total, totalTokens: total } }),
+  };
+}
+
+function toVectors(data: unknown, count: number): (readonly number[])[] {
+  const entries: readonly unknown[] = Array.isArray(data) ? data : [];
+  if (entries.length !== count) throw new BadReplyError(`${entries.length} embeddings for ${count} texts`);
+  const vectors: (readonly number[])[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const { index, embedding } = (entry ?? {}) as WireEmbedding;
+    if (!isVector(embedding)) throw new BadReplyError('an embedding that is not a list of numbers');
+    vectors[Number.isInteger(index) ? (index as number) : at] = embedding;
+  }
+  const lengths = new Set(Array.from({ length: count }, (_, at) => vectors[at]?.length));
+  if (lengths.size > 1 || vectors.length !== count) throw new BadReplyError('embeddings that do not belong together');
+  return vectors;
+}
+
+function isVector(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((number) => Number.isFinite(number));
+}
+
+/** An embedding model of an OpenAI-compatible provider. */
+export class WireEmbeddingModel extends EmbeddingModel {
+  readonly provider: string;
+  readonly name: string;
+  private known: number | null = null;
+
+  constructor(
+    private readonly access: WireAccess,
+    private readonly client: ModelClient,
+  ) {
+    super();
+    this.provider = access.provider;
+    this.name = access.model;
+  }
+
+  get dimensions(): number | null {
+    return this.known;
+  }
+
+  async embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
+    try {
+      const response = await this.client.send({ model: this.name, input: texts }, options);
+      const result = toEmbeddingResult(await response.text(), texts.length, this.name);
+      this.known = result.vectors[0]?.length ?? this.known;
+      return result;
+    } catch (thrown) {
+      throw options.signal?.aborted ? options.signal.reason : toReportedError(thrown, this.access);
+    }
+  }
+}
+
+/** The route of OpenAI: the path is appended to that of the base URL, whose query stays. The key is a bearer token. */
+export function bearerRoute({ baseUrl, apiKey }: WireAccess, path: string): WireRoute {
+  return {
+    url: endpointOf(baseUrl, path),
+    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+  };
+}
 
 /** An endpoint below the base URL of a model. */
 interface Endpoint {

@@ -1,9 +1,8 @@
 import type { LlmConfig } from '../../config/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
 import type { ParameterName } from '../chat.types.js';
-import { configuredSettings } from '../configured-settings.factory.js';
+import { configuredSettings, createModelRegistry } from '../model-registry.factory.js';
 import { httpOptions } from '../wire/wire.client.js';
-import { createModelRegistry } from '../model-registry.factory.js';
 import type { ModelRegistry } from '../model.registry.js';
 import { describeChange } from '../wire/adaptation.registry.js';
 import { PARAMETERS } from '../wire/adapted-request.builder.js';

@@ -8,7 +8,7 @@ import type {
   ModelParameters,
 } from '../chat.types.js';
 import { fitParameters } from '../parameter.policy.js';
-import { toReportedError } from '../wire/reported-error.factory.js';
+import { toReportedError } from '../wire/error.mapper.js';
 import type { AddressRegistry } from '../wire/address.registry.js';
 import type { WireSettings } from '../wire/wire-access.types.js';
 import { MissingApiError, StatusError } from '../wire/wire-failure.error.js';

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../kernel/index.js';
 import type { ChatResult, FinishReason } from '../chat.types.js';
 import type { AssistantMessage, SignedReasoning, ToolCall } from '../message.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';
+import { isHtml } from '../wire/provider-message.parser.js';
 import {
   checkUsage,
   fragmentText,
@@ -11,10 +12,51 @@ import {
   toToolCalls,
   type WireCallParts,
 } from '../wire/reply.parser.js';
-import { isHtml } from '../wire/provider-message.parser.js';
 import { BadReplyError, MissingApiError } from '../wire/wire-failure.error.js';
 import { SEPARATOR } from './input.mapper.js';
-import type { WireItem, WirePart, WireResponse } from './reply.types.js';
+
+/** The used fields of a reply; none is validated yet, since servers differ. */
+export interface WireResponse {
+  readonly status?: unknown;
+  readonly incomplete_details?: { readonly reason?: unknown } | null;
+  readonly error?: unknown;
+  readonly output?: unknown;
+  readonly usage?: unknown;
+  readonly model?: unknown;
+}
+
+/** An item of `output`: a message, a call, or reasoning; others are ignored. */
+export interface WireItem {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly status?: unknown;
+  readonly phase?: unknown;
+  readonly content?: unknown;
+  readonly call_id?: unknown;
+  readonly name?: unknown;
+  readonly arguments?: unknown;
+  readonly summary?: unknown;
+  readonly encrypted_content?: unknown;
+}
+
+/** A part of a message or of reasoning. */
+export interface WirePart {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly refusal?: unknown;
+}
+
+/** The used fields of an event of a stream. */
+export interface WireEvent {
+  readonly type?: unknown;
+  readonly output_index?: unknown;
+  readonly item_id?: unknown;
+  readonly summary_index?: unknown;
+  readonly content_index?: unknown;
+  readonly delta?: unknown;
+  readonly item?: unknown;
+  readonly response?: unknown;
+}
 
 type Counts = Readonly<Record<string, unknown>>;
 

@@ -15,8 +15,10 @@ import {
   refusalText,
   toReportedUsage,
   toWireResponse,
+  type WireEvent,
+  type WireItem,
+  type WireResponse,
 } from './reply.mapper.js';
-import type { WireEvent, WireItem, WireResponse } from './reply.types.js';
 
 /** An item that is still streaming. */
 interface OpenItem {

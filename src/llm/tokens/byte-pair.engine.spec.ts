@@ -4,8 +4,7 @@ import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base';
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
 import { sampleTexts } from '../../../test/support/sample-texts.js';
 import { countBytePairTokens } from './byte-pair.engine.js';
-import { VocabularyLoader } from './vocabulary.loader.js';
-import type { Vocabulary } from './vocabulary.types.js';
+import { type Vocabulary, VocabularyLoader } from './vocabulary.loader.js';
 
 const asPlainText = { disallowedSpecial: new Set<string>() };
 

@@ -1,5 +1,5 @@
 import { NO_RANK, type RankRegistry } from './rank.registry.js';
-import type { Vocabulary } from './vocabulary.types.js';
+import type { Vocabulary } from './vocabulary.loader.js';
 
 /**
  * Maximum length of one merge, in bytes. Merging takes quadratic time, so a longer piece (no spaces, or one repeated

@@ -1,7 +1,7 @@
 import { countBytePairTokens } from './byte-pair.engine.js';
 import { countSampled, type Sampling } from './token-estimate.mapper.js';
 import type { TokenCounter } from './token-counter.js';
-import type { Vocabulary } from './vocabulary.types.js';
+import type { Vocabulary } from './vocabulary.loader.js';
 
 /**
  * Prose takes 0.15 ms of CPU per 1,000 characters, the slowest text (rare Han, no spaces) 0.7 to 1.5 ms. That is 12 to

@@ -4,8 +4,7 @@ import { countBytePairTokens } from './byte-pair.engine.js';
 import { EstimatedTokenCounter } from './token-counter.registry.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
 import { countSampled } from './token-estimate.mapper.js';
-import { VocabularyLoader } from './vocabulary.loader.js';
-import type { Vocabulary } from './vocabulary.types.js';
+import { type Vocabulary, VocabularyLoader } from './vocabulary.loader.js';
 
 const sampling = { maxLength: 1000, windows: 10, windowLength: 50 };
 const { English: prose = '', base64 = '', hex = '', JSON: json = '', Chinese: chinese = '' } = sampleTexts();

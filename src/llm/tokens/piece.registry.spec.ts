@@ -6,8 +6,7 @@ import { sampleTexts } from '../../../test/support/sample-texts.js';
 import { countBytePairTokens } from './byte-pair.engine.js';
 import { PieceRegistry } from './piece.registry.js';
 import { NO_RANK } from './rank.registry.js';
-import { VocabularyLoader } from './vocabulary.loader.js';
-import type { Vocabulary } from './vocabulary.types.js';
+import { type Vocabulary, VocabularyLoader } from './vocabulary.loader.js';
 
 const TEXT = Object.values({ ...sampleTexts(), ...inventedTexts() }).join('\n');
 

@@ -2,8 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../../config/index.js';
 import { TokenCounterRegistry } from './token-counter.registry.js';
-import { VocabularyLoader } from './vocabulary.loader.js';
-import type { Vocabulary, VocabularyName } from './vocabulary.types.js';
+import { type Vocabulary, VocabularyLoader, type VocabularyName } from './vocabulary.loader.js';
 
 class CountingLoader extends VocabularyLoader {
   readonly loaded: VocabularyName[] = [];

@@ -4,8 +4,7 @@ import { Log } from '../../errors/index.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
 import { countSampled, estimateTokens, type Sampling } from './token-estimate.mapper.js';
 import type { TokenCounter } from './token-counter.js';
-import { VocabularyLoader } from './vocabulary.loader.js';
-import type { VocabularyName } from './vocabulary.types.js';
+import { VocabularyLoader, type VocabularyName } from './vocabulary.loader.js';
 
 /**
  * From `MODEL_PREFIX_TO_ENCODING` of github.com/openai/tiktoken (tiktoken/model.py), plus Azure's names without dots.

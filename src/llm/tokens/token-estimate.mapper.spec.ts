@@ -4,8 +4,7 @@ import { inventedTexts, SCRIPTS } from '../../../test/support/invented-texts.js'
 import { sampleTexts } from '../../../test/support/sample-texts.js';
 import { countBytePairTokens } from './byte-pair.engine.js';
 import { estimateTokens } from './token-estimate.mapper.js';
-import { VocabularyLoader } from './vocabulary.loader.js';
-import type { Vocabulary } from './vocabulary.types.js';
+import { type Vocabulary, VocabularyLoader } from './vocabulary.loader.js';
 
 /** Tolerance below the promised minimum for a text of a few words, in tokens. */
 const SLACK = 2;

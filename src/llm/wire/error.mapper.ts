@@ -1,7 +1,7 @@
-import { AppError, type ErrorCode, toAppError } from '../../errors/index.js';
+import { AppError, type ErrorCode, Log, toAppError } from '../../errors/index.js';
 import { quoteProvider } from './provider-text.mapper.js';
-import type { WireAccess } from './wire-access.types.js';
 import { toStatusError } from './status-error.mapper.js';
+import type { WireAccess } from './wire-access.types.js';
 import {
   BadReplyError,
   BrokenReplyError,
@@ -75,4 +75,15 @@ function isWireFailure(thrown: unknown): thrown is WireFailure {
     thrown instanceof BrokenReplyError ||
     thrown instanceof BadReplyError
   );
+}
+
+/** Maps an error of a call. Logs the provider's text if the error has only a part of it. */
+export function toReportedError(thrown: unknown, access: WireAccess): AppError {
+  const error = toModelError(thrown, access);
+  if (error.cause instanceof ProviderDetails) {
+    const { provider, model } = access;
+    const logger = new Log('ModelProvider');
+    logger.warn(`The provider ${provider} (model ${model}) sent details with its error: ${error.cause.message}`);
+  }
+  return error;
 }

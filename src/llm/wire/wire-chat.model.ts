@@ -19,7 +19,7 @@ import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js
 import type { ChatCodec, PromptCaching, StreamedReply } from './chat-codec.types.js';
 import type { ModelClient, WireResponse } from './wire.client.js';
 import { assertToolCount, createFittedRequest, type FittedRequest, withOwnNames } from './adaptation.registry.js';
-import { toReportedError } from './reported-error.factory.js';
+import { toReportedError } from './error.mapper.js';
 import type { WireSettings } from './wire-access.types.js';
 import { BadReplyError, MissingApiError, StatusError } from './wire-failure.error.js';
 

@@ -10,10 +10,9 @@ import { ModelBudget } from '../budget/model-budget.js';
 import { ModelMetrics, TracedModel } from './traced-model.wrapper.js';
 import type { ModelOmission } from '../wire/adaptation.registry.js';
 import { AccountedEmbeddingModel } from './accounted-embedding.wrapper.js';
-import { BoundedModel } from './bounded-model.wrapper.js';
+import { BoundedModel, Bulkhead } from './bounded-model.wrapper.js';
 import { BreakingModel, CircuitBreaker, type CircuitState } from './breaking-model.wrapper.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
-import { Bulkhead } from './bulkhead.policy.js';
 import type { Cassette } from '../cassette/cassette.js';
 import { CachingModel } from './caching-model.wrapper.js';
 import { CassetteModel } from './cassette-model.wrapper.js';
@@ -24,8 +23,7 @@ import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 import { assertPriced, isCosted, priceOf } from '../models/model-facts.js';
 import { PricedModel } from './priced-model.wrapper.js';
-import { retried, type Retries, RetryBudget, RetryingModel } from './retrying-model.wrapper.js';
-import type { RetryRules } from './retry-delay.policy.js';
+import { retried, type Retries, RetryBudget, RetryingModel, type RetryRules } from './retrying-model.wrapper.js';
 
 /** Rules of an agent that override the configuration. */
 export interface OwnRules {

@@ -12,9 +12,8 @@ import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 import { acceptedForm, acceptingBoth, inForm, isListening } from '../accepted-form.mapper.js';
 import { createConnection, type Connection } from './connection.factory.js';
-import { publishChange } from './connection-change.mapper.js';
-import { errorResponse } from './http-answer.factory.js';
-import { SessionRegistry, type SessionLimits } from './session.registry.js';
+import { publishChange } from './stdio.handler.js';
+import { errorResponse, type SessionLimits, SessionRegistry } from './session.registry.js';
 
 const ONLY_EVENTS = 'Not Acceptable: subscriptions/listen answers with an event stream. Accept text/event-stream.';
 const INVALID_PARAMS = -32_602;

@@ -2,7 +2,11 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../kernel/index.js';
 import type { Connection } from './connection.factory.js';
-import { errorResponse } from './http-answer.factory.js';
+
+/** A JSON-RPC error response without a request id. */
+export function errorResponse(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+}
 
 type HandleOptions = NonNullable<Parameters<WebStandardStreamableHTTPServerTransport['handleRequest']>[1]>;
 

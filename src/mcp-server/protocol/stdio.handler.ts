@@ -1,12 +1,28 @@
-import { serveStdio, StdioServerTransport, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
+import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { pipeline, type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { MarkedIntegers } from '../../kernel/index.js';
-import type { Principal } from '../../kernel/index.js';
+import { MarkedIntegers, type Principal } from '../../kernel/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
-import { createConnection, type Connection } from './connection.factory.js';
-import { publishChange } from './connection-change.mapper.js';
+import { type Connection, createConnection } from './connection.factory.js';
+
+/** Notifies a client of a change; errors of a disconnected client are ignored. */
+export function publishChange({ server, subscriptions }: Connection, change: McpChange): void {
+  sent({ server, subscriptions }, change)?.catch(() => undefined);
+}
+
+function sent({ server, subscriptions }: Connection, change: McpChange): Promise<void> | undefined {
+  switch (change.kind) {
+    case 'tools':
+      return server.sendToolListChanged();
+    case 'prompts':
+      return server.sendPromptListChanged();
+    case 'resources':
+      return server.sendResourceListChanged();
+    case 'resource':
+      return subscriptions.has(change.uri) ? server.sendResourceUpdated({ uri: change.uri }) : undefined;
+  }
+}
 
 /** Serves one client over standard input and output, in the protocol version that the client starts with. */
 export class McpStdioHandler {

@@ -2,14 +2,13 @@ import type { AuthProvider, FetchLike, OAuthClientProvider } from '@modelcontext
 import { MarkedIntegers } from '../../kernel/index.js';
 import { OutgoingFetch } from '../../security/index.js';
 import type { McpAuth, McpClientCredentials, McpServer, McpTransport } from '../mcp-server.types.js';
-import { strictJson } from '../process/response.mapper.js';
+import { strictJson } from '../process/message.parser.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';
 import { ConsentTransport } from './consent-transport.js';
-import { withChallenges } from './http-status.error.js';
+import { SseFailures, SseTransport, withChallenges } from './sse-transport.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { PROBE, RequestStreamsTransport } from './request-streams-transport.js';
-import type { McpWorld, ServerTransport, TransportOptions } from './server-transport.types.js';
-import { SseFailures, SseTransport } from './sse-transport.js';
+import type { McpWorld, ServerTransport, TransportOptions } from './stdio-transport.factory.js';
 
 /** One client per declaration: its connections share their tokens. */
 const CLIENTS = new WeakMap<McpClientCredentials, ClientCredentialsClient>();

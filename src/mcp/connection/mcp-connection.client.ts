@@ -6,9 +6,15 @@ import { McpError } from '../mcp.error.js';
 import type { McpServer, McpServerStatus, TransportKind } from '../mcp-server.types.js';
 import { isConnectionLost, isNotProcessed, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
 import { NotProcessedError } from './not-processed.error.js';
-import { kindOf, type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
-import { ProgramEndedError } from './program-ended.error.js';
-import { RetryDelay } from './retry-delay.policy.js';
+import {
+  kindOf,
+  type McpListeners,
+  type McpWorld,
+  openClient,
+  type OpenedClient,
+  ProgramEndedError,
+} from './opened-client.factory.js';
+import { RetryDelay } from './tool-changes.client.js';
 import { withoutSecrets } from './secret.filter.js';
 
 /** Listeners of a connection. */

@@ -4,12 +4,19 @@ import { untilAborted, VERSION } from '../../kernel/index.js';
 import type { McpServer, TransportKind } from '../mcp-server.types.js';
 import { isConnectionLost, isTimeout } from './call-failure.mapper.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
-import { ProgramEndedError } from './program-ended.error.js';
 import { withoutSecrets } from './secret.filter.js';
+import type { EndpointWait, McpWorld, ServerTransport, TransportOptions } from './stdio-transport.factory.js';
 import { keepListening } from './tool-changes.client.js';
-import type { EndpointWait, McpWorld, ServerTransport, TransportOptions } from './server-transport.types.js';
 
-export type { McpWorld } from './server-transport.types.js';
+/** A program ended before the connection was complete; the first request may have been too new for it. */
+export class ProgramEndedError extends Error {
+  constructor(fault: string, cause: unknown) {
+    super(fault, { cause });
+    this.name = 'ProgramEndedError';
+  }
+}
+
+export type { McpWorld } from './stdio-transport.factory.js';
 
 /** Listeners for messages of a server. */
 export interface McpListeners {

@@ -5,7 +5,7 @@ import type { McpClientConfig } from '../../config/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
 import type { McpOAuthProvider } from '../oauth-provider.types.js';
 import type { HttpConfig } from './mcp-config.types.js';
-import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
+import { refusedServerName } from '../tool/server-tools.registry.js';
 
 const text = z.string().regex(/\S/, 'is empty');
 /** Node rejects NUL in arguments and variables of a program. */

@@ -1,10 +1,9 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, messageOf } from '../../errors/index.js';
 import { mcpConfig, type McpClientConfig } from '../../config/index.js';
-import { McpRegistry } from '../mcp-server.registry.js';
+import { declaredMcp, duplicate, McpRegistry, unknownServer } from '../mcp-server.registry.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { McpConfig } from './mcp-config.types.js';
-import { declaredMcp, duplicate, unknownServer } from './mcp-declarations.registry.js';
 import { parseMcpConfig, parseMcpEntry } from './mcp-declaration.schema.js';
 
 /** Servers declared by the application; both type and injection token. */

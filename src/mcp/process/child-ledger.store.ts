@@ -3,13 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
+  endTree,
   isRunning,
   killMarked,
   killMarkedSync,
   processPlace,
   startOf,
-} from '../../kernel/platform/process-table.accessor.js';
-import { endTree } from '../../kernel/platform/process-tree.js';
+} from '../../kernel/platform/process-tree.js';
 
 interface Entry {
   readonly place: string;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Table } from '../../persistence/index.js';
 import { mapInSlices } from '../time-slice.policy.js';
 import type { ScanFinding } from '../trust/description-scan.policy.js';
-import type { PinnedDefinition } from '../trust/tool-digest.factory.js';
+import type { PinnedDefinition } from '../trust/definition-difference.mapper.js';
 import { McpToolPinEntity, type StoredToolPin } from '../entities/mcp-tool-pin.entity.js';
 import { type Pinned, type ToolPin, ToolPinStore } from './tool-pin-store.js';
 

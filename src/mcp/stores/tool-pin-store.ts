@@ -1,5 +1,5 @@
 import type { ScanFinding } from '../trust/description-scan.policy.js';
-import type { PinnedDefinition } from '../trust/tool-digest.factory.js';
+import type { PinnedDefinition } from '../trust/definition-difference.mapper.js';
 
 /**
  * Why a definition waits: it differs from the accepted one, it is a new tool of a known server, or it was suspicious

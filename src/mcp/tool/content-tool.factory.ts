@@ -1,7 +1,7 @@
-import type { Client, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Client, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../../kernel/index.js';
-import { createValueCheck, type Tool } from '../../tool/index.js';
-import { callBy, type ChannelOf } from '../call/second-attempt.executor.js';
+import { createValueCheck, type Tool, type ToolContext, type ToolEffect, type ToolOrigin } from '../../tool/index.js';
+import type { CallChannel } from '../call/mcp-call.executor.js';
 import {
   getPrompt,
   listPrompts,
@@ -9,8 +9,62 @@ import {
   readResource,
   type RequestLimits,
 } from '../call/server-content.client.js';
+import { NotProcessedError } from '../connection/not-processed.error.js';
 import type { McpServer } from '../mcp-server.types.js';
-import { originOf } from './tool-effect.policy.js';
+
+/** Selects the connection of a call. @throws McpError if the tool must no longer be called */
+export type ChannelOf = (context: ToolContext) => CallChannel;
+
+/**
+ * Makes a call. Repeats it once on a new connection if the server certainly did not process it, for example because it
+ * restarted and no longer knows the session.
+ */
+export async function callBy<T>(
+  channelOf: ChannelOf,
+  context: ToolContext,
+  call: (channel: CallChannel) => Promise<T>,
+): Promise<T> {
+  const channel = channelOf(context);
+  try {
+    return await call(channel);
+  } catch (error) {
+    if (!(error instanceof NotProcessedError)) throw error;
+    await channel.connection.renewed(context.signal);
+    // The tool may have changed or disappeared meanwhile.
+    return call(channelOf(context));
+  }
+}
+
+/** The effect of a tool: the operator's statement; else the believed hint of its server; else `once`. */
+export function effectOf({ name, annotations = {} }: McpTool, { effects, areHintsBelieved }: McpServer): ToolEffect {
+  const declared = Object.hasOwn(effects, name) ? effects[name] : undefined;
+  if (declared) return declared;
+  if (!areHintsBelieved) return 'once';
+  if (annotations.readOnlyHint) return 'read';
+  return annotations.idempotentHint ? 'idempotent' : 'once';
+}
+
+/**
+ * Whether a call can carry data out or change something. The operator's setting decides. Without one, only a tool is
+ * exempt that a program on this machine hints to be reading and not to reach the world outside.
+ */
+export function egressOf({ annotations = {} }: McpTool, { egress, areHintsBelieved, transport }: McpServer): boolean {
+  if (egress !== undefined) return egress;
+  const isLocal = transport.kind === 'stdio' && urlsOf(transport.args).length === 0;
+  const isHinted = annotations.readOnlyHint === true && annotations.openWorldHint === false;
+  return !(isLocal && areHintsBelieved && isHinted);
+}
+
+/** @param isReadOnly whether calls of the tool only read */
+export function originOf({ name, transport }: McpServer, isReadOnly: boolean): ToolOrigin {
+  const urls = transport.kind === 'http' ? [new URL(transport.url)] : urlsOf(transport.args);
+  return { name: `MCP server "${name}"`, hosts: urls.map(({ hostname }) => hostname), isReadOnly };
+}
+
+/** HTTP addresses among the arguments of a program, which is then a bridge to another server. */
+function urlsOf(args: readonly string[]): URL[] {
+  return args.flatMap((argument) => (/^https?:/i.test(argument) ? (URL.parse(argument) ?? []) : []));
+}
 
 /** A tool of Jackdaw for a server's resources or prompts, with its name on the server. */
 export interface ContentTool {

@@ -3,11 +3,10 @@ import { AppError } from '../../errors/index.js';
 import { canonicalJson, isJsonObject, type JsonSchema } from '../../kernel/index.js';
 import { createBoundedCheck, type Tool } from '../../tool/index.js';
 import { McpCalls } from '../call/mcp-call.executor.js';
-import { callBy, type ChannelOf } from '../call/second-attempt.executor.js';
+import { callBy, type ChannelOf, effectOf, egressOf, originOf } from './content-tool.factory.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { UsableTool } from '../trust/judged-tool.types.js';
-import { effectOf, egressOf, originOf } from './tool-effect.policy.js';
 
 /** Keywords whose value is a schema, or a list of schemas. */
 const NESTED = new Set([

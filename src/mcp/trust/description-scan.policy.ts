@@ -1,5 +1,5 @@
 import { HIDING, readable, WARNING } from './instruction-phrases.policy.js';
-import type { PinnedDefinition } from './tool-digest.factory.js';
+import type { PinnedDefinition } from './definition-difference.mapper.js';
 
 /** A suspicious text, and its place: a JSON pointer (RFC 6901). */
 export interface ScanFinding {

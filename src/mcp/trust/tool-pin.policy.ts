@@ -3,7 +3,7 @@ import type { McpServer } from '../mcp-server.types.js';
 import type { HoldReason, Pinned, ToolPin } from '../stores/tool-pin-store.js';
 import { scanDefinition } from './description-scan.policy.js';
 import { canonicalJson } from '../../kernel/index.js';
-import { digestOf, type PinnedDefinition, pinnedOf } from './tool-digest.factory.js';
+import { digestOf, type PinnedDefinition, pinnedOf } from './definition-difference.mapper.js';
 
 /** Circumstances of a listed definition. */
 export interface Listing {

@@ -6,7 +6,7 @@ import { canonicalJson, type Principal } from '../../kernel/index.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { type ToolPin, ToolPinStore } from '../stores/tool-pin-store.js';
 import { mapInSlices } from '../time-slice.policy.js';
-import { mcpToolName } from '../tool/mcp-tool-name.policy.js';
+import { mcpToolName } from '../tool/server-tools.registry.js';
 import { DefinitionChanges } from './definition-changes.js';
 import { scanDefinition } from './description-scan.policy.js';
 import type { JudgedTools, QuarantinedTool, UsableTool } from './judged-tool.types.js';

@@ -1,18 +1,62 @@
 import { ConfiguredSecrets, loadConfig } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
-import { type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
 import type { ChatModel } from '../../llm/index.js';
 import type { McpRegistry } from '../../mcp/index.js';
-import { NoToolSwitch, type StatefulCalls, ToolPolicyRegistry } from '../../tool/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';
 import { ToolStates } from '../../tool-state/index.js';
+import {
+  type CallSite,
+  type CheckedCall,
+  failedResult,
+  type Invoked,
+  type InvokeOptions,
+  NoToolSwitch,
+  type PlannedCall,
+  type RequestedCall,
+  type StatefulCalls,
+  type Tool,
+  ToolExecutor,
+  ToolPolicyRegistry,
+} from '../../tool/index.js';
 import { CallerTaintPolicy } from '../loop/data-facts.executor.js';
-import { ProcessorRegistry } from '../loop/processor.registry.js';
 import { PromptBuilder, ProtocolRegistry } from '../loop/pipeline.factory.js';
+import { ProcessorRegistry } from '../loop/processor.registry.js';
 import { ReasoningEngine } from '../reasoning.engine.js';
 import { EnhancedChatModel } from './enhanced-chat-model.js';
-import { offeredTools, type EnhancingTools } from './offered-tools.factory.js';
-import { UnattendedToolExecutor } from './unattended-tool.executor.js';
+import { type EnhancingTools, offeredTools } from './offered-tools.factory.js';
+
+const UNATTENDED = 'no person can be asked here. Continue without the call.';
+
+/** Executes tools without human decisions: a call that would wait for a person gets an error for the model. */
+export class UnattendedToolExecutor extends ToolExecutor {
+  override async plan(
+    call: RequestedCall,
+    tools: ReadonlyMap<string, Tool>,
+    site: CallSite,
+  ): Promise<Exclude<PlannedCall, { kind: 'approval' }>> {
+    const planned = await super.plan(call, tools, site);
+    if (planned.kind !== 'approval') return planned;
+    const error = `Not executed: a person must agree to it first (${planned.reason}), and ${UNATTENDED}`;
+    const result = failedResult(call.name, 'TOOL_DENIED', error);
+    return { kind: 'rejected', result, ...(planned.notes && { notes: planned.notes }) };
+  }
+
+  override async invoke(call: CheckedCall, site: CallSite, options?: InvokeOptions): Promise<Invoked> {
+    const invoked = await super.invoke(call, site, options);
+    const { name } = call.tool.definition;
+    switch (invoked.kind) {
+      case 'result':
+        return invoked;
+      case 'unknown':
+        return { kind: 'result', result: failedResult(name, 'TOOL_OUTCOME_UNKNOWN', invoked.reason) };
+      case 'suspended': {
+        const error = `The tool asks a person ${JSON.stringify(invoked.suspension.question)}, and ${UNATTENDED}`;
+        return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', error) };
+      }
+    }
+  }
+}
 
 export interface EnhanceOptions {
   /** Maximum rounds of tool calls in one call of the model, at least 1; 5 by default. */

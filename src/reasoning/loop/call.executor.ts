@@ -25,16 +25,15 @@ import {
 import type { SecurityPolicies } from '../../tool-policy/index.js';
 import type { CalledRun, CallLoop } from '../reasoning.types.js';
 import { toSite, type CallDecider } from './call-decider.executor.js';
-import { callKey, statusOf, type CallStatus } from './call-status.policy.js';
+import { callKey, type CallStatus, statusOf } from './call-status.policy.js';
+import { type RecordedQuestion, recordQuestion, shownQuestion, suspendStep } from './recorded-question.mapper.js';
 import { CallMeter } from './call-meter.builder.js';
 import { childStep, ChildCallExecutor, type JoinedCall } from './child-call.executor.js';
 import type { ChildResult } from './child-result.factory.js';
 import { decidedResult, isInterrupted, withReminder } from './decided-result.factory.js';
 import { addReplayedFacts, readRecordedFacts, recordFacts } from './data-facts.executor.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
-import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
-import { publishResult } from './published-result.mapper.js';
-import { type RecordedResult, withFileData, withFileReferences } from './recorded-result.mapper.js';
+import { publishResult, type RecordedResult, withFileData, withFileReferences } from './published-result.mapper.js';
 import {
   approvalRequest,
   invocationPlace,

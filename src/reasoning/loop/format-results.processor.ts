@@ -1,12 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
 import { imageBytes, MAX_IMAGES } from '../../kernel/index.js';
-import type { ImagePart, Message, ToolMessage } from '../../llm/index.js';
-import { mergeFacts } from '../../run/index.js';
-import { modelText, type Tool, type ToolResult } from '../../tool/index.js';
+import type { ImagePart, Message, ToolCall, ToolMessage } from '../../llm/index.js';
+import { mergeFacts, type RunContext } from '../../run/index.js';
+import { cutText, modelText, type Tool, type ToolResult } from '../../tool/index.js';
 import type { Loop } from '../reasoning.types.js';
-import { areArgumentsChanged, withEditNote } from './approved-call.mapper.js';
 import { factsOfDefinitions } from './data-facts.executor.js';
 import { DeferredTools } from './deferred-tools.js';
 import { Processor } from './processor.js';
+import { requestId } from './waiting-request.factory.js';
+
+/** JSON numbers with so many digits may be equal after parsing although they differ. */
+const LONG_NUMBER = /\d{16}/;
+
+/**
+ * The call with the arguments of the person who approved it, if that person edited them; otherwise the call itself.
+ * @param place the call's place in its run, `<iteration>:<call>`
+ */
+export function asApproved(run: RunContext, call: ToolCall, place: string): ToolCall {
+  const decision = run.answer(requestId('approval', place));
+  const edited = decision?.kind === 'approve' ? decision.arguments : undefined;
+  return edited === undefined ? call : { ...call, arguments: edited };
+}
+
+/** Whether two texts of arguments have different values. Whitespace and the order of keys are ignored. */
+export function areArgumentsChanged(original: string, edited: string): boolean {
+  if (original === edited) return false;
+  if (LONG_NUMBER.test(original) || LONG_NUMBER.test(edited)) return true;
+  try {
+    return !isDeepStrictEqual(JSON.parse(original), JSON.parse(edited));
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Prepends a note to the result of an edited call, since the model made the call with other arguments.
+ * @param edited the arguments of the executed call, JSON on one line
+ * @param maxBytes maximum size of the arguments in the note, in UTF-8 bytes
+ */
+export function withEditNote(content: string, edited: string, maxBytes: number): string {
+  const shown = cutText(edited, maxBytes);
+  return `[A person changed the arguments of this call to ${shown}. The following is the result of the changed call.]\n${content}`;
+}
 
 const NOTE = '[An image that was shown here made room for later ones]';
 

@@ -8,13 +8,12 @@ import type { DecodedReply, Protocol } from '../protocols/protocol.js';
 import { ReactProtocol } from '../protocols/react/react.protocol.js';
 import { XmlProtocol } from '../protocols/xml/xml.protocol.js';
 import type { Loop } from '../reasoning.types.js';
-import { asApproved } from './approved-call.mapper.js';
+import { asApproved, FormatResultsProcessor } from './format-results.processor.js';
 import { AskModelProcessor } from './ask-model.processor.js';
 import { CallDecider } from './call-decider.executor.js';
 import { CallExecutor } from './call.executor.js';
 import { ContinueOrFinishProcessor } from './continue-or-finish.processor.js';
 import { ExecuteToolsProcessor } from './execute-tools.processor.js';
-import { FormatResultsProcessor } from './format-results.processor.js';
 import { Processor } from './processor.js';
 import { TeeStreamProcessor } from './tee-stream.processor.js';
 

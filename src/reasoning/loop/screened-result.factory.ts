@@ -1,7 +1,27 @@
+import type { RunEvent } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import { type CallSite, failedResult, type SucceededCall, type ToolResult, withValue } from '../../tool/index.js';
-import { emitContentDecision } from './content-note.factory.js';
+import type { CallLoop } from '../reasoning.types.js';
 import type { PlacedCall } from './waiting-request.factory.js';
+
+type Applied = Extract<RunEvent, { readonly type: 'policy.decided'; readonly policy: string }>;
+
+/** Emits an event that content was masked or blocked, with the kinds of matches but never the content. */
+export function emitContentDecision(
+  { run, iteration }: CallLoop,
+  about: Pick<Applied, 'on' | 'call_id' | 'tool'>,
+  { kind, names }: { readonly kind: 'masked' | 'blocked'; readonly names: readonly string[] },
+): void {
+  run.emit({
+    type: 'policy.decided',
+    policy: 'content',
+    decision: kind,
+    iteration,
+    ...about,
+    reason: `it holds ${names.join(', ')}`,
+    found: names,
+  });
+}
 
 /** Filters a result before the model, the journal and clients receive it; emits an event if the filter matched. */
 export function screenResult(

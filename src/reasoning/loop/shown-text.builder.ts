@@ -1,7 +1,6 @@
 import type { AssistantMessage, ChatResult, ResponseFormat, ToolCall, ToolChoice } from '../../llm/index.js';
 import { type ContentFilter, type Filtered, FilteredStream } from '../../security/index.js';
-import { parseOutput } from '../output/output.parser.js';
-import { joinFiltered, screenAnswer } from '../output/screened-answer.factory.js';
+import { joinFiltered, parseOutput, screenAnswer } from '../output/output.parser.js';
 import type { DecodedReply, StreamDecoder } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 

@@ -6,7 +6,7 @@ import type { ContentFilter } from '../../security/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';
 import { toDecodedReply } from '../protocols/protocol.js';
 import type { CacheOptions, Loop, ReplyListener } from '../reasoning.types.js';
-import { emitContentDecision } from './content-note.factory.js';
+import { emitContentDecision } from './screened-result.factory.js';
 import { dropEarlierImages } from './ask-model.processor.js';
 import { fitRefused } from './compact-context.executor.js';
 import { Processor } from './processor.js';

@@ -1,6 +1,43 @@
 import { AppError } from '../../errors/index.js';
+import { isJsonObject } from '../../kernel/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
-import { outputCheckOf } from './output-check.factory.js';
+import { createBoundedCheck } from '../../tool/index.js';
+
+/** An answer as a value, or its problem with the location, as text for the model and the user. */
+export type ParsedOutput =
+  | { readonly kind: 'valid'; readonly value: unknown }
+  | { readonly kind: 'invalid'; readonly problem: string }
+  /** The check did not complete; another answer would not help. */
+  | { readonly kind: 'unchecked'; readonly problem: string };
+
+type OutputCheck = (value: unknown) => ParsedOutput | Promise<ParsedOutput>;
+
+/** Name of the answer in problem texts. */
+const NAME = 'output';
+
+/** Checks of the agents' formats, which are the same objects in every run. */
+const known = new WeakMap<object, OutputCheck>();
+
+const anyObject: OutputCheck = (value) =>
+  isJsonObject(value) ? { kind: 'valid', value } : { kind: 'invalid', problem: 'it is not a JSON object' };
+
+/** The check of a format. @throws AppError `TOOL_INVALID` for an unusable schema */
+export function outputCheckOf(format: ResponseFormat): OutputCheck {
+  if (format === 'json') return anyObject;
+  let check = known.get(format.schema);
+  if (!check) known.set(format.schema, (check = createCheck(format.schema)));
+  return check;
+}
+
+/** Requests bring schemas, so the check is bounded. */
+function createCheck(schema: Readonly<Record<string, unknown>>): OutputCheck {
+  const check = createBoundedCheck(schema, NAME);
+  return async (value) => {
+    const checked = await check(value);
+    if (checked.valid) return { kind: 'valid', value };
+    return { kind: checked.isUndecided ? 'unchecked' : 'invalid', problem: checked.reason };
+  };
+}
 
 /** Maximum characters of a schema as JSON; above the limit of every provider. */
 const MAX_CHARACTERS = 65_536;

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { RestWorld } from '../../../test/support/rest-world.js';
 import { SilentServer } from '../../../test/support/silent-server.js';
-import type { RestConnection } from './rest-connection.types.js';
+import type { RestConnection } from '../rest-tool.types.js';
 
 Logger.overrideLogger(false);
 

@@ -1,7 +1,6 @@
 import type { OutgoingOptions } from '../../security/index.js';
-import type { RestToolDeclaration } from '../rest-tool.types.js';
+import type { RestConnection, RestToolDeclaration } from '../rest-tool.types.js';
 import { type TokenRule, tokenRules } from './held-token.factory.js';
-import type { RestConnection } from './rest-connection.types.js';
 
 /** State options that apply to a connection. The others concern business state, which a REST tool does not have. */
 const STATE_OPTIONS: ReadonlySet<string> = new Set(['manager', 'ttlMs', 'maxHistory', 'cleanupAfterRun']);

@@ -4,11 +4,10 @@ import { createCredentials } from '../rest-auth.factory.js';
 import { createRestTool, type BuilderOf, type RestToolWorld } from '../rest-tool.factory.js';
 import type { RestAuth, RestToolDeclaration } from '../rest-tool.types.js';
 import { loadOpenApi } from './openapi-document.loader.js';
-import { type MappedOperation, OpenApiOperations } from './openapi-operation.mapper.js';
+import { type MappedOperation, OpenApiOperations, serverMistakes } from './openapi-operation.mapper.js';
 import { OpenApiOperationRegistry, type SelectedOperation } from './openapi-operation.registry.js';
 import { OpenApiReferences } from './openapi-reference.mapper.js';
 import { type OpenApiRequest, OpenApiRequestBuilder } from './openapi-request.builder.js';
-import { serverMistakes } from './openapi-server.mapper.js';
 import type { OpenApiImport, OpenApiRefusal } from './openapi.types.js';
 
 const MAX_LISTED = 5;

@@ -1,19 +1,114 @@
 import { AppError } from '../../errors/index.js';
-import type { JsonSchema } from '../../kernel/index.js';
+import { type JsonSchema, withoutTrailing } from '../../kernel/index.js';
 import { attempt } from '../../tool/index.js';
 import type { RestAuth, RestToolDeclaration } from '../rest-tool.types.js';
 import { isRewritten, traverses } from '../url-template.parser.js';
 import { mapBody, type MappedBody } from './openapi-body.mapper.js';
-import { toName, withHash, MAX_NAME_LENGTH } from './openapi-name.mapper.js';
+import { MAX_NAME_LENGTH, toName, withHash } from './openapi-name.mapper.js';
 import { type FoundOperation, isRestMethod, type SelectedOperation } from './openapi-operation.registry.js';
-import { type MappedParameter, type OperationFaults, OpenApiParameters } from './openapi-parameter.mapper.js';
+import { type MappedParameter, OpenApiParameters, type OperationFaults } from './openapi-parameter.mapper.js';
 import type { OpenApiReferences } from './openapi-reference.mapper.js';
 import type { Named, OpenApiRequest } from './openapi-request.builder.js';
 import { OpenApiSchemas } from './openapi-schema.mapper.js';
-import { mapSecurity } from './openapi-security.mapper.js';
-import { mapServer } from './openapi-server.mapper.js';
 import { unmappable } from './openapi.error.js';
-import { isNode, type Node, type OpenApiImport } from './openapi.types.js';
+import { isNode, type Node, type OpenApiImport, type OpenApiSecret } from './openapi.types.js';
+
+type Secrets = Readonly<Record<string, OpenApiSecret>>;
+
+/**
+ * The authentication of an operation: the first alternative whose schemes all have a secret, or none if the operation
+ * requires none. @throws AppError `TOOL_INVALID` if a secret is missing or a scheme is not supported
+ */
+export function mapSecurity(
+  requirements: unknown,
+  schemes: unknown,
+  secrets: Secrets,
+  references: OpenApiReferences,
+  where: string,
+): readonly RestAuth[] {
+  const alternatives = (Array.isArray(requirements) ? (requirements as unknown[]) : []).filter(isNode);
+  if (alternatives.length === 0) return [];
+  // A configured secret is used even if the operation also allows calls without one.
+  const usable = alternatives.filter((one) => Object.keys(one).every((name) => Object.hasOwn(secrets, name)));
+  const chosen = usable.find((one) => Object.keys(one).length > 0) ?? usable[0];
+  if (!chosen) {
+    const wanted = alternatives.map((one) => Object.keys(one).join(' and ')).join(', or ');
+    throw unmappable(where, `it needs ${wanted}: name their variables in \`secrets\``);
+  }
+  const entries = Object.keys(chosen).map((name) => {
+    const place = `components.securitySchemes.${name}`;
+    const { node } = references.resolve(isNode(schemes) ? schemes[name] : undefined, place);
+    return toAuth(node, secrets[name]!, place);
+  });
+  // Two schemes with one secret, such as two flows of OAuth 2, send it once.
+  return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
+}
+
+function toAuth(scheme: Node, secret: OpenApiSecret, where: string): RestAuth {
+  const { type } = scheme;
+  const kind = type === 'http' ? String(scheme['scheme']).toLowerCase() : type;
+  switch (kind) {
+    case 'basic':
+      if (typeof secret === 'string')
+        throw unmappable(where, 'it is basic: give { username, password } or { user, password } in `secrets`');
+      return { type: 'basic', ...secret };
+    case 'bearer':
+    case 'oauth2':
+    case 'openIdConnect':
+      return { type: 'bearer', token: oneName(secret, where) };
+    case 'apiKey': {
+      const { in: place, name } = scheme;
+      if (place !== 'header' && place !== 'query' && place !== 'cookie')
+        throw unmappable(where, `its key is in ${JSON.stringify(place)}, which a tool cannot set`);
+      return { type: 'apiKey', in: place, name: String(name), key: oneName(secret, where) };
+    }
+    default:
+      throw unmappable(where, `its type is ${JSON.stringify(kind)}, which is not supported`);
+  }
+}
+
+function oneName(secret: OpenApiSecret, where: string): string {
+  if (typeof secret === 'string') return secret;
+  throw unmappable(where, 'it takes one secret: give the name of one variable in `secrets`');
+}
+
+const NOT_ABSOLUTE = 'is not https://host/path: give `server`';
+
+/** Mistakes of an import's own `server`. */
+export function serverMistakes(server: string | undefined): readonly string[] {
+  return server === undefined || isAbsolute(server) ? [] : [`its server ${JSON.stringify(server)} ${NOT_ABSOLUTE}`];
+}
+
+/**
+ * The base URL of an operation: the import's `server`, else the only server of the nearest list.
+ * @param lists servers of the operation, its path and the document, in this order
+ * @throws AppError `TOOL_INVALID` unless that is one absolute URL
+ */
+export function mapServer(override: string | undefined, lists: readonly unknown[], where: string): string {
+  const url = override ?? onlyServer(lists, where);
+  if (!isAbsolute(url)) throw unmappable(where, `its server ${JSON.stringify(url)} ${NOT_ABSOLUTE}`);
+  return withoutTrailing(url, '/');
+}
+
+function isAbsolute(url: string): boolean {
+  return /^https?:\/\/[^/]/i.test(url) && !/[{}?#@]/.test(url) && URL.canParse(url);
+}
+
+function onlyServer(lists: readonly unknown[], where: string): string {
+  const [servers = []] = lists.filter((list): list is unknown[] => Array.isArray(list) && list.length > 0);
+  const [server, ...others] = servers.filter(isNode);
+  if (!server) throw unmappable(where, 'the document names no server: give `server`');
+  if (others.length > 0) {
+    const urls = servers.map((one) => String(isNode(one) ? one['url'] : one)).join(', ');
+    throw unmappable(where, `the document names several servers (${urls}): give one as \`server\``);
+  }
+  const variables = isNode(server['variables']) ? server['variables'] : {};
+  return String(server['url']).replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const variable = variables[name];
+    const fallback = isNode(variable) ? variable['default'] : undefined;
+    return typeof fallback === 'string' ? fallback : whole;
+  });
+}
 
 /** An operation as the declaration of a tool, and its request. */
 export interface MappedOperation {

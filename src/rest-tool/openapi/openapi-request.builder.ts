@@ -1,15 +1,14 @@
 import { withoutTrailing } from '../../kernel/index.js';
 import { type Arguments, unwritable } from '../argument-text.mapper.js';
 import { isHeaderText } from '../header.policy.js';
-import type { Pair } from '../query-template.mapper.js';
+import type { Pair } from '../request-template.parser.js';
 import { cookieHeader, type Credentials } from '../rest-auth.factory.js';
 import { DEFAULT_HEADERS, type FileSource, type RequestBuilder, type RestRequest } from '../rest-request.builder.js';
 import { wholeSegment } from '../url-template.parser.js';
-import { encodeBody } from './body-encoding.mapper.js';
+import { encodeBody, pathText, queryText, reservedPathText, reservedQueryText } from './body-encoding.mapper.js';
 import type { MappedBody } from './openapi-body.mapper.js';
 import type { MappedParameter } from './openapi-parameter.mapper.js';
 import { toPairs, toText } from './parameter-style.mapper.js';
-import { pathText, queryText, reservedPathText, reservedQueryText } from './text-encoding.policy.js';
 
 /** A parameter or body with the name of its tool argument. */
 export type Named<T> = T & { readonly argument: string };

@@ -1,6 +1,6 @@
 import { ExactInteger } from '../../kernel/index.js';
 import { scalarTexts, unwritable } from '../argument-text.mapper.js';
-import type { Pair } from '../query-template.mapper.js';
+import type { Pair } from '../request-template.parser.js';
 
 /** Styles of OpenAPI 3.2 ("Style Values"); `json` is a parameter with `content`: one JSON text. */
 export type Style =

@@ -2,7 +2,7 @@ import { type OnApplicationShutdown } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import { type Database, NotificationChannel } from '../../persistence/index.js';
 import { LocalRunBus, RunBus, type RunListener, type WakeListener } from '../run-bus.js';
-import { inPieces } from '../follow/text-pieces.mapper.js';
+import { inPieces } from '../run-follow.service.js';
 import { endsStream, type RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import { RunLease } from '../local/local-run-lease.js';

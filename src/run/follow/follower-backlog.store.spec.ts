@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
-import { FollowerBacklog } from './follower-backlog.store.js';
-import { WakeUpExecutor } from './wake-up.executor.js';
+import { FollowerBacklog, WakeUpExecutor } from './follower-backlog.store.js';
 
 const MB = 1_000_000;
 let n = 0;

@@ -11,9 +11,8 @@ import {
 import { isTerminal, type TerminalEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
-import type { RunPosition } from './run-position.js';
+import { type RunPosition, toRunSpan } from './run-span.mapper.js';
 import { type StartedStep, StepSpans } from './step-spans.js';
-import { toRunSpan } from './run-span.mapper.js';
 
 export type { StartedStep };
 

@@ -8,7 +8,7 @@ import type { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { RunExecutor } from '../run.executor.js';
 import type { RunRecord } from '../run.types.js';
-import { positionOf } from './run-position.js';
+import { positionOf } from './run-span.mapper.js';
 import type { RunTrace, RunTracer, RunTraceParts, TracedStep } from './run-trace.js';
 
 /** Time in which another living process has sent the spans of its commits, or has dropped them; in ms. */

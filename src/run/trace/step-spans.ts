@@ -10,14 +10,14 @@ import {
 import type { RunItem } from '../run-item.factory.js';
 import type { TerminalEvent } from '../run-event.types.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
-import { outerStep, type RunPosition } from './run-position.js';
-import { TraceContent } from './trace-content.js';
+import { outerStep, type RunPosition } from './run-span.mapper.js';
 import {
-  usageAttributes,
   type RecordedReply,
   type RecordedToolResult,
   toUsageAttributes,
-} from './step-attributes.mapper.js';
+  TraceContent,
+  usageAttributes,
+} from './trace-content.js';
 
 const MS = 1000;
 

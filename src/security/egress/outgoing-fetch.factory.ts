@@ -3,14 +3,90 @@ import type { LookupFunction } from 'node:net';
 import type { Transformer } from 'node:stream/web';
 import type { Dispatcher } from 'undici';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, exportsOf } from '../../errors/index.js';
 import type { OutgoingTarget } from '../../config/index.js';
+import { AppError, exportsOf } from '../../errors/index.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
-import { IntakePace } from './intake-pace.policy.js';
-import { toOutgoingError } from './outgoing-error.mapper.js';
-import { notTaken } from './outgoing.error.js';
 import { OutgoingPlacePolicy, type OutgoingRules, toPlace } from './outgoing-place.policy.js';
+import { failed, notTaken, tookTooLong } from './outgoing.error.js';
 import { MAX_VALUES, ValueCounter } from './value-count.parser.js';
+
+/** Minimum pause, in ms: bundles deferred work instead of setting a timer for every message. */
+const MIN_PAUSE_MS = 25;
+
+/**
+ * Rate limit (token bucket) on the input from another program, so that endless input leaves CPU time for other work.
+ * A quiet second may be followed by a burst of the same size.
+ */
+export class IntakePace {
+  private left: number;
+  private at = performance.now();
+
+  /** @param perSecond in the unit of `take` */
+  constructor(private readonly perSecond: number) {
+    this.left = perSecond;
+  }
+
+  /** Counts input. @returns pause before the next read, in ms; usually 0 */
+  take(amount: number): number {
+    const now = performance.now();
+    this.left = Math.min(this.perSecond, this.left + ((now - this.at) / 1000) * this.perSecond) - amount;
+    this.at = now;
+    return this.left >= 0 ? 0 : Math.max(MIN_PAUSE_MS, (-this.left / this.perSecond) * 1000);
+  }
+}
+
+/** Messages for error codes of the system and of undici, whose own messages contain addresses. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its name is unknown',
+  EAI_AGAIN: 'its name could not be looked up',
+  ECONNREFUSED: 'it does not accept connections',
+  ECONNRESET: 'it closed the connection',
+  EPIPE: 'it closed the connection',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ETIMEDOUT: 'the connection took too long',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection took too long',
+  UND_ERR_SOCKET: 'it closed the connection',
+};
+/** Codes of certificates with an unknown authority. */
+const UNKNOWN_AUTHORITY = /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+const TRUSTING = 'an operator can have Node.js trust its authority with NODE_EXTRA_CA_CERTS';
+/** undici's message for a tunnel that a proxy does not open. */
+const REFUSED_BY_PROXY = /^Proxy response \((\d{3})\)/;
+const SILENCE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+const HEADERS_TOO_LONG = new Set(['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW']);
+
+/** Maps any failure of a call to an error that names the host, but no other part of the URL. */
+export function toOutgoingError(error: unknown, { host }: URL): Error {
+  if (error instanceof AppError) return error;
+  const code = codeOf(error);
+  if (SILENCE.has(code)) return tookTooLong(`${host} sent nothing within the read time-out.`);
+  if (HEADERS_TOO_LONG.has(code)) return notTaken(`The headers of ${host}'s reply are too long.`, error);
+  if (code.startsWith('HPE_')) return notTaken(`${host} does not answer in HTTP.`, error);
+  if (/^(ERR_SSL|EPROTO)/.test(code)) return notTaken(`TLS handshake with ${host} failed (${code}).`, error);
+  if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
+    const what = `${host} cannot be trusted: its certificate is refused (${code})`;
+    return notTaken(`${what}${UNKNOWN_AUTHORITY.test(code) ? `; ${TRUSTING}` : ''}.`, error);
+  }
+  return failed(`${host} cannot be reached: ${reasonOf(error as Error, code)}.`, error);
+}
+
+function reasonOf(error: Error, code: string): string {
+  const [, status] = REFUSED_BY_PROXY.exec(innermost(error)) ?? [];
+  if (status !== undefined) return `the proxy of HTTP_PROXY or HTTPS_PROXY answered with ${status}`;
+  return REASONS[code] ?? 'the connection failed';
+}
+
+function innermost({ message, cause }: Error): string {
+  return cause instanceof Error ? innermost(cause) : message;
+}
+
+function codeOf(error: unknown): string {
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  if (typeof code === 'string' && code !== '') return code;
+  const inner = cause ?? errors?.[0];
+  return typeof inner === 'object' && inner !== null ? codeOf(inner) : '';
+}
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 /** Statuses of replies that have no body (Fetch Standard, null body status). */

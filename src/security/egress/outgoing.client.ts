@@ -6,7 +6,7 @@ import { TimeLimit } from '../../kernel/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
 import { CallGate, type GateOptions, type GatePlace } from './call-gate.policy.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
-import { toOutgoingError } from './outgoing-error.mapper.js';
+import { toOutgoingError } from './outgoing-fetch.factory.js';
 import { OutgoingPlacePolicy, type OutgoingRules } from './outgoing-place.policy.js';
 import { refused, tookTooLong } from './outgoing.error.js';
 import type { ConnectionOptions, OutgoingCookies, OutgoingReply, OutgoingRequest } from './outgoing.types.js';

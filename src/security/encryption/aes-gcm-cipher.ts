@@ -10,8 +10,15 @@ import {
 } from 'node:crypto';
 import type { EncryptionKey } from '../../config/index.js';
 import { Cipher, type HashPlace, type RowPlace } from './cipher.js';
-import { dataTampered, keyUnknown } from './sealed-text.error.js';
-import { headOf, parseSealed, SEALED, SEALED_VERSION, type SealedText } from './sealed-text.parser.js';
+import {
+  dataTampered,
+  headOf,
+  keyUnknown,
+  parseSealed,
+  SEALED,
+  SEALED_VERSION,
+  type SealedText,
+} from './sealed-text.parser.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;

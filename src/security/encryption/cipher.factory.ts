@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import type { SecurityConfig } from '../../config/index.js';
 import { AesGcmCipher } from './aes-gcm-cipher.js';
 import { Cipher, type RowPlace } from './cipher.js';
-import { dataTampered, keyUnknown } from './sealed-text.error.js';
-import { parseSealed, SEALED } from './sealed-text.parser.js';
+import { dataTampered, keyUnknown, parseSealed, SEALED } from './sealed-text.parser.js';
 
 /** Null cipher without keys: stores plain text. */
 export class PlainCipher extends Cipher {

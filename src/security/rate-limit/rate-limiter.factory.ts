@@ -2,7 +2,7 @@ import type { DatabaseConfig } from '../../config/index.js';
 import { exportsOf } from '../../errors/index.js';
 import { createRedisClient, type Database } from '../../persistence/index.js';
 import { DatabaseRateLimiter } from './database-rate-limiter.js';
-import type { RateLimiter } from './rate-limiter.js';
+import type { RateLimiter } from './flexible-rate-limiter.js';
 
 /** Time-out of a Redis command, in ms. */
 const REDIS_TIMEOUT_MS = 500;

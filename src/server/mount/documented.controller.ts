@@ -9,7 +9,7 @@ import {
 } from '../../kernel/nest-metadata.js';
 import { MountGuard } from './mount.guard.js';
 import type { Mount } from './mount.types.js';
-import { isSelected } from './route-selection.policy.js';
+import { isSelected } from './route-server.js';
 
 /** Loads the types of the routes before the host creates its document. */
 export const documentationProvider: FactoryProvider = {

@@ -1,6 +1,8 @@
 import type { ModuleMetadata, Type } from '@nestjs/common';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
+import { Authenticator, type CredentialRequest } from '../../security/index.js';
 
 /** A request of the host, of Express or Fastify, after its global guards. */
 export interface HostRequest {
@@ -51,4 +53,44 @@ export interface HostCall {
   readonly request: HostRequest;
   /** The path at which the host serves the routes, such as `/v1/jackdaw`. */
   readonly base: string;
+}
+
+/** Identifies callers as the host does. */
+export class HostAuthenticator extends Authenticator {
+  private readonly calls = new WeakMap<IncomingMessage, HostCall>();
+
+  constructor(private readonly mount: Pick<Mount, 'name' | 'principal'>) {
+    super();
+  }
+
+  /** Records a request before it is routed. */
+  note(raw: IncomingMessage, call: HostCall): void {
+    this.calls.set(raw, call);
+  }
+
+  callOf(raw: IncomingMessage): HostCall | undefined {
+    return this.calls.get(raw);
+  }
+
+  /** @throws AppError `UNAUTHENTICATED` */
+  async authenticate({ raw }: CredentialRequest & { readonly raw?: IncomingMessage }): Promise<Principal> {
+    const call = raw && this.callOf(raw);
+    const principal: unknown = await (call && this.mount.principal(call.request as never));
+    if (principal === undefined || principal === null) {
+      throw new AppError('UNAUTHENTICATED', 'The application has not identified the caller of this request.');
+    }
+    if (isPrincipal(principal)) return principal;
+    const message = `\`principal\` of ${this.mount.name} must return { id, tenant, roles }, with a list of roles.`;
+    throw new AppError('CONFIG_INVALID', message);
+  }
+
+  /** The host knows whether a right was revoked; here only its requests are authenticated. */
+  async lookUp(principal: Principal): Promise<Principal> {
+    return principal;
+  }
+}
+
+function isPrincipal(value: unknown): value is Principal {
+  const { id, tenant, roles } = Object(value) as Readonly<Record<string, unknown>>;
+  return typeof id === 'string' && id !== '' && typeof tenant === 'string' && tenant !== '' && Array.isArray(roles);
 }

@@ -1,9 +1,16 @@
 import { AppError } from '../../errors/index.js';
 import { indexTerms, newId, queryTerms, rankByTerms } from '../../kernel/index.js';
-import { FactMemory } from './fact-memory.js';
+import {
+  type Fact,
+  FACT_LIMITS,
+  FactMemory,
+  type FactOwner,
+  type FactPage,
+  type RecalledFact,
+  type RecallOptions,
+  type RememberOptions,
+} from './fact-memory.js';
 import type { FactStore } from './fact.store.js';
-import type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './fact.types.js';
-import { FACT_LIMITS } from './fact-limits.policy.js';
 import type { FactVectorService } from './fact-vector.service.js';
 import { fuseRankings } from './ranking.js';
 import { toQueryTokens, toTokens } from './fact-place.factory.js';

@@ -1,6 +1,6 @@
 import type { Cipher, RowPlace, SealedColumn, SealedTable, StoredRow } from '../../security/index.js';
 import { indexTerms, withoutTrailing } from '../../kernel/index.js';
-import type { FactOwner } from './fact.types.js';
+import type { FactOwner } from './fact-memory.js';
 
 /** An unencrypted text with this start would be taken for an encrypted one: `=` is put before it. */
 const LOOKS_SEALED = /^=*enc:/;

@@ -1,8 +1,7 @@
 import { AppError, Log, messageOf } from '../../errors/index.js';
 import type { EmbeddingModel } from '../../llm/index.js';
-import { FACT_LIMITS } from './fact-limits.policy.js';
+import { type Fact, FACT_LIMITS, type FactOwner, type RecallOptions } from './fact-memory.js';
 import type { FactStore } from './fact.store.js';
-import type { Fact, FactOwner, RecallOptions } from './fact.types.js';
 
 /** Encodes the direction of a vector as base64 of 32-bit floats, in the byte order of all supported machines. */
 export function encodeVector(vector: readonly number[]): string {

@@ -8,7 +8,7 @@ import { Database, type Dialect, type SqlValue, type Table } from '../../persist
 import { Cipher, openColumn, type SealedColumn } from '../../security/index.js';
 import { FactEntity, type StoredFact } from '../entities/fact.entity.js';
 import { digestsOf, FACT_EMBEDDING, FACT_TEXT, spellingsOf, toPlain } from './fact-place.factory.js';
-import type { Fact, FactOwner } from './fact.types.js';
+import type { Fact, FactOwner } from './fact-memory.js';
 
 export interface NewFact {
   readonly key: string;

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { factsOfRun, UNKNOWN_FACTS } from '../../run/index.js';
 import { factsOf, learnFacts, meterOf, Tool, type ToolContext } from '../../tool/index.js';
-import { FACT_LIMITS } from './fact-limits.policy.js';
-import { FactMemory } from './fact-memory.js';
-import type { FactOwner, RecallOptions } from './fact.types.js';
+import { FACT_LIMITS, FactMemory, type FactOwner, type RecallOptions } from './fact-memory.js';
 
 interface RememberInput {
   readonly text: string;

@@ -17,8 +17,17 @@ import type {
   TurnRanges,
   TurnSize,
 } from './memory.types.js';
-import { toPlainTurn } from './plain-turn.mapper.js';
-import { applyCut, withCut, textOf, type TextCut, type TurnCut } from './turn-cut.mapper.js';
+import { applyCut, type TextCut, textOf, type TurnCut, withCut } from './turn-cut.mapper.js';
+
+/** A turn without tool calls and their results. */
+export function toPlainTurn(messages: readonly SessionMessage[]): SessionMessage[] {
+  return messages.flatMap((message): SessionMessage[] => {
+    if (message.role === 'tool') return [];
+    if (message.role !== 'assistant' || !message.toolCalls) return [message];
+    const { toolCalls: _calls, ...said } = message;
+    return [said];
+  });
+}
 
 const NOTHING_GIVEN: GivenPast = { turns: [], cuts: [], tokens: 0, maxMessages: 0, maxContextTokens: 0 };
 

@@ -5,11 +5,10 @@ import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.j
 import { assertSessionId } from '../turns/journal-turn-store.js';
 import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
-import { Memory } from './memory.js';
+import { Memory } from './own-memory.types.js';
 import type { MemoryRules } from './memory.types.js';
 import { assertMessage } from './message.schema.js';
-import { toPlainTurn } from './plain-turn.mapper.js';
-import { recollectPlace, toRanges } from './recollection.mapper.js';
+import { recollectPlace, toPlainTurn, toRanges } from './recollection.mapper.js';
 import { NOTHING_RESERVED, TurnSelection } from './turn-selection.js';
 
 /** The tokens of a turn, with and without its tool calls. */

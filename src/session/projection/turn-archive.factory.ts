@@ -1,15 +1,85 @@
 import { join } from 'node:path';
-import { databaseKind, type DatabaseConfig, type SecurityConfig, type SessionConfig } from '../../config/index.js';
+import { type DatabaseConfig, databaseKind, type SecurityConfig, type SessionConfig } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
-import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
+import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
 import { CreateSession1764000000001 } from '../migrations/1764000000001-create-session.migration.js';
 import { ExtendSession1764000000006 } from '../migrations/1764000000006-extend-session.migration.js';
 import { CreateTurnFence1764000000017 } from '../migrations/1764000000017-create-turn-fence.migration.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
 import { DatabaseTurnArchive } from './database-turn-archive.js';
 import { FileTurnArchive } from './file-turn-archive.js';
-import { MemoryTurnArchive } from './memory-turn-archive.js';
 import { RedisTurnArchive } from './redis-turn-archive.js';
-import { LocalTurnArchive, type TurnArchive } from './turn-archive.js';
+import { LocalTurnArchive, type TurnArchive, type TurnSpan } from './turn-archive.js';
+
+interface StoredSession {
+  last: number;
+  readonly turns: Map<number, StoredTurn>;
+  readonly marks: Map<number, number>;
+}
+
+function nothing(): StoredSession {
+  return { last: 0, turns: new Map(), marks: new Map() };
+}
+
+/** Turns in memory, lost when the process ends: for tests and trials. */
+export class MemoryTurnArchive extends LocalTurnArchive {
+  private readonly sessions = new Map<string, StoredSession>();
+
+  protected async put(key: SessionKey, turn: StoredTurn): Promise<void> {
+    const session = this.stored(key);
+    this.sessions.set(nameOf(key), session);
+    session.turns.set(turn.turn, turn);
+    session.last = Math.max(session.last, turn.turn);
+  }
+
+  async get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
+    const session = this.stored(key);
+    return turns.toSorted((a, b) => a - b).flatMap((turn) => session.turns.get(turn) ?? []);
+  }
+
+  async span(key: SessionKey): Promise<TurnSpan> {
+    const { turns, last } = this.stored(key);
+    const [first = 0] = turns.keys();
+    return { first, last };
+  }
+
+  async marks(key: SessionKey): Promise<ReadonlyMap<number, number>> {
+    return this.stored(key).marks;
+  }
+
+  protected async setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
+    const { marks } = this.stored(key);
+    if (mark === null) marks.delete(turn);
+    else if (this.stored(key).turns.has(turn)) marks.set(turn, mark);
+  }
+
+  protected async remove(key: SessionKey, through: number): Promise<void> {
+    const { turns, marks } = this.stored(key);
+    for (const turn of turns.keys()) if (turn <= through) turns.delete(turn);
+    for (const turn of marks.keys()) if (turn <= through) marks.delete(turn);
+    if (turns.size === 0) this.sessions.delete(nameOf(key));
+  }
+
+  protected async drop(key: SessionKey, dropped: readonly number[]): Promise<void> {
+    const { turns, marks } = this.stored(key);
+    for (const turn of dropped) {
+      turns.delete(turn);
+      marks.delete(turn);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.sessions.clear();
+  }
+
+  private stored(key: SessionKey): StoredSession {
+    return this.sessions.get(nameOf(key)) ?? nothing();
+  }
+}
+
+function nameOf({ tenant, id }: SessionKey): string {
+  return JSON.stringify([tenant, id]);
+}
 
 /** Token of the application's own turn archive; `null` without one. */
 export const OWN_TURN_ARCHIVE = Symbol('OWN_TURN_ARCHIVE');

@@ -1,10 +1,125 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { TracingConfig } from '../tracing.js';
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { once } from 'node:events';
 import { Log, messageOf } from '../../errors/index.js';
 import { isDoneWithin, parseRetryAfter, VERSION } from '../../kernel/index.js';
-import { HttpPoster } from './http-poster.js';
-import { toOtlp } from './otlp.mapper.js';
-import type { Span } from './span.types.js';
+import type { TracingConfig } from '../tracing.js';
+import type { Attributes, AttributeValue, Span } from './span.types.js';
+
+/** `SpanKind` and `StatusCode` of opentelemetry/proto/trace/v1/trace.proto. */
+const KINDS = { internal: 1, client: 3 } as const;
+const STATUS_ERROR = 2;
+/** The flags of a link say that the low byte has no more than the sampled bit, and whether its context is remote. */
+const HAS_IS_REMOTE = 0x100;
+
+/** The JSON of `ExportTraceServiceRequest`: ids as hex, 64-bit integers as decimal strings, enums as integers. */
+export function toOtlp(spans: readonly Span[], resource: Attributes, version: string): string {
+  return JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: toKeyValues(resource) },
+        scopeSpans: [{ scope: { name: 'jackdaw', version }, spans: spans.map(toOtlpSpan) }],
+      },
+    ],
+  });
+}
+
+function toOtlpSpan({ traceId, spanId, parentId, name, kind, startedAt, endedAt, attributes, error, links }: Span) {
+  return {
+    traceId,
+    spanId,
+    ...(parentId !== undefined && { parentSpanId: parentId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: toNanos(startedAt),
+    endTimeUnixNano: toNanos(Math.max(startedAt, endedAt)),
+    attributes: toKeyValues(attributes),
+    ...(links && { links: links.map((link) => ({ ...link, flags: HAS_IS_REMOTE })) }),
+    status: error === undefined ? {} : { code: STATUS_ERROR, message: error },
+  };
+}
+
+function toNanos(ms: number): string {
+  return `${Math.round(ms)}000000`;
+}
+
+function toKeyValues(attributes: Attributes): object[] {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: toAnyValue(value) }],
+  );
+}
+
+function toAnyValue(value: AttributeValue): object {
+  if (typeof value === 'string') return { stringValue: value.toWellFormed() };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (typeof value !== 'number') return { arrayValue: { values: value.map(toAnyValue) } };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** Longest answer that is read, in bytes. */
+const MAX_ANSWER = 65_536;
+
+export interface PostAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Posts JSON to one address, over connections of its own, without redirects. */
+export class HttpPoster {
+  private readonly url: URL;
+  private readonly agent: http.Agent;
+  private readonly closing = new AbortController();
+
+  constructor(private readonly config: Pick<TracingConfig, 'url' | 'headers' | 'timeoutMs'>) {
+    this.url = new URL(config.url);
+    const options = { keepAlive: true, maxSockets: 1 };
+    this.agent = this.url.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+  }
+
+  /** The address, without a password and a query, which may have a key. */
+  get shownUrl(): string {
+    return this.url.origin + this.url.pathname;
+  }
+
+  /** @throws Error without a whole answer in time */
+  async post(body: string): Promise<PostAnswer> {
+    const { url, agent } = this;
+    const { headers, timeoutMs } = this.config;
+    const signal = AbortSignal.any([this.closing.signal, AbortSignal.timeout(timeoutMs)]);
+    const { request } = url.protocol === 'https:' ? https : http;
+    const sent = request(url, {
+      agent,
+      signal,
+      method: 'POST',
+      headers: {
+        'user-agent': 'jackdaw',
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
+    });
+    sent.end(body);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) };
+  }
+
+  close(): void {
+    this.closing.abort();
+    this.agent.destroy();
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    if (size < MAX_ANSWER) chunks.push(chunk);
+    size += chunk.length;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
 
 /** Spans of one request; further ones wait. The limits are the defaults of OpenTelemetry's batch processor. */
 const BATCH = 512;

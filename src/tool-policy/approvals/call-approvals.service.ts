@@ -4,6 +4,7 @@ import { canonicalJson, type Principal } from '../../kernel/index.js';
 import type { WaitingRequest } from '../../run/index.js';
 import { PrincipalDirectory } from '../../security/index.js';
 import type { CallSite, CheckedCall } from '../../tool/index.js';
+import { CallRates } from '../call-rate.service.js';
 import { boundAddresses } from '../foreign-address.policy.js';
 import { type CallApproval, CallApprovalStore } from './call-approval.store.js';
 
@@ -50,4 +51,14 @@ export class CallApprovals {
     }
     return null;
   }
+}
+
+/** The rules about a call that depend on earlier calls: limits, and approvals that cover later calls. */
+@Injectable()
+export class CallRules {
+  constructor(
+    readonly rates: CallRates,
+    /** `null` if no approval covers later calls. */
+    readonly approvals: CallApprovals | null,
+  ) {}
 }

@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ToolModule, ToolSwitch } from '../../tool/index.js';
-import { DisabledToolStore } from './disabled-tool.store.js';
-import { ToolSwitchService } from './tool-switch.service.js';
+import { DisabledToolStore, ToolSwitchService } from './tool-switch.service.js';
 
 /** Enables and disables tools per tenant; requires a database. */
 @Global()

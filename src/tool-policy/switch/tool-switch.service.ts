@@ -1,7 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
+import { Database, type Table } from '../../persistence/index.js';
 import { ToolRegistry, ToolSwitch } from '../../tool/index.js';
-import { DisabledToolStore } from './disabled-tool.store.js';
+import { type DisabledTool, DisabledToolEntity } from './entities/disabled-tool.entity.js';
+
+/** The table `disabled_tool`: its rows are disabled tools. */
+@Injectable()
+export class DisabledToolStore {
+  private readonly tools: Table<DisabledTool>;
+
+  constructor(database: Database) {
+    this.tools = database.table(DisabledToolEntity);
+  }
+
+  /** Names of a tenant's disabled tools. */
+  async names(tenant: string): Promise<string[]> {
+    const found = await this.tools.find({ where: { tenant }, order: { name: 'ASC' } });
+    return found.map(({ name }) => name);
+  }
+
+  /** Disables a tool; an existing row is not changed. @param at epoch ms */
+  async add(tenant: string, name: string, by: string, at: number): Promise<void> {
+    await this.tools.insertIfAbsent({ tenant, name, disabledBy: by, disabledAt: at });
+  }
+
+  async remove(tenant: string, name: string): Promise<void> {
+    await this.tools.delete({ tenant, name });
+  }
+}
 
 /** Cache time of a tenant's disabled tools, in ms: maximum delay until a change reaches other processes. */
 const KNOWN_MS = 2_000;

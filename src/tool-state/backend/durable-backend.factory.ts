@@ -12,10 +12,9 @@ import { CreateToolState1764000000015 } from '../migrations/1764000000015-create
 import { applyChange, type StateChange } from '../state-change.mapper.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import { DatabaseStateStore } from './database-state-store.js';
-import { ProjectedStateBackend } from './projected-state-backend.js';
+import { ProjectedStateBackend, StateOutbox } from './projected-state-backend.js';
 import { StateBackend, type StatesCopy, type StatesEnd } from './state-backend.js';
 import { StateCodec, type StateCodecOptions } from './state-codec.js';
-import { StateOutbox } from './state-outbox.js';
 import type { ContextWrite, StateStore } from './state-store.js';
 
 /** Backend in the journal's database: the batch that records a step includes its change. */

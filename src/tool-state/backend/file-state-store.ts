@@ -7,7 +7,7 @@ import { ContextIndex } from './context-index.js';
 import { applyWrite, historyOf, type ContextRecord } from './context-record.js';
 import { StateCodec } from './state-codec.js';
 import { StateFolder } from './state-folder.js';
-import { stateFileDamaged } from './state-store.error.js';
+import { stateFileDamaged } from './guarded-state-store.js';
 import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
 
 export interface FileStateOptions {

@@ -4,10 +4,9 @@ import { gate } from '../../../test/support/jackdaw.js';
 import { PLAIN_CIPHER } from '../../security/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { StateChange } from '../state-change.mapper.js';
-import { MemoryStateStore } from './memory-state-store.js';
-import { StateOutbox, type StateOwner } from './state-outbox.js';
+import { MemoryStateStore } from '../state-backend.registry.js';
+import { ProjectedStateBackend, StateOutbox, type StateOwner } from './projected-state-backend.js';
 import type { StatePolicy } from '../tool-state.types.js';
-import { ProjectedStateBackend } from './projected-state-backend.js';
 
 const KEY = { tenant: 'a', session: 's', tool: 'count' };
 const ID = contextIdOf(KEY);

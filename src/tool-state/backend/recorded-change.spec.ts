@@ -4,13 +4,11 @@ import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.
 import { PLAIN_CIPHER } from '../../security/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { StateChange } from '../state-change.mapper.js';
-import { MemoryStateStore } from './memory-state-store.js';
-import { StateOutbox } from './state-outbox.js';
+import { MemoryStateStore, VolatileStateBackend } from '../state-backend.registry.js';
+import { ProjectedStateBackend, StateOutbox } from './projected-state-backend.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import type { StateData } from '../../tool/index.js';
-import { ProjectedStateBackend } from './projected-state-backend.js';
 import type { StateBackend } from './state-backend.js';
-import { VolatileStateBackend } from '../state-backend.registry.js';
 
 Logger.overrideLogger(false);
 const KEY = { tenant: 'a', session: 's', tool: 'count' };

@@ -17,7 +17,7 @@ import {
 } from './redis-context.mapper.js';
 import { REMOVE, TIDY, WRITE } from './redis-scripts.js';
 import type { StateCodec } from './state-codec.js';
-import { storeUnavailable } from './state-store.error.js';
+import { storeUnavailable } from './guarded-state-store.js';
 import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
 
 /** Number of ids per page. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import { replaceFile, syncFolder } from '../../kernel/platform/durable-files.js';
 import { lockFile } from '../../persistence/index.js';
-import { stateFileDamaged, storeUnavailable } from './state-store.error.js';
+import { stateFileDamaged, storeUnavailable } from './guarded-state-store.js';
 
 const PLAIN = '.json';
 const COMPRESSED = '.json.gz';

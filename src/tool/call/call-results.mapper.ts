@@ -4,24 +4,23 @@ import { HEAP_COST, HeapReservation, maskSecrets, MAX_IMAGES } from '../../kerne
 import { toPublishedFile } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
-import { unfold } from '../illustrated-result.factory.js';
-import { ShownResult } from '../shown-result.js';
+import { ShownResult, unfold } from '../illustrated-result.factory.js';
 import type { StatefulCall } from '../stateful/stateful-calls.js';
 import type { Tool, ToolInput, ToolResult } from '../tool.types.js';
 import type { CallOutcome } from './bounded-call.executor.js';
-import { cutText } from './cut-text.mapper.js';
-import { maskPaths } from './file-path.mapper.js';
-import { toJsonResult } from './json-result.mapper.js';
-import type { ResultRules } from './result-limits.policy.js';
-import { illustrated } from './shown-image.policy.js';
-import { thrownStack, thrownText } from './thrown-text.mapper.js';
 import {
   cancelledBeforeStart,
+  cutText,
   failedResult,
+  illustrated,
   succeededCall,
   type SucceededCall,
   withShownText,
 } from './tool-result.factory.js';
+import { maskPaths } from './file-path.mapper.js';
+import { toJsonResult } from './json-result.mapper.js';
+import type { ResultRules } from './result-limits.policy.js';
+import { thrownStack, thrownText } from './thrown-text.mapper.js';
 
 /** Error of a call, mapped for the model. */
 interface ThrownError {

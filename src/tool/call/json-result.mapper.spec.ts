@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ExactInteger } from '../../kernel/index.js';
-import { cutText } from './cut-text.mapper.js';
+import { cutText } from './tool-result.factory.js';
 import { utf8Text, toJsonResult } from './json-result.mapper.js';
 
 describe('toJsonResult', () => {

@@ -1,12 +1,61 @@
 import type { ErrorCode } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import { type JsonValue, MAX_IMAGES, parseImage } from '../../kernel/index.js';
 import type { RunFile } from '../../run/index.js';
-import type { ShownText } from '../shown-result.js';
+import { filesOf } from '../files/result-files.builder.js';
+import type { ShownText } from '../illustrated-result.factory.js';
 import type { ToolResult } from '../tool.types.js';
-import { cutText } from './cut-text.mapper.js';
 import { type JsonResult, toJsonResult } from './json-result.mapper.js';
-import { filesOf } from '../files/result-file.mapper.js';
-import { imagesOf } from './shown-image.policy.js';
+
+/** Image fields of a result. */
+export type ShownImages = Pick<Extract<ToolResult, { success: true }>, 'images' | 'images_left_out'>;
+
+/**
+ * Adds images to a result, each with the media type of its bytes. Images beyond the limits and invalid images are left
+ * out; a failed result stays unchanged.
+ * @param maxBytes maximum size of all data-URI images together, decoded
+ */
+export function illustrated<Call extends { readonly result: ToolResult }>(
+  call: Call,
+  images: readonly string[],
+  maxBytes: number,
+): Call {
+  if (images.length === 0 || !call.result.success) return call;
+  let bytes = 0;
+  const shown: string[] = [];
+  for (const url of images) {
+    const image = parseImage(url);
+    if (typeof image === 'string' || shown.length === MAX_IMAGES) continue;
+    const added = image.kind === 'data' ? image.bytes : 0;
+    if (bytes + added > maxBytes) continue;
+    bytes += added;
+    shown.push(image.url);
+  }
+  return { ...call, result: { ...call.result, ...toShown(shown, images.length - shown.length) } };
+}
+
+/** The image fields of a result, for its replacement. */
+export function imagesOf(result: ToolResult): ShownImages {
+  return result.success ? toShown(result.images ?? [], result.images_left_out ?? 0) : {};
+}
+
+function toShown(images: readonly string[], leftOut: number): ShownImages {
+  return { ...(images.length > 0 && { images }), ...(leftOut > 0 && { images_left_out: leftOut }) };
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Truncates a text to `maxBytes` bytes of UTF-8, at a character boundary, and appends a mark. A shorter text stays
+ * unchanged.
+ */
+export function cutText(text: string, maxBytes: number): string {
+  // Fast path: a UTF-16 unit has at most 3 bytes of UTF-8.
+  if (text.length * 3 <= maxBytes) return text;
+  const total = Buffer.byteLength(text);
+  if (total <= maxBytes) return text;
+  const { read, written } = encoder.encodeInto(text, new Uint8Array(maxBytes));
+  return `${text.slice(0, read)}… [cut: ${written} of ${total} bytes shown]`;
+}
 
 /** Maximum stored size of a full result beside its truncated form, in bytes (UTF-8); all databases accept it. */
 const MAX_WHOLE_BYTES = 4 * 1024 * 1024;

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toolContext } from '../../../test/support/call-site.js';
 import type { CheckedCall, Tool, ToolApproval, ToolContext } from '../tool.types.js';
 import { decideCall } from './approval.policy.js';
-import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
-import { ToolPolicyRegistry } from './tool-policy.registry.js';
+import { type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from './tool-policy.js';
 
 Logger.overrideLogger(false);
 

@@ -1,7 +1,6 @@
 import { Log, messageOf } from '../../errors/index.js';
 import type { CheckedCall, ToolContext } from '../tool.types.js';
-import type { ApprovalNeed, PolicyNote } from './planned-call.types.js';
-import type { PolicyDecision, ToolPolicy } from './tool-policy.js';
+import type { ApprovalNeed, PolicyDecision, PolicyNote, ToolPolicy } from './tool-policy.js';
 
 const logger = new Log('ToolPolicy');
 

@@ -7,10 +7,31 @@ import {
   parseBinaryField,
   parseBinaryText,
 } from '../../kernel/index.js';
-import type { RunContext, RunFile } from '../../run/index.js';
+import type { PublishedFile, RunContext, RunFile } from '../../run/index.js';
 import { BinaryMarks, type JsonResult } from '../call/json-result.mapper.js';
-import { aboutFile, countOf } from './result-file.mapper.js';
 import type { BinaryPart, ResultContent } from '../illustrated-result.factory.js';
+import type { ToolResult } from '../tool.types.js';
+
+type Succeeded = Extract<ToolResult, { success: true }>;
+
+/** The text that refers to a file. */
+export function fileReference(file: PublishedFile): string {
+  return `[file ${file.n}: ${aboutFile(file)}]`;
+}
+
+/** Type, size and name of a file, as text. */
+export function aboutFile({ media_type, bytes, name }: Omit<PublishedFile, 'n'>): string {
+  return [media_type, `${countOf(bytes)} bytes`, ...(name === undefined ? [] : [name])].join(', ');
+}
+
+export function countOf(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** The files of a result, for its replacement. */
+export function filesOf({ files, audio }: Succeeded): Pick<Succeeded, 'files' | 'audio'> {
+  return { ...(files && { files }), ...(audio && { audio }) };
+}
 
 /** Maximum number of files of one result. */
 const MAX_FILES = 100;

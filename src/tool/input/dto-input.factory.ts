@@ -2,10 +2,9 @@ import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validate, type ValidationError } from 'class-validator';
 import type { ToolInput } from '../tool.types.js';
-import { createDtoSchema } from './dto-schema.factory.js';
+import { createDtoSchema, type DtoClass } from './dto-schema.factory.js';
 import { joinedPath, typeText } from './reason.mapper.js';
 import type { InputSource } from './input.types.js';
-import type { DtoClass } from './nested-class.accessor.js';
 import { createSchemaInput } from './schema-input.factory.js';
 
 /**

@@ -20,8 +20,7 @@ import {
 } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
 import { createDtoInput } from './dto-input.factory.js';
-import { createDtoSchema } from './dto-schema.factory.js';
-import type { DtoClass } from './nested-class.accessor.js';
+import { createDtoSchema, type DtoClass } from './dto-schema.factory.js';
 
 enum Level {
   low = 1,

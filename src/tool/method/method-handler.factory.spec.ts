@@ -35,8 +35,7 @@ import { ToolRegistry } from '../tool.registry.js';
 import type { CallSite, ToolResult } from '../tool.types.js';
 import { ToolEnhancerModule } from './tool-enhancer.module.js';
 import { Tool } from './tool.decorator.js';
-import { ToolExecutionContext } from './tool-context.accessor.js';
-import { ToolContext, ToolSignal } from './tool-parameter.decorator.js';
+import { ToolContext, ToolExecutionContext, ToolSignal } from './tool-parameter.decorator.js';
 
 Logger.overrideLogger(false);
 

@@ -3,9 +3,8 @@ import { ContextIdFactory, type ContextId, type DiscoveryService, type ExternalC
 import { STATIC_CONTEXT } from '../../kernel/nest-internals.js';
 import type { ToolHandler } from '../tool.factory.js';
 import { GlobalEnhancers } from './global-enhancers.js';
-import { TOOL_CONTEXT_TYPE } from './tool-context.accessor.js';
+import { TOOL_CONTEXT_TYPE, TOOL_PARAMETERS } from './tool-parameter.decorator.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
-import { TOOL_PARAMETERS } from './tool-parameter.decorator.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 type Method = (...args: unknown[]) => unknown;

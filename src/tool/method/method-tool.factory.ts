@@ -1,18 +1,33 @@
 import { AppError, messageOf } from '../../errors/index.js';
 import { type JsonSchema, unknownOption } from '../../kernel/index.js';
-import type { InputSource } from '../input/input.types.js';
-import type { DtoClass } from '../input/nested-class.accessor.js';
+import type { DtoClass } from '../input/dto-schema.factory.js';
+import type { InputSource, SyncInputSource } from '../input/input.types.js';
 import { createSchemaInput } from '../input/schema-input.factory.js';
 import { createStandardInput } from '../input/standard-input.factory.js';
-import { createTextInput } from '../input/text-input.factory.js';
 import { isStandardSchema, type StandardInputSchema } from '../standard-schema.types.js';
 import { stateArgumentProblems, stateParameterOf } from '../stateful/state-argument.policy.js';
 import { toStateful } from '../stateful/stateful-options.policy.js';
 import { createTool, type ToolDeclaration, type ToolHandler } from '../tool.factory.js';
 import type { Tool } from '../tool.types.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
-import type { ToolOptions } from './tool-options.types.js';
 import { takesState } from './tool-parameter.decorator.js';
+import type { ToolOptions } from './tool.decorator.js';
+
+/** Input of a tool with one string: the model sends it as `input`, the tool receives the plain string. */
+export function createTextInput(description = 'The input, as plain text.'): SyncInputSource {
+  const base = createSchemaInput({
+    type: 'object',
+    properties: { input: { type: 'string', description } },
+    required: ['input'],
+  });
+  return {
+    schema: base.schema,
+    validate(args) {
+      const checked = base.validate(args);
+      return checked.valid ? { valid: true, value: (checked.value as { input: string }).input } : checked;
+    },
+  };
+}
 
 const ADVICE = 'give @Tool an `input` schema, or type the parameter as a class with class-validator decorators';
 

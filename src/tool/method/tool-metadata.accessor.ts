@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
 import { MetadataScanner } from '@nestjs/core';
-import type { ToolOptions } from './tool-options.types.js';
-import { MARKS_METADATA, TOOL_METADATA, type Mark } from './tool.decorator.js';
+import { type Mark, MARKS_METADATA, TOOL_METADATA, type ToolOptions } from './tool.decorator.js';
 import { inputIndex } from './tool-parameter.decorator.js';
 
 /** A method with `@Tool`, as declared. */

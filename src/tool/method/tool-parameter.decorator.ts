@@ -1,11 +1,42 @@
 import 'reflect-metadata';
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '../../kernel/nest-metadata.js';
+import { type ArgumentsHost, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ExecutionContextHost, ROUTE_ARGS_METADATA } from '../../kernel/nest-metadata.js';
+import type { ToolRequest } from '../call/tool-request.factory.js';
 import { withStateArgument } from '../stateful/state-argument.policy.js';
-import type { ToolState as ToolStateType } from '../stateful/tool-state.types.js';
-import type { StateData } from '../stateful/tool-state.types.js';
+import type { StateData, ToolState as ToolStateType } from '../stateful/tool-state.types.js';
 import type { ToolContext as ToolContextType } from '../tool.types.js';
-import { ToolExecutionContext } from './tool-context.accessor.js';
+
+/** Value of `ExecutionContext.getType()` during a tool call. */
+export const TOOL_CONTEXT_TYPE = 'tool';
+
+/** Execution context of a tool call, for guards, interceptors and filters: `ToolExecutionContext.create(context)`. */
+export class ToolExecutionContext extends ExecutionContextHost {
+  /** @throws TypeError for a context of another type than `tool`; check `getType()` first */
+  static create(context: ExecutionContext | ArgumentsHost): ToolExecutionContext {
+    const type = context.getType<string>();
+    if (type !== TOOL_CONTEXT_TYPE) {
+      throw new TypeError(`This is an execution context of type "${type}", not of a tool call: ask getType() first.`);
+    }
+    const created = new ToolExecutionContext(context.getArgs(), classOf(context), handlerOf(context));
+    created.setType(type);
+    return created;
+  }
+
+  /**
+   * The call: tool, arguments, principal, tenant, session, run, signal. The same object as the method's `ToolContext`.
+   */
+  getRequest(): ToolRequest {
+    return this.getArgByIndex<ToolRequest>(0);
+  }
+}
+
+function classOf(context: ExecutionContext | ArgumentsHost) {
+  return 'getClass' in context ? context.getClass() : undefined;
+}
+
+function handlerOf(context: ExecutionContext | ArgumentsHost) {
+  return 'getHandler' in context ? context.getHandler() : undefined;
+}
 
 /**
  * Metadata key of the parameters of a tool method. It is not Nest's own key, so that a method can also serve a route, a

@@ -3,8 +3,7 @@ import { canonicalJson, type JsonValue, parseExactJson } from '../../kernel/inde
 import type { Cache } from '../../cache/index.js';
 import { type BinaryMark, toJsonResult } from '../call/json-result.mapper.js';
 import { readReturned } from '../call/returned-value.js';
-import { IllustratedResult, unfold } from '../illustrated-result.factory.js';
-import { ShownResult, type ShownText } from '../shown-result.js';
+import { IllustratedResult, ShownResult, type ShownText, unfold } from '../illustrated-result.factory.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../run/index.js';
 import { invalid } from '../../client-conversation.js';
 import { ResponseFold } from './response-fold.js';
-import { parseResponseId, type ResponsePlace, runOfItem } from './response-id.js';
+import { parseResponseId, type ResponsePlace, runOfItem } from './response-messages.js';
 import type { InputItem } from './response-request.schema.js';
 import type { OutputItem } from './response.types.js';
 

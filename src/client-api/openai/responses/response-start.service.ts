@@ -9,7 +9,7 @@ import { ClientOriginService } from '../../client-origin.service.js';
 import { ClientRunService, type OpenedRun, WORKFLOW_PREFIX } from '../../client-run.service.js';
 import type { ClientHeaders } from '../chat-completion.service.js';
 import { type EarlierConversation, ResponseHistoryService } from './response-history.service.js';
-import { runOfItem } from './response-id.js';
+import { runOfItem } from './response-messages.js';
 import { decisionsIn, functionsIn, toClientMessages, toOptions } from './response-request.mapper.js';
 import type { InputItem, ResponseRequest } from './response-request.schema.js';
 import { type ResponseEcho, toEcho } from './response.mapper.js';

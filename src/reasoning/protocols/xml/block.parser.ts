@@ -1,7 +1,16 @@
 import { MAX_MARKS } from '../protocol.js';
 import type { CallBuilder } from './call.builder.js';
-import { indexOfMark, MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
-import { isOuter, namesOf, type TagKind } from './tag-name.policy.js';
+import {
+  indexOfMark,
+  isOuter,
+  MAY_BE_TAG,
+  mayBeEndOf,
+  mayBeTagOf,
+  namesOf,
+  readTag,
+  type Tag,
+  type TagKind,
+} from './tag.parser.js';
 
 type State = 'elements' | 'json' | 'value' | 'cdata' | 'closed' | 'results';
 

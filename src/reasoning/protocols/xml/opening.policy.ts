@@ -1,5 +1,4 @@
-import { readTag, unfinishedName, type Tag } from './tag.parser.js';
-import { isAny, isCutName, isInner, isOuter } from './tag-name.policy.js';
+import { isAny, isCutName, isInner, isOuter, readTag, type Tag, unfinishedName } from './tag.parser.js';
 
 /** Classification of a `<` in a reply's text. */
 export type Opening =

@@ -2,8 +2,7 @@ import { MAX_MARKS, ThinkParser } from '../protocol.js';
 import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';
-import { namesOf } from './tag-name.policy.js';
-import { indexOfMark, mayBeTagOf } from './tag.parser.js';
+import { indexOfMark, mayBeTagOf, namesOf } from './tag.parser.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
 /** A possible fence of a block: backticks, a language, space. */
