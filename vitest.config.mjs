@@ -6,7 +6,7 @@ const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Files of a minute and more, the longest first. */
 const LONG =
-  'chaos/chaos cluster-deploy never-closed architecture crash sub-agents-crash run-files-databases mcp-orphans database-owner package cluster-intake shutdown mount-docs stored-user-text'
+  'quick-close copies eval-cli cluster chaos/chaos provider-outage cli-local console release hostile/rest session-cluster examples cluster-deploy crash sub-agents-crash database-owner mcp-orphans never-closed package shutdown'
     .split(' ')
     .map((name) => pathOf(`test/${name}.spec.ts`));
 

@@ -78,11 +78,9 @@ describe('kill -9 while both runs wait for a person', () => {
   });
 });
 
-// One store here, all of them in `npm run test:chaos`: the differences between stores are tested in cluster.spec.ts.
 const stores = await clusterStores();
-const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : stores;
 
-describeClusters('a run that waits for a child run, in a cluster', tried, (store) => {
+describeClusters('a run that waits for a child run, in a cluster', stores, (store) => {
   world.share(store);
   beforeEach(() => void world.llm.always(runTreeScript([step('approved', 1)])));
 

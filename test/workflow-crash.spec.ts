@@ -111,11 +111,9 @@ describe('kill -9 while a workflow is executed', () => {
   });
 });
 
-// One store here, all of them in `npm run test:chaos`: the differences between stores are tested in cluster.spec.ts.
 const stores = await clusterStores();
-const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : stores;
 
-describeClusters('a workflow whose process dies, in a cluster', tried, (store) => {
+describeClusters('a workflow whose process dies, in a cluster', stores, (store) => {
   world.share(store);
 
   it('continues in another process', async () => {
