@@ -115,16 +115,15 @@ export class RunJournal {
    *   now
    */
   async claim(run: RunRecord, now: number): Promise<{ run: RunRecord; items: RunItem[] }> {
-    const crashedAt = run.status === 'running' ? now : null;
     const claimed: RunRecord = {
       ...run,
       status: 'running',
       epoch: run.epoch + 1,
       owner: this.node,
-      attempts: run.attempts + (crashedAt === null ? 0 : 1),
+      attempts: run.attempts + Number(run.status === 'running'),
     };
     const items = run.epoch === 0 ? [startedItem(run, now, this.missing(run))] : [];
-    await this.database.commit([claimRun(run, crashedAt, this.node), ...insertEvents(run, items, this.cipher)]);
+    await this.database.commit([claimRun(run, now, this.node), ...insertEvents(run, items, this.cipher)]);
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
   }
 

@@ -183,15 +183,17 @@ export function fence(run: RunKey, isProgress = false): Statement {
 }
 
 /**
- * Claims the run: raises the epoch, and occupies the slot of its session, if any.
- * @param crashedAt time at which this process found that its owner had crashed, epoch ms; `null` without a crash
+ * Claims the run: raises the epoch, and occupies the slot of its session, if any. A run that is still running has crashed.
+ * @param now epoch ms
  */
-export function claimRun(run: RunRecord, crashedAt: number | null, node: string | null): Statement {
+export function claimRun(run: RunRecord, now: number, node: string | null): Statement {
+  const hasCrashed = run.status === 'running';
+  const recoveredAt = hasCrashed || run.suspicions > 0 ? now : run.recoveredAt;
   return {
     sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?, owner = ?,
-        not_before = NULL, recovered_at = COALESCE(?, recovered_at), changed_at = ?
+        not_before = NULL, recovered_at = ?, changed_at = ?
       WHERE id = ? AND epoch = ? AND status IN ('queued', 'running')`,
-    params: [crashedAt === null ? 0 : 1, sessionSlot(run), node, crashedAt, Date.now(), run.id, run.epoch],
+    params: [Number(hasCrashed), sessionSlot(run), node, recoveredAt, Date.now(), run.id, run.epoch],
     rows: 1,
     changedRun: run.id,
   };

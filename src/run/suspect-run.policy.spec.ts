@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { RunRecord } from './run.types.js';
-import { separateSuspects } from './suspect-run.policy.js';
+import { separateSuspects, type CrashedRun } from './suspect-run.policy.js';
 
 const NOW = 1_800_000_000_000;
 
-const aRun = (id: string, more: Partial<RunRecord> = {}) =>
-  ({ id, status: 'running', attempts: 0, suspicions: 0, recoveredAt: null, ...more }) as RunRecord;
+function aRun(id: string, more: Partial<CrashedRun> = {}): CrashedRun {
+  return { id, epoch: 1, status: 'running', attempts: 0, suspicions: 0, recoveredAt: null, lineage: null, ...more };
+}
 
 /** The crashes of each suspect, by run id. */
-function suspectsAmong(...runs: RunRecord[]): Record<string, number> {
+function suspectsAmong(...runs: CrashedRun[]): Record<string, number> {
   return Object.fromEntries(separateSuspects(runs, NOW).suspects.map(({ run, crashes }) => [run.id, crashes]));
 }
 
@@ -32,5 +32,25 @@ describe('separateSuspects', () => {
     const waiting = aRun('later', { ...tested, status: 'queued' });
     expect(suspectsAmong(aRun('a', tested), waiting, aRun('new'))).toEqual({ a: 3, later: 2, new: 1 });
     expect(suspectsAmong(aRun('a', tested), aRun('b', tested))).toEqual({ a: 2, b: 2 });
+  });
+
+  it('counts the third crash of a child run, although its caller is in flight too', () => {
+    const tested = { attempts: 2, suspicions: 1, recoveredAt: NOW - 1 };
+    const child = aRun('child', { ...tested, lineage: { parentRunId: 'caller' } });
+    expect(suspectsAmong(aRun('caller', tested), child)).toEqual({ caller: 2, child: 3 });
+  });
+
+  it('returns those with the most suspicions, then crashes, first; of equal ones the last that resumed', () => {
+    const tested = { attempts: 2, suspicions: 1 };
+    const runs = [
+      aRun('new'),
+      aRun('again', recent),
+      aRun('waiting', { ...tested, status: 'queued', recoveredAt: NOW }),
+      aRun('early', { ...tested, recoveredAt: NOW - 5_000 }),
+      aRun('last', { ...tested, recoveredAt: NOW - 300 }),
+    ];
+    const { suspects } = separateSuspects(runs, NOW);
+    expect(suspects.map(({ run }) => run.id)).toEqual(['last', 'early', 'again', 'waiting', 'new']);
+    expect(suspects.map(({ suspicions }) => suspicions)).toEqual([2, 2, 1, 1, 1]);
   });
 });

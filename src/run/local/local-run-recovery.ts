@@ -1,14 +1,12 @@
 import { Log } from '../../errors/index.js';
 import type { RunJournal } from '../run-journal.js';
 import type { RunBus } from '../run-bus.js';
-import { separateSuspects, suspectRun } from '../suspect-run.policy.js';
+import { progressOf } from '../suspect-progress.js';
+import { recordSuspects, separateSuspects, type SuspectRun } from '../suspect-run.policy.js';
 import type { RunHead } from '../run.types.js';
 
 /** Runs resumed at the same time by a recovery. */
 const CONCURRENCY = 50;
-/** Time without a recorded step after which the next suspect starts, in ms; doubled with each further suspicion. */
-const NEXT_SUSPECT_MS = 5_000;
-const MAX_DOUBLINGS = 6;
 
 /** How the dispatcher resumes runs. */
 interface Resuming {
@@ -26,8 +24,8 @@ export class LocalRunRecovery {
   private readonly logger = new Log(LocalRunRecovery.name);
 
   constructor(
-    private readonly journal: RunJournal,
-    private readonly bus: RunBus,
+    readonly journal: RunJournal,
+    readonly bus: RunBus,
     private readonly dispatcher: Resuming,
   ) {}
 
@@ -37,18 +35,13 @@ export class LocalRunRecovery {
     const crashed = runs.filter(({ status }) => status === 'running').length;
     this.logger.log(`Resuming ${runs.length} unfinished runs, ${crashed} of them interrupted by a crash`);
     const { suspects, others } = separateSuspects(runs, now);
-    for (const { run, crashes } of suspects) if (run.status === 'running') await this.record(run, crashes, now);
     if (suspects.length > 0) {
+      await this.journal.commit(recordSuspects(suspects, now));
       this.logger.warn(`The process crashed repeatedly; ${suspects.length} runs in flight resume one at a time`);
     }
     const rest = others[Symbol.iterator]();
     for (let i = 0; i < CONCURRENCY; i++) void this.resumeAll(rest);
-    void this.resumeSuspects(suspects.map(({ run }) => run));
-  }
-
-  /** Back in the queue, a suspect that has not resumed is not in flight when the process crashes again. */
-  private async record(run: RunHead, crashes: number, now: number): Promise<void> {
-    await this.journal.commit([suspectRun(run, crashes, now)]);
+    void this.resumeSuspects(suspects);
   }
 
   private async resumeAll(runs: Iterable<RunHead>): Promise<void> {
@@ -58,26 +51,11 @@ export class LocalRunRecovery {
     }
   }
 
-  private async resumeSuspects(suspects: readonly RunHead[]): Promise<void> {
-    for (const run of suspects) {
+  private async resumeSuspects(suspects: readonly SuspectRun<RunHead>[]): Promise<void> {
+    for (const { run, suspicions } of suspects) {
       if (this.dispatcher.isClosing) return;
-      await this.resumeSuspect(run);
+      await progressOf({ id: run.id, suspicions }, this, this.dispatcher.resume(run));
     }
-  }
-
-  /** Resolves when the run has recorded a step or has ended, or when it has done neither for a time. */
-  private async resumeSuspect(run: RunHead): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const unsubscribe = this.bus.subscribe(run.id, ({ n, event }) => {
-      // All other journaled events are committed with a step or an end.
-      if (n !== null && event.type !== 'run.started' && event.type !== 'run.resumed') resolve();
-    });
-    const delayMs = NEXT_SUSPECT_MS * 2 ** Math.min(run.suspicions, MAX_DOUBLINGS);
-    const timer = setTimeout(resolve, delayMs).unref();
-    void this.dispatcher.resume(run).then(resolve);
-    await promise;
-    clearTimeout(timer);
-    unsubscribe();
   }
 }
 
