@@ -1,16 +1,27 @@
 // A server in a process of its own, to be killed: the compiled application with tools that record each execution.
 // EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never ends, DIE_AT
-// the one that kills the process. AGENTS are definitions as JSON, instead of the default agent. LOOP is the version
-// of the loop of new runs, LOOPS are those that it replays ("1,2"). PADDING is the number of words after a result.
+// the one that kills the process, after DIE_AFTER_MS. AGENTS are definitions as JSON, instead of the default agent. LOOP
+// is the version of the loop of new runs, LOOPS are those that it replays ("1,2"). PADDING is the number of words after a result.
 import { appendFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { createApp } from '../../dist/server/bootstrap.js';
 import { Tool, withImages } from '../../dist/index.js';
 import { changeLoop } from './release.mjs';
 
-const { EFFECTS_FILE, BLOCK_AT, DIE_AT, AGENTS, LOOP, LOOPS, PADDING = '0', PORT = '0' } = process.env;
+const {
+  EFFECTS_FILE,
+  BLOCK_AT,
+  DIE_AT,
+  DIE_AFTER_MS = '0',
+  AGENTS,
+  LOOP,
+  LOOPS,
+  PADDING = '0',
+  PORT = '0',
+} = process.env;
 
 /** An image of one dot. */
 const PICTURE =
@@ -21,7 +32,10 @@ async function perform(tool, { step }) {
   const mark = `${tool} ${step}`;
   appendFileSync(EFFECTS_FILE, `${mark}\n`);
   process.stdout.write(`performing ${mark}\n`);
-  if (mark === DIE_AT) process.kill(process.pid, 'SIGKILL');
+  if (mark === DIE_AT) {
+    if (DIE_AFTER_MS !== '0') await setTimeout(Number(DIE_AFTER_MS));
+    process.kill(process.pid, 'SIGKILL');
+  }
   if (mark === BLOCK_AT) await new Promise(() => undefined);
   return `did step ${step}${' nest'.repeat(Number(PADDING))}`;
 }

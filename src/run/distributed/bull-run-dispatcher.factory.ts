@@ -18,6 +18,7 @@ import { RunQueue, type TakeRun } from './run-queue.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 import { RunSweepService } from './run-sweep.service.js';
 import { RunTakeService } from './run-take.service.js';
+import { SuspectRunService } from './suspect-run.service.js';
 
 /** Delay before this process tries a run again for which it had no capacity, in ms. */
 const FULL_RETRY_MS = 250;
@@ -95,8 +96,9 @@ export async function createBullRunDispatcher(parts: ClusterParts): Promise<Bull
   const queue = place.keepsProcess ? new BullRunQueue(config, place, database) : new OwnRunQueue();
   const awaited = new AwaitedRunRegistry(bus);
   const offers = new RunOfferService(queue, nodes);
-  const sweep = new RunSweepService(open, nodes, offers, handlers, config);
+  const suspects = new SuspectRunService(journal, bus, open, config);
+  const sweep = new RunSweepService(open, nodes, offers, handlers, suspects, config);
   const cluster = new ClusterService(nodes, queue, sweep, offers, handlers, config);
-  const taker = new RunTakeService(journal, executor, bus, nodes, awaited, { admission, capacity });
+  const taker = new RunTakeService(journal, executor, bus, nodes, awaited, { admission, capacity, suspects });
   return new BullRunDispatcher(journal, bus, cluster, taker, open, awaited);
 }

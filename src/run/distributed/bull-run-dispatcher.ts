@@ -11,7 +11,7 @@ import { OpenRunStore } from './open-run.store.js';
 import type { RunRef } from './run-ref.types.js';
 import { RunTakeService } from './run-take.service.js';
 
-/** Retry delay of a run whose journal was unavailable, in ms. */
+/** Retry delay of a run whose journal was unavailable, or of a child run for which there was no capacity, in ms. */
 const RETRY_MS = 1_000;
 /** Head start of the process that holds the connection of a session's next run, in ms. */
 const OTHERS_FIRST_MS = 150;
@@ -130,9 +130,10 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     await this.cluster.offer([run]);
   }
 
-  private async takeChild({ id, notBefore }: RunRecord): Promise<void> {
-    if (notBefore !== null) await this.open.release(id);
-    await this.taker.takeChild(id);
+  private async takeChild(run: RunRecord): Promise<void> {
+    if (run.notBefore !== null) await this.open.release(run.id);
+    if ((await this.taker.takeChild(run.id)) === 'done') return;
+    setTimeout(() => this.adopt({ ...run, notBefore: null }), RETRY_MS).unref();
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Database } from '../../persistence/index.js';
 import type { RunRecord } from '../run.types.js';
+import type { CrashedRun } from '../suspect-run.policy.js';
 import type { RunRef } from './run-ref.types.js';
 
 const SELECT_REF = 'SELECT r.id, r.epoch, r.kind, r.loop_version, r.priority, r.owner FROM run r';
@@ -12,6 +13,11 @@ interface RefRow {
   readonly loop_version: number;
   readonly priority: number;
   readonly owner: string | null;
+}
+
+interface CrashedRow extends Pick<CrashedRun, 'id' | 'epoch' | 'attempts' | 'suspicions'> {
+  readonly recovered_at: number | null;
+  readonly parent_run_id: string | null;
 }
 
 /** A run that is running, or was interrupted, and its owner. */
@@ -52,6 +58,27 @@ export class OpenRunStore {
   async ownedBy(node: string): Promise<RunRef[]> {
     const rows = await this.database.query<RefRow>(`${SELECT_REF} WHERE r.status = 'running' AND r.owner = ?`, [node]);
     return rows.map(toRef);
+  }
+
+  /** The runs that a process executed when it crashed. */
+  async inFlight(node: string): Promise<CrashedRun[]> {
+    const rows = await this.database.query<CrashedRow>(
+      `SELECT id, epoch, attempts, suspicions, recovered_at, parent_run_id FROM run
+        WHERE status = 'running' AND owner = ? ORDER BY id`,
+      [node],
+    );
+    return rows.map(({ recovered_at, parent_run_id, ...row }) => ({
+      ...row,
+      status: 'running',
+      recoveredAt: recovered_at,
+      lineage: parent_run_id === null ? null : { parentRunId: parent_run_id },
+    }));
+  }
+
+  /** Whether a suspect with a later `recovered_at` (epoch ms) is queued: a likelier one of the same crash. */
+  async hasSuspectAfter(recoveredAt: number): Promise<boolean> {
+    const sql = `SELECT id FROM run WHERE status = 'queued' AND suspicions > 0 AND recovered_at > ? LIMIT 1`;
+    return (await this.database.query(sql, [recoveredAt])).length > 0;
   }
 
   /** Due queued runs whose session no other run holds, the most urgent first. @param now epoch ms */

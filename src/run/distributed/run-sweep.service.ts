@@ -6,6 +6,7 @@ import type { TakeRun } from './run-queue.js';
 import { NodeRegistry } from './node.registry.js';
 import { OpenRunStore } from './open-run.store.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
+import type { SuspectRunService } from './suspect-run.service.js';
 
 /** Sweeps per check of queued runs, which only finds runs that a queue has lost. */
 const QUEUED_EVERY = 5;
@@ -26,6 +27,7 @@ export class RunSweepService {
     private readonly nodes: NodeRegistry,
     private readonly offers: RunOfferService,
     private readonly handlers: RunHandlerRegistry,
+    private readonly suspects: SuspectRunService,
     private readonly config: RunConfig,
   ) {}
 
@@ -73,7 +75,11 @@ export class RunSweepService {
     if (found.length === 0) return [];
     await this.nodes.refresh();
     const live = new Set(this.nodes.live());
-    return found.filter(({ owner }) => owner === null || !live.has(owner));
+    const orphans = found.filter(({ owner }) => owner === null || !live.has(owner));
+    for (const owner of new Set(orphans.map((run) => run.owner))) {
+      if (owner !== null) await this.suspects.record(owner);
+    }
+    return orphans;
   }
 
   /** Whether the run's loop is older than any that a live process supports; processes with a newer loop may return. */

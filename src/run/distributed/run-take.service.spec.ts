@@ -5,7 +5,9 @@ import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { RunLoadStore } from '../admission/run-admission.service.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
 import { NodeRegistry } from './node.registry.js';
+import { OpenRunStore } from './open-run.store.js';
 import { RunTakeService } from './run-take.service.js';
+import { SuspectRunService } from './suspect-run.service.js';
 import { runJournal } from '../../../test/support/run-parts.js';
 
 const { config } = loadConfig({ env: { CLUSTER_LEASE_MS: '60000' } });
@@ -25,15 +27,11 @@ beforeEach(async () => {
     admission: host.admission,
     capacity: new RunCapacityRegistry(new RunLoadStore(opened.database), config.run, config.database),
   };
+  const journal = runJournal(opened.database, { lease: here });
+  const open = new OpenRunStore(opened.database);
+  const suspects = new SuspectRunService(journal, host.bus, open, config.run);
   const awaited = new AwaitedRunRegistry(host.bus);
-  taker = new RunTakeService(
-    runJournal(opened.database, { lease: here }),
-    host.executor,
-    host.bus,
-    here,
-    awaited,
-    limits,
-  );
+  taker = new RunTakeService(journal, host.executor, host.bus, here, awaited, { ...limits, suspects });
 });
 afterEach(async () => {
   for (const node of [here, other]) await node.stop();

@@ -10,11 +10,13 @@ import { RunJournal } from '../run-journal.js';
 import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
 import { NodeRegistry } from './node.registry.js';
+import type { SuspectRunService } from './suspect-run.service.js';
 
 /** The limits of runs in this process. */
 export interface TakeLimits {
   readonly admission: RunAdmissionService;
   readonly capacity: RunCapacityRegistry;
+  readonly suspects: SuspectRunService;
 }
 
 /** A claimed run; wrapped in an object, so that awaiting the claim does not await the end. */
@@ -30,6 +32,7 @@ export class RunTakeService {
   private listener: ExecutionListener = () => undefined;
   private readonly admission: RunAdmissionService;
   private readonly capacity: RunCapacityRegistry;
+  private readonly suspects: SuspectRunService;
 
   constructor(
     private readonly journal: RunJournal,
@@ -37,10 +40,11 @@ export class RunTakeService {
     private readonly bus: RunBus,
     private readonly nodes: NodeRegistry,
     private readonly awaited: AwaitedRunRegistry,
-    { admission, capacity }: TakeLimits,
+    { admission, capacity, suspects }: TakeLimits,
   ) {
     this.admission = admission;
     this.capacity = capacity;
+    this.suspects = suspects;
   }
 
   onExecution(listener: ExecutionListener): void {
@@ -92,11 +96,11 @@ export class RunTakeService {
   }
 
   /** As `take`, for a child run within its parent's capacity. */
-  async takeChild(runId: string): Promise<void> {
-    if (this.isClosing || this.executor.has(runId)) return;
+  async takeChild(runId: string): Promise<'done' | 'full'> {
+    if (this.isClosing || this.executor.has(runId)) return 'done';
     this.capacity.exempt(runId);
     try {
-      await this.take(runId);
+      return await this.take(runId);
     } finally {
       this.capacity.revokeExemption(runId);
     }
@@ -118,8 +122,8 @@ export class RunTakeService {
   private async begin(runId: string): Promise<ClaimedRun | 'full' | null> {
     // After a freeze, this process and the others would take each other for dead.
     await this.nodes.renew();
-    const run = await this.journal.find(runId);
-    if (!run || this.executor.has(runId) || !(await this.isFree(run))) return null;
+    const run = await this.find(runId);
+    if (!run) return null;
     const reservation = await this.admission.reserve(run, (stored) => this.journal.sizeOf(stored));
     if (!reservation) return 'full';
     try {
@@ -129,8 +133,30 @@ export class RunTakeService {
     }
   }
 
+  /** The run if this process may claim it. */
+  private async find(runId: string): Promise<RunRecord | null> {
+    const run = await this.journal.find(runId);
+    if (!run || this.executor.has(runId) || !(await this.isFree(run))) return null;
+    if (run.status === 'queued' || run.owner === null) return run;
+    await this.suspects.record(run.owner);
+    const recorded = await this.journal.find(runId);
+    return recorded?.epoch === run.epoch ? recorded : null;
+  }
+
   private async start(run: RunRecord): Promise<ClaimedRun | 'full' | null> {
-    if (!(await this.capacity.acquire(run))) return 'full';
+    if (!(await this.suspects.reserve(run))) return 'full';
+    let claimed: ClaimedRun | 'full' | null = 'full';
+    try {
+      if (await this.capacity.acquire(run)) claimed = await this.claimWithin(run);
+    } finally {
+      if (claimed === 'full' || claimed === null) this.suspects.release(run);
+      else void this.suspects.watch(run, claimed.done);
+    }
+    return claimed;
+  }
+
+  /** Frees the run's capacity unless it is claimed. */
+  private async claimWithin(run: RunRecord): Promise<ClaimedRun | null> {
     const claimed = await this.claim(run).catch((error: unknown) => {
       this.capacity.release(run);
       throw error;
