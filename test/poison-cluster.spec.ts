@@ -5,7 +5,7 @@ import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { gate } from './support/jackdaw.js';
 import { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
-import { stepByStep } from './support/step-script.js';
+import { STEPS, stepByStep } from './support/step-script.js';
 
 const ENDS = new Set(['run.completed', 'run.failed', 'run.cancelled']);
 const world = ProcessWorld.prepare();
@@ -62,14 +62,15 @@ const queryOf = ({ messages }: FakeRequest) => String(messages.find(({ role }) =
 
 // One store here, all of them in `npm run test:chaos`: the differences between stores are tested in cluster.spec.ts.
 const stores = await clusterStores();
-const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : stores;
+const isWhole = process.env['CHAOS_WHOLE'] !== undefined;
+const tried = isWhole ? stores : stores.slice(0, 1);
 
-describeClusters('a run that kills its process, in a cluster of two nodes', tried, (store) => {
+describeClusters('runs of a cluster of two nodes that crash', tried, (store) => {
   let nodes: SupervisedNodes;
   world.share(store, LEASE);
   afterEach(() => nodes.release());
 
-  it('is ended after four crashes at most, and ten innocent runs beside it complete', async () => {
+  it('are ended after four crashes at most if they cause them, and ten innocent runs beside one complete', async () => {
     const [inFlight, ended] = [gate(), gate()];
     const innocents = Array.from({ length: 10 }, (_, i) => `innocent ${i}`);
     world.llm.always((request): FakeReply => {
@@ -93,5 +94,14 @@ describeClusters('a run that kills its process, in a cluster of two nodes', trie
     expect(ends.map(({ event }) => event)).toEqual(innocents.map(() => 'run.completed'));
     expect(nodes.crashes).toBeLessThanOrEqual(4);
     expect(world.effects().filter((effect) => effect === 'read_step 1')).toHaveLength(nodes.crashes);
+  });
+
+  it.runIf(isWhole)('complete if they record a step between the crashes, however many these are', async () => {
+    world.llm.always(stepByStep('read_step'));
+    nodes = new SupervisedNodes({ DIE_AT: 'first', DIE_AFTER_MS: '300' });
+    await nodes.start(2);
+    const { body } = await nodes.first.post('/api/agent/runs', { query: 'do five steps' });
+    expect((await nodes.endOf(String(body['run_id']))).event).toBe('run.completed');
+    expect(nodes.crashes).toBe(STEPS);
   });
 });

@@ -34,6 +34,13 @@ describe('separateSuspects', () => {
     expect(suspectsAmong(aRun('a', tested), aRun('b', tested))).toEqual({ a: 2, b: 2 });
   });
 
+  it('counts a crash of suspects that never start alone, after six suspicions', () => {
+    const twins = (suspicions: number) =>
+      ['a', 'b'].map((id) => aRun(id, { attempts: 2, suspicions, recoveredAt: NOW - 1 }));
+    expect(suspectsAmong(...twins(5))).toEqual({ a: 2, b: 2 });
+    expect(suspectsAmong(...twins(6))).toEqual({ a: 3, b: 3 });
+  });
+
   it('counts the third crash of a child run, although its caller is in flight too', () => {
     const tested = { attempts: 2, suspicions: 1, recoveredAt: NOW - 1 };
     const child = aRun('child', { ...tested, lineage: { parentRunId: 'caller' } });

@@ -6,6 +6,9 @@ import type { RunLineage } from './tree/child-run.types.js';
 /** Two crashes within this time make the runs in flight suspects, in ms. */
 const REPEATED_MS = 60_000;
 
+/** Suspicions after which a crash counts beside other suspects: child runs of one run always start together. */
+const MAX_SUSPICIONS = 6;
+
 /** The fields of an unfinished run that show whether it may have crashed its process. */
 export type CrashedRun = Pick<RunHead, 'id' | 'epoch' | 'status' | 'attempts' | 'suspicions' | 'recoveredAt'> & {
   readonly lineage: Pick<RunLineage, 'parentRunId'> | null;
@@ -14,7 +17,7 @@ export type CrashedRun = Pick<RunHead, 'id' | 'epoch' | 'status' | 'attempts' | 
 /** A run that may have crashed the process. */
 export interface SuspectRun<T extends CrashedRun = CrashedRun> {
   readonly run: T;
-  /** Its crashes since the last recorded step, below the limit unless only this run can be the cause. */
+  /** Its crashes since the last recorded step, below the limit unless this run is accused. */
   readonly crashes: number;
   /** Its suspicions from now on. */
   readonly suspicions: number;
@@ -40,11 +43,11 @@ export function separateSuspects<T extends CrashedRun>(
   const isSuspect = ({ status, suspicions, attempts }: T) =>
     suspicions > 0 || (status === 'running' && (isRepeated || attempts + 1 >= MAX_CRASHES));
   const suspects = runs.filter(isSuspect).map((run) => {
-    const isOnlyOne = tested.length === 1 && tested[0] === run;
+    const isAccused = tested.includes(run) && (tested.length === 1 || run.suspicions >= MAX_SUSPICIONS);
     const hasCrashed = run.status === 'running';
     return {
       run,
-      crashes: Math.min(run.attempts + 1, isOnlyOne ? MAX_CRASHES : MAX_CRASHES - 1),
+      crashes: Math.min(run.attempts + 1, isAccused ? MAX_CRASHES : MAX_CRASHES - 1),
       suspicions: run.suspicions + Number(hasCrashed),
       testedAt: hasCrashed && run.suspicions > 0 ? (run.recoveredAt ?? 0) : 0,
     };

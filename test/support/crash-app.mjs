@@ -1,8 +1,9 @@
 // A server in a process of its own, to be killed: the compiled application with tools that record each execution.
 // EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never ends, DIE_AT
-// the one that kills the process, after DIE_AFTER_MS. AGENTS are definitions as JSON, instead of the default agent. LOOP
-// is the version of the loop of new runs, LOOPS are those that it replays ("1,2"). PADDING is the number of words after a result.
-import { appendFileSync } from 'node:fs';
+// the one that kills the process, after DIE_AFTER_MS; "first" is the first execution of each step. AGENTS are
+// definitions as JSON, instead of the default agent. LOOP is the version of the loop of new runs, LOOPS are those that
+// it replays ("1,2"). PADDING is the number of words after a result.
+import { appendFileSync, readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
@@ -27,12 +28,17 @@ const {
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
+function isFirst(mark) {
+  return !readFileSync(EFFECTS_FILE, { encoding: 'utf8', flag: 'a+' }).includes(mark);
+}
+
 /** The body of every step: it records its execution, then answers or blocks. */
 async function perform(tool, { step }) {
   const mark = `${tool} ${step}`;
+  const isFatal = mark === DIE_AT || (DIE_AT === 'first' && isFirst(mark));
   appendFileSync(EFFECTS_FILE, `${mark}\n`);
   process.stdout.write(`performing ${mark}\n`);
-  if (mark === DIE_AT) {
+  if (isFatal) {
     if (DIE_AFTER_MS !== '0') await setTimeout(Number(DIE_AFTER_MS));
     process.kill(process.pid, 'SIGKILL');
   }
