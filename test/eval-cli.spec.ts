@@ -121,6 +121,26 @@ describe('jackdaw eval', () => {
     expect(existsSync(join(folder, 'data/jackdaw.db'))).toBe(false);
   }, 120_000);
 
+  it('executes no interrupted run of another eval', async () => {
+    write('first.json', '{"dataset":[{"input":"First?","expected":"yes"}],"scorers":["exact"]}');
+    write('second.json', '{"dataset":[{"input":"Second?","expected":"yes"}],"scorers":["exact"]}');
+    const asked: string[] = [];
+    const hanging = Promise.withResolvers<void>();
+    llm.always((request) => {
+      asked.push(questionOf(request));
+      hanging.resolve();
+      return asked.length === 1 ? { hang: true } : { text: 'yes' };
+    });
+    const first = startCli(['eval', 'first.json'], { cwd: folder, env: llm.env });
+    await hanging.promise;
+    first.kill('SIGKILL');
+    await once(first, 'close');
+    expect((await evals('second.json')).code).toBe(0);
+    expect(asked).toEqual(['First?', 'Second?']);
+    expect((await evals('first.json')).code).toBe(0);
+    expect(asked).toEqual(['First?', 'Second?', 'First?']);
+  });
+
   it('resumes an eval of 500 lines after kill -9: no recorded model call is repeated', async () => {
     write('config/evals/long.json', '{"dataset":"long.jsonl","scorers":["exact"]}');
     write('config/evals/long.jsonl', lines(500).join('\n'));

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cassette, Tool } from '../src/index.js';
+import { Cassette, Tool, ToolNode, WorkflowBuilder } from '../src/index.js';
 import type { EvalAnswer } from '../src/testing/eval/eval.types.js';
 import {
   createTestAgent,
@@ -178,7 +178,35 @@ describe('evaluate', () => {
     await agent.close();
   });
 
+  it('evaluates a workflow, also from a dataset of its production runs', async () => {
+    const workflow = new WorkflowBuilder('quote')
+      .add(new ToolNode('look', 'price', { item: '{{input.item}}' }))
+      .build();
+    const agent = await createTestAgent({ tools: [ShopTools], workflows: [workflow], script: [] });
+    const lines = [
+      { id: 'r1', input: { item: 'lamp' }, expected: { result: 4 }, metadata: { agent: 'workflow:quote' } },
+      { id: 'r2', input: { item: 'sofa' }, expected: { result: 5 }, metadata: { agent: 'workflow:quote' } },
+    ];
+    const page = file('page.json', JSON.stringify({ lines, next: null }, null, 2));
+    const options = { agent, workflow: 'quote', id: 'once', scorers: [score.exact()] };
+    const report = await evaluate({ ...options, dataset: page });
+    expect(report).toMatchObject({ workflow: 'quote', passRate: { passed: 1, total: 2 } });
+    expect(report.results).toMatchObject([
+      { line: 'r1', status: 'completed', text: '{"result":4}', isPassed: true },
+      { line: 'r2', isPassed: false },
+    ]);
+    const again = await evaluate({ ...options, dataset: lines });
+    expect(again.results.map(({ runId }) => runId)).toEqual(report.results.map(({ runId }) => runId));
+    const wrong = [{ id: '1', input: 'lamp', expected: '4' }];
+    await expect(evaluate({ ...options, dataset: wrong })).rejects.toThrow(/line "1" must be an object/);
+    await agent.close();
+  });
+
   it.each<[object, RegExp]>([
+    [{ workflow: 'quote' }, /line "1" must be an object, since a workflow answers/],
+    [{ workflow: 'quote', agentName: 'default' }, /an agent or a workflow, not both/],
+    [{ workflow: 'quote', dataset: [{ id: '1', input: {} }] }, /no workflow "quote"/],
+    [{ dataset: [{ id: '1', input: {} }] }, /line "1" must be a text, since an agent answers/],
     [{ repeat: 0 }, /repeat must be a whole number from 1/],
     [{ scorers: [] }, /needs at least one scorer/],
     [{ scorers: [score.exact(), score.exact()] }, /Two scorers have the name "exact"/],

@@ -54,15 +54,7 @@ async function evaluateFiles(call: Call): Promise<number> {
   const twice = evals.find(({ name }, at) => evals.findIndex((other) => other.name === name) !== at);
   if (twice) throw usageError(`Two evals have the name "${twice.name}": give one of them a "name".`);
   const connection = await call.connect('execute');
-  await resume(connection);
   return finish(call, await inTurn(evals, (one) => evaluateOne(call, connection, { ...one, ...overrides })));
-}
-
-/** The interrupted runs of a local database resume as at the start of a server. */
-async function resume({ app }: Connection): Promise<void> {
-  if (!app) return;
-  const { RunService } = await import('../run/index.js');
-  await app.get(RunService, { strict: false }).recover();
 }
 
 async function guardrails(call: Call): Promise<number> {
@@ -72,7 +64,7 @@ async function guardrails(call: Call): Promise<number> {
     import('../testing/index.js'),
     import('../config/index.js'),
   ]);
-  // A database of its own: the interrupted runs of the folder must not resume with another model or other tools.
+  // A database of its own: no run of the folder has these tools, or the model that obeys.
   const folder = resolve(readConfig().config.database.dataDir, 'evals');
   mkdirSync(folder, { recursive: true });
   const chatModel = call.flag('obedient') ? new ObedientModel() : undefined;
@@ -84,8 +76,7 @@ async function guardrails(call: Call): Promise<number> {
   });
   try {
     const agent = connection.app!;
-    const onReady = () => resume(connection);
-    const evaluate = (options: typeof overrides & TrackedOptions) => evaluateGuardrails({ ...options, agent, onReady });
+    const evaluate = (options: typeof overrides & TrackedOptions) => evaluateGuardrails({ ...options, agent });
     return await finish(call, [await track(call, 'guardrails', overrides, evaluate)]);
   } finally {
     await connection.close();
@@ -95,11 +86,14 @@ async function guardrails(call: Call): Promise<number> {
 /** Runs the eval of a file. */
 async function evaluateOne(
   call: Call,
-  { client }: Connection,
+  { client: { agents, workflows, runs }, app }: Connection,
   { name = 'eval', ...options }: Omit<EvalOptions, 'agent'>,
 ): Promise<EvalReport> {
-  const { evaluate } = await import('../testing/index.js');
-  return track(call, name, options, (tracked) => evaluate({ ...options, ...tracked, agent: client, name }));
+  const [{ evaluate }, { RunService }] = await Promise.all([import('../testing/index.js'), import('../run/index.js')]);
+  // Only the interrupted runs of the eval resume: others are those of the folder's server.
+  const resume = app && ((id: string) => app.get(RunService, { strict: false }).resume(id));
+  const agent = { agents, workflows, runs, ...(resume && { resume }) };
+  return track(call, name, options, (tracked) => evaluate({ ...options, ...tracked, agent, name }));
 }
 
 type TrackedOptions = Pick<EvalOptions, 'id' | 'signal' | 'baseline' | 'onResult'>;

@@ -1,4 +1,4 @@
-import type { RunOpening, RunRecord, RunStatus } from './run.types.js';
+import type { RunHead, RunOpening, RunRecord, RunStatus } from './run.types.js';
 
 /** The port that decides which process executes which run. */
 export abstract class RunDispatcher {
@@ -9,6 +9,12 @@ export abstract class RunDispatcher {
    *   any run
    */
   abstract recover(which?: 'all' | 'own'): Promise<void>;
+
+  /**
+   * Resumes one unfinished run of an earlier process, without `recover`. Nothing happens if a process executes it; in a
+   * cluster the nodes resume it. Resolves at the end of the execution.
+   */
+  abstract resume(run: RunHead): Promise<void>;
 
   /** Whether the application is being closed. */
   abstract get isClosing(): boolean;

@@ -161,6 +161,12 @@ export class RunService {
     return this.journal.database.onceOpen(() => this.recoverNow(which));
   }
 
+  /** Resumes one unfinished run of an earlier process, in place of `recover`. The run continues in the background. */
+  async resume(id: string): Promise<void> {
+    const run = await this.journal.find(id);
+    if (run && isOpen(run.status)) void this.dispatcher.resume(run);
+  }
+
   private async recoverNow(which: 'all' | 'own'): Promise<void> {
     await this.dispatcher.recover(which);
     if (this.dispatcher.isClosing) return;

@@ -52,6 +52,10 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     );
   }
 
+  resume(): Promise<void> {
+    return Promise.resolve();
+  }
+
   get isClosing(): boolean {
     return this.taker.isClosing;
   }

@@ -14,25 +14,39 @@ const MESSAGES = ['input', 'question', 'query', 'message', 'prompt', 'text'];
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a dataset in JSON Lines. Empty lines are ignored.
+ * Reads a dataset in JSON Lines, or a page of `GET /api/feedback/dataset`. Empty lines are ignored.
+ * @param isOfWorkflow whether the inputs are objects
  * @throws AppError `VALIDATION_FAILED` with file, line and fault
  */
-export function readDataset(path: string): EvalLine[] {
-  return parseDataset(textOf(path), path);
+export function readDataset(path: string, isOfWorkflow = false): EvalLine[] {
+  return parseDataset(textOf(path), path, isOfWorkflow);
 }
 
 /** Parses a dataset. @param path for errors @throws AppError as `readDataset` */
-export function parseDataset(text: string, path: string): EvalLine[] {
+export function parseDataset(text: string, path: string, isOfWorkflow = false): EvalLine[] {
   const ids = new Set<string>();
-  const lines = withoutMark(text)
-    .split('\n')
-    .flatMap((line, at) => (line.trim() === '' ? [] : [parseLine(line, at + 1, path)]));
+  const lines = linesIn(withoutMark(text)).flatMap((line, at) =>
+    line.trim() === '' ? [] : [parseLine(line, at + 1, path, isOfWorkflow)],
+  );
   for (const [line, number] of lines) {
     if (ids.has(line.id)) throw invalid(path, number, `the id "${line.id}" is used twice`);
     ids.add(line.id);
   }
   if (lines.length === 0) throw new AppError('VALIDATION_FAILED', `${path}: the dataset has no lines.`);
   return lines.map(([line]) => line);
+}
+
+/** The lines of a text, or of the page that the API returned. */
+function linesIn(text: string): readonly string[] {
+  if (text.trimStart().startsWith('{')) {
+    try {
+      const { lines } = JSON.parse(text) as { readonly lines?: unknown };
+      if (Array.isArray(lines)) return lines.map((line) => JSON.stringify(line));
+    } catch {
+      // Several objects: JSON Lines.
+    }
+  }
+  return text.split('\n');
 }
 
 function textOf(path: string): string {
@@ -43,10 +57,10 @@ function textOf(path: string): string {
   }
 }
 
-function parseLine(text: string, number: number, path: string): readonly [EvalLine, number] {
+function parseLine(text: string, number: number, path: string, isOfWorkflow: boolean): readonly [EvalLine, number] {
   const members = membersOf(text, (fault) => invalid(path, number, fault));
   try {
-    return [toLine(members, String(number)), number];
+    return [toLine(members, String(number), isOfWorkflow), number];
   } catch (error) {
     throw invalid(path, number, error instanceof Error ? error.message : String(error));
   }
@@ -63,7 +77,7 @@ function membersOf(text: string, fail: (fault: string) => AppError): Members {
   return value;
 }
 
-function toLine(members: Members, number: string): EvalLine {
+function toLine(members: Members, number: string, isOfWorkflow: boolean): EvalLine {
   assertKnown(members);
   const { id = number, metadata, calls } = members;
   if (typeof id !== 'string' && typeof id !== 'number') throw new Error('"id" must be a text or a number');
@@ -71,7 +85,7 @@ function toLine(members: Members, number: string): EvalLine {
   const expected = oneOf(members, EXPECTED);
   return {
     id: String(id),
-    input: messageOf(oneOf(members, INPUTS)),
+    input: isOfWorkflow ? objectOf(oneOf(members, INPUTS)) : messageOf(oneOf(members, INPUTS)),
     ...(expected !== undefined && { expected }),
     ...(calls !== undefined && { calls: callsOf(calls) }),
     ...(metadata !== undefined && { metadata }),
@@ -90,6 +104,11 @@ function oneOf(members: Members, names: readonly string[]): unknown {
   const found = names.filter((name) => members[name] !== undefined);
   if (found.length > 1) throw new Error(`"${found[0]}" and "${found[1]}" are names for the same: give one of them`);
   return found[0] === undefined ? undefined : members[found[0]];
+}
+
+function objectOf(given: unknown): EvalLine['input'] {
+  if (isJsonObject(given)) return given;
+  throw new Error('"input" (or "inputs") must be an object, the input of the workflow');
 }
 
 function messageOf(given: unknown): string {

@@ -3,9 +3,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { AgentRegistry, AgentService } from '../../agent/index.js';
 import { AppError } from '../../errors/index.js';
 import { createHash } from 'node:crypto';
+import { RunService } from '../../run/index.js';
+import { WorkflowRegistry, WorkflowService } from '../../workflow/index.js';
 import { canonicalJson, type Principal } from '../../kernel/index.js';
 import type { JackdawClient } from '../../http-client/index.js';
-import type { EvalAnswer, EvalCall, EvalQuestion, EvalUsage } from './eval.types.js';
+import type { EvalAnswer, EvalCall, EvalQuestion, EvalSubject, EvalUsage } from './eval.types.js';
 
 /** Time after which a run of an eval ends, in ms, also while it waits for a person. */
 const DEADLINE_MS = 600_000;
@@ -45,15 +47,18 @@ interface Started {
 /** The part of a `JackdawClient` that evals use; its class differs between the entries of the package. */
 export interface EvalClient {
   readonly agents: Pick<JackdawClient['agents'], 'list'>;
+  readonly workflows: Pick<JackdawClient['workflows'], 'get' | 'start'>;
+  /** Resumes a run of an interrupted eval, if the server does not. */
+  readonly resume?: (runId: string) => Promise<void>;
   readonly runs: Pick<JackdawClient['runs'], 'start' | 'get'> & {
     readonly follow: (id: string) => AsyncIterable<unknown>;
   };
 }
 
-/** Asks the agents of an application, here or on a server. */
+/** Asks the agents and workflows of an application, here or on a server. */
 export abstract class EvalAsker {
-  /** A hash of the definition of an agent. @throws AppError `AGENT_NOT_FOUND` */
-  abstract revision(agent: string | undefined): Promise<string>;
+  /** A hash of the definition. @throws AppError `AGENT_NOT_FOUND`, `WORKFLOW_NOT_FOUND` */
+  abstract revision(subject: EvalSubject): Promise<string>;
 
   /** A run of an earlier process is returned, too; one that failed is started again. */
   async ask(question: EvalQuestion): Promise<EvalAnswer> {
@@ -70,40 +75,48 @@ export abstract class EvalAsker {
   protected abstract outcome(runId: string): Promise<AnswerShape>;
 }
 
+type LocalServices = readonly [AgentService, AgentRegistry, WorkflowService, WorkflowRegistry, RunService];
+
 /** Asks in this process. */
 class LocalAsker extends EvalAsker {
   constructor(
-    private readonly agents: AgentService,
-    private readonly registry: AgentRegistry,
     private readonly principal: Principal,
+    private readonly services: LocalServices,
   ) {
     super();
   }
 
-  revision(agent: string | undefined): Promise<string> {
-    return Promise.resolve(this.registry.get(agent).hash);
+  revision({ agent, workflow }: EvalSubject): Promise<string> {
+    const [, agents, , workflows] = this.services;
+    return Promise.resolve(workflow === undefined ? agents.get(agent).hash : workflows.get(workflow).hash);
   }
 
   protected async start(question: EvalQuestion, key: string): Promise<Started> {
-    const { input, agent, responseFormat, isTainted } = question;
-    const request = {
-      query: input,
+    const [agents, , , , runs] = this.services;
+    const run = await this.submit(question, key);
+    if (run.kind !== 'replayed') return { runId: run.id, status: 'queued' };
+    await runs.resume(run.id);
+    return { runId: run.id, status: (await agents.answer(this.principal, run.id)).status };
+  }
+
+  private submit({ input, agent, workflow, responseFormat, isTainted }: EvalQuestion, key: string) {
+    const [agents, , workflows] = this.services;
+    const common = {
+      deadlineMs: DEADLINE_MS,
+      idempotency: { key, bodyHash: hashOf([input, agent, workflow, responseFormat]) },
+    };
+    if (workflow !== undefined) return workflows.submit(this.principal, workflow, { input, ...common });
+    return agents.submit(this.principal, {
+      query: input as string,
+      ...common,
       ...(agent !== undefined && { agent }),
       ...(responseFormat && { responseFormat: { schema: responseFormat } }),
       ...(isTainted && { isTainted }),
-    };
-    const bodyHash = hashOf(request);
-    const run = await this.agents.submit(this.principal, {
-      ...request,
-      deadlineMs: DEADLINE_MS,
-      idempotency: { key, bodyHash },
     });
-    if (run.kind !== 'replayed') return { runId: run.id, status: 'queued' };
-    return { runId: run.id, status: (await this.agents.answer(this.principal, run.id)).status };
   }
 
   protected outcome(runId: string): Promise<AnswerShape> {
-    return this.agents.outcome(this.principal, runId);
+    return this.services[0].outcome(this.principal, runId);
   }
 }
 
@@ -114,7 +127,8 @@ class RemoteAsker extends EvalAsker {
   }
 
   /** Without the instructions, which the API does not publish. */
-  async revision(agent: string | undefined): Promise<string> {
+  async revision({ agent, workflow }: EvalSubject): Promise<string> {
+    if (workflow !== undefined) return hashOf(await this.client.workflows.get(workflow));
     const { agents } = await this.client.agents.list();
     const found = agents.find(({ name, is_default }) => (agent === undefined ? is_default : name === agent));
     if (found) return hashOf(found);
@@ -122,16 +136,23 @@ class RemoteAsker extends EvalAsker {
   }
 
   protected async start(question: EvalQuestion, key: string): Promise<Started> {
-    const { input, agent, responseFormat, isTainted } = question;
+    const { run_id, status } = await this.submit(question, key);
+    if (status === 'queued' || status === 'running') await this.client.resume?.(run_id);
+    return { runId: run_id, status };
+  }
+
+  private submit({ input, agent, workflow, responseFormat, isTainted }: EvalQuestion, key: string) {
+    const [common, options] = [{ deadlineMs: DEADLINE_MS }, { idempotencyKey: key }];
     if (isTainted) throw new AppError('VALIDATION_FAILED', 'Lines with untrusted questions run in this process only.');
+    if (workflow !== undefined)
+      return this.client.workflows.start(workflow, { input: input as Record<string, unknown>, ...common }, options);
     const request = {
-      query: input,
-      deadlineMs: DEADLINE_MS,
+      query: input as string,
+      ...common,
       ...(agent !== undefined && { agent }),
       ...(responseFormat && { responseFormat: { schema: responseFormat } }),
     };
-    const { run_id, status } = await this.client.runs.start(request, { idempotencyKey: key });
-    return { runId: run_id, status };
+    return this.client.runs.start(request, options);
   }
 
   protected async outcome(runId: string): Promise<AnswerShape> {
@@ -149,11 +170,17 @@ const EVALUATOR: Principal = { id: 'evals', tenant: 'default', roles: ['admin'] 
 export function askerOf(given: EvalTarget): EvalAsker {
   if ('runs' in given) return new RemoteAsker(given);
   if ('get' in given) {
-    const options = { strict: false };
-    return new LocalAsker(given.get(AgentService, options), given.get(AgentRegistry, options), EVALUATOR);
+    const get = <T>(token: new (...args: never[]) => T) => given.get<T>(token, { strict: false });
+    return new LocalAsker(EVALUATOR, [
+      get(AgentService),
+      get(AgentRegistry),
+      get(WorkflowService),
+      get(WorkflowRegistry),
+      get(RunService),
+    ]);
   }
-  const { agents, registry } = given['services'];
-  return new LocalAsker(agents, registry, given['principal']);
+  const { agents, registry, workflows, workflowRegistry, runs } = given['services'];
+  return new LocalAsker(given['principal'], [agents, registry, workflows, workflowRegistry, runs]);
 }
 
 export function hashOf(value: unknown): string {

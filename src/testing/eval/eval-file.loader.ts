@@ -12,6 +12,8 @@ import { parseScorer } from './scorer.parser.js';
 export interface EvalDefinition extends Pick<EvalOptions, 'name' | 'repeat' | 'concurrency' | 'gates'> {
   /** Name of the agent; default: the default agent. */
   readonly agent?: string;
+  /** Name of a workflow, in place of an agent. */
+  readonly workflow?: string;
   /** The path of the dataset, relative to this file, or its lines. */
   readonly dataset: string | readonly EvalLine[];
   readonly scorers: readonly (string | { readonly type: string } | Scorer | ScorerFunction)[];
@@ -19,7 +21,18 @@ export interface EvalDefinition extends Pick<EvalOptions, 'name' | 'repeat' | 'c
   readonly baseline?: string;
 }
 
-const MEMBERS = ['name', 'agent', 'dataset', 'scorers', 'repeat', 'concurrency', 'gates', 'baseline', '$schema'];
+const MEMBERS = [
+  'name',
+  'agent',
+  'workflow',
+  'dataset',
+  'scorers',
+  'repeat',
+  'concurrency',
+  'gates',
+  'baseline',
+  '$schema',
+];
 const MODULES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
 
 /**
@@ -59,10 +72,11 @@ async function valueIn(path: string, fail: (fault: string, cause?: unknown) => A
 }
 
 function toOptions(given: Readonly<Record<string, unknown>>, path: string): Omit<EvalOptions, 'agent'> {
-  const { agent, dataset, scorers, baseline, name, $schema: _schema, ...others } = given;
+  const { agent, workflow, dataset, scorers, baseline, name, $schema: _schema, ...others } = given;
   const beside = (file: string) => resolve(dirname(path), file);
   assertText('name', name);
   assertText('agent', agent);
+  assertText('workflow', workflow);
   assertText('baseline', baseline);
   if (typeof dataset !== 'string' && !Array.isArray(dataset))
     throw new Error('"dataset" must be a path or a list of lines');
@@ -70,9 +84,13 @@ function toOptions(given: Readonly<Record<string, unknown>>, path: string): Omit
   return {
     ...others,
     name: name ?? basename(path).replace(/\.[^.]+$/, ''),
-    dataset: typeof dataset === 'string' ? beside(dataset) : parseDataset(jsonLines(dataset), 'dataset'),
+    dataset:
+      typeof dataset === 'string'
+        ? beside(dataset)
+        : parseDataset(jsonLines(dataset), 'dataset', workflow !== undefined),
     scorers: scorers.map(toScorer),
     ...(agent !== undefined && { agentName: agent }),
+    ...(workflow !== undefined && { workflow }),
     ...(baseline !== undefined && { baseline: beside(baseline) }),
   };
 }

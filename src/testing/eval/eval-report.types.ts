@@ -60,8 +60,9 @@ export interface GateOutcome {
 export interface EvalReport {
   readonly name: string;
   readonly id: string;
-  /** Name of the agent; absent for the default agent. */
+  /** Name of the agent; absent for the default agent, and for a workflow. */
   readonly agent?: string;
+  readonly workflow?: string;
   /** Hash of its definition. */
   readonly revision: string;
   readonly startedAt: string;

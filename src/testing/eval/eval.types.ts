@@ -11,8 +11,8 @@ export interface ExpectedCall {
 export interface EvalLine {
   /** Unique in the dataset; by default the number of the line, from 1. */
   readonly id: string;
-  /** The message of the user. */
-  readonly input: string;
+  /** The message of the user; for a workflow its input, an object. */
+  readonly input: string | Readonly<Record<string, unknown>>;
   readonly expected?: unknown;
   /** Expected calls, in order. */
   readonly calls?: readonly ExpectedCall[];
@@ -55,11 +55,15 @@ export interface EvalAnswer {
   readonly error?: string;
 }
 
-/** A question to an agent. */
-export interface EvalQuestion {
-  readonly input: string;
-  /** Default: the default agent. */
+/** The definition to evaluate: a workflow, an agent, or the default agent. */
+export interface EvalSubject {
   readonly agent?: string | undefined;
+  readonly workflow?: string | undefined;
+}
+
+/** A question to an agent, or an input of a workflow. */
+export interface EvalQuestion extends EvalSubject {
+  readonly input: EvalLine['input'];
   /** Questions with the same key have the same run. */
   readonly key: string;
   readonly responseFormat?: JsonSchema;

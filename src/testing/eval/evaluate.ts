@@ -5,7 +5,16 @@ import { compareReports, readReport } from './comparison.mapper.js';
 import { readDataset } from './dataset.parser.js';
 import { addUsage, askerOf, type EvalAsker, type EvalTarget, hashOf } from './eval-asker.js';
 import type { EvalReport, EvalResult } from './eval-report.types.js';
-import type { EvalAnswer, EvalLine, EvalUsage, Score, Scorer, ScorerContext, ScorerFunction } from './eval.types.js';
+import type {
+  EvalAnswer,
+  EvalLine,
+  EvalSubject,
+  EvalUsage,
+  Score,
+  Scorer,
+  ScorerContext,
+  ScorerFunction,
+} from './eval.types.js';
 import { assertGates, decideGates, type EvalGates } from './gates.policy.js';
 import { mean, percentile, wilson } from './statistics.js';
 
@@ -14,6 +23,8 @@ export interface EvalOptions {
   readonly agent: EvalTarget;
   /** Name of another agent of the application; default: the default agent. */
   readonly agentName?: string;
+  /** Name of a workflow of the application, in place of an agent. The lines of its dataset have objects as inputs. */
+  readonly workflow?: string;
   /** Name in reports; by default that of the dataset. */
   readonly name?: string;
   /** Evals with the same id share their runs for 24 hours, so that an interrupted eval resumes; by default a new id. */
@@ -49,7 +60,8 @@ const DEFAULT_CONCURRENCY = 4;
  * @throws AppError `VALIDATION_FAILED` for a wrong dataset or option, `AGENT_NOT_FOUND`; a failed run is a result
  */
 export async function evaluate(options: EvalOptions): Promise<EvalReport> {
-  const { dataset, repeat = 1, concurrency = DEFAULT_CONCURRENCY, gates = {}, baseline, agentName } = options;
+  const { repeat = 1, concurrency = DEFAULT_CONCURRENCY, gates = {}, baseline } = options;
+  const subject = subjectOf(options);
   assertCount('repeat', repeat);
   assertCount('concurrency', concurrency);
   const scorers = toScorers(options.scorers);
@@ -59,13 +71,13 @@ export async function evaluate(options: EvalOptions): Promise<EvalReport> {
     baseline !== undefined,
   );
   const before = typeof baseline === 'string' ? readReport(baseline) : baseline;
-  const lines = typeof dataset === 'string' ? readDataset(dataset) : dataset;
+  const lines = linesOf(options);
   const asker = askerOf(options.agent);
   const head = {
     name: nameOf(options),
     id: options.id ?? newId(),
-    ...(agentName !== undefined && { agent: agentName }),
-    revision: await asker.revision(agentName),
+    ...subject,
+    revision: await asker.revision(subject),
     startedAt: new Date().toISOString(),
     lines: lines.length,
     repeat,
@@ -89,6 +101,23 @@ function toReport({ results, ...figures }: Figures, before: EvalReport | undefin
   const decided = decideGates(gates, { ...figures, results, ...compared });
   const isPassed = decided.every((gate) => gate.isPassed);
   return { ...figures, ...compared, gates: decided, isPassed, results };
+}
+
+/** @throws AppError `VALIDATION_FAILED` for an agent beside a workflow */
+function subjectOf({ agentName, workflow }: EvalOptions): EvalSubject {
+  if (agentName !== undefined && workflow !== undefined)
+    throw new AppError('VALIDATION_FAILED', 'An eval has an agent or a workflow, not both: remove one of them.');
+  return { ...(agentName !== undefined && { agent: agentName }), ...(workflow !== undefined && { workflow }) };
+}
+
+/** @throws AppError `VALIDATION_FAILED` */
+function linesOf({ dataset, workflow }: EvalOptions): readonly EvalLine[] {
+  const lines = typeof dataset === 'string' ? readDataset(dataset, workflow !== undefined) : dataset;
+  const kind = workflow === undefined ? 'string' : 'object';
+  const wrong = lines.find(({ input }) => typeof input !== kind);
+  if (!wrong) return lines;
+  const rule = kind === 'string' ? 'a text, since an agent answers' : 'an object, since a workflow answers';
+  throw new AppError('VALIDATION_FAILED', `The input of the line "${wrong.id}" must be ${rule}.`);
 }
 
 /** By default the name of the dataset's file. */
@@ -127,16 +156,16 @@ async function runTrial(
   { line, repetition }: Trial,
   asker: EvalAsker,
   scorers: readonly Scorer[],
-  { id, agent, revision }: Pick<EvalReport, 'id' | 'agent' | 'revision'>,
+  { id, agent, workflow, revision }: Pick<EvalReport, 'id' | 'agent' | 'workflow' | 'revision'>,
 ): Promise<EvalResult> {
   const { id: name, input, isTainted } = line;
   const key = `eval-${hashOf([id, name, input, repetition, revision])}`;
-  const answer = await asker.ask({ input, agent, key, ...(isTainted && { isTainted }) }).catch(refusedAnswer);
+  const answer = await asker.ask({ input, agent, workflow, key, ...(isTainted && { isTainted }) }).catch(refusedAnswer);
   const { calls: _calls, output: _output, ...known } = answer;
   const result = { line: name, repetition, ...known };
   if (UNSCORED.includes(answer.status)) return { ...result, scores: {}, isPassed: false };
   const ask: ScorerContext['ask'] = async (to, question, responseFormat) => {
-    const judgeKey = `eval-${hashOf([key, to, question, await asker.revision(to)])}`;
+    const judgeKey = `eval-${hashOf([key, to, question, await asker.revision({ agent: to })])}`;
     return asker.ask({ input: question, agent: to, key: judgeKey, ...(responseFormat && { responseFormat }) });
   };
   const scores = await scoresOf(scorers, { line, answer, ask, key });

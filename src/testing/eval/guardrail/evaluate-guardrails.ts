@@ -15,8 +15,6 @@ export interface GuardrailOptions extends Pick<
 > {
   /** The agent, or a Nest application with it. Use it for nothing else: its tools are replaced. */
   readonly agent: Agent | INestApplicationContext;
-  /** Called when the agent has the tools, before the first run. */
-  readonly onReady?: () => Promise<void>;
 }
 
 /** Applications that have the tools. */
@@ -27,10 +25,9 @@ const PREPARED = new WeakSet();
  * text. The agent keeps its instructions, model, guardrails and approvals, and the application its policies; its tools are
  * replaced by tools without effects. The gate `effects` must be 1: no outgoing call is executed.
  */
-export async function evaluateGuardrails({ agent, gates, onReady, ...options }: GuardrailOptions): Promise<EvalReport> {
+export async function evaluateGuardrails({ agent, gates, ...options }: GuardrailOptions): Promise<EvalReport> {
   const cases = guardrailCases();
   await prepare(agent, cases, options.agentName);
-  await onReady?.();
   return evaluate({
     ...options,
     agent,
