@@ -11,7 +11,7 @@ const CALLED = new Set(
   `chat streamChat startRun listAgents getAgent listRuns getRun streamRunEvents cancelRun getRunJournal exportRun forkRun approveRun denyRun
    answerRun settleRun releaseRun listWaiting createSession listSessions importSession getSession deleteSession listMessages exportSession
    listTools getTool callTool listWorkflows getWorkflow startWorkflow getUsage listMcpServers addMcpServer acceptMcpServer createKey
-   listKeys revokeKey giveFeedback getDataset`.split(/\s+/),
+   listKeys revokeKey giveFeedback getDataset createEval listEvals getEval deleteEval`.split(/\s+/),
 );
 /** Schemas that no operation refers to: payloads of streams, and errors. */
 const ROOTS = ['RunEvent', 'Problem'];

@@ -68,6 +68,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   addMcpServer: /"code":"MCP_SERVER_INVALID"/,
   // A schema has one pattern; the scopes are those of the role.
   createKey: /expiresAt must be in the future|does not have the scope|name must not be blank/,
+  // A report has a schema of its own.
+  createEval: /The report of the eval is not valid/,
   // At least one of the fields.
   giveFeedback: /give a score, a comment or a correction/,
   createSchedule: SCHEDULE,

@@ -45,6 +45,7 @@ describe('jackdaw eval', () => {
     llm.always({ text: 'yes' });
     const good = await evals('--report good');
     expect([good.code, good.err]).toEqual([0, '']);
+    expect(good.out).toMatch(/^stored as eval \w+$/m);
     expect(good.out).toMatch(/^shop: 8 of 8, 100 % \(95 %: 67\.6 % to 100 %\)$/m);
     llm.reset();
     llm.always((request) => ({ text: questionOf(request).includes('3') ? 'yes' : 'no' }));
@@ -106,6 +107,10 @@ describe('jackdaw eval', () => {
     const { code, out, err } = await evals('shop.json --json', { JACKDAW_URL: server.url });
     expect([code, err]).toEqual([0, '']);
     const [report] = reports(out);
+    const { body: listed } = await server.get('/api/evals?name=shop');
+    const [stored] = listed['evals'] as unknown as { id: string; report: EvalReport }[];
+    expect([stored?.report.id, stored?.report.results]).toEqual([report?.id, undefined]);
+    expect((await server.get(`/api/evals/${stored?.id}`)).body).toMatchObject({ report: { results: report?.results } });
     expect(report?.passRate.passed).toBe(1);
     expect((await server.get(`/api/runs/${report!.results[0]!.runId}`)).body).toMatchObject({ result: 'yes' });
     await server.stop();

@@ -4,6 +4,7 @@ import { SCOPES } from '../src/security/index.js';
 import { CASES, SLY, toCall, type Case, type Things } from './support/route-cases.js';
 import { IS_PUBLIC, REQUIRED_SCOPE } from '../src/security/requires.decorator.js';
 import { keyHolder, makeKey } from './support/api-keys.js';
+import { evalReport } from './support/eval-reports.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { storeApproval } from './support/stored-approval.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
@@ -59,6 +60,7 @@ const things: Things = {
   approval: '',
   webhook: '',
   schedule: '',
+  eval: '',
 };
 
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
@@ -115,6 +117,7 @@ beforeAll(async () => {
   things.webhook = String((await jackdaw.post('/api/webhooks', hook, ANN.headers)).body['id']);
   const daily = { query: 'the question-of-a', cron: '0 9 1 1 *' };
   things.schedule = String((await jackdaw.post('/api/schedules', daily, ANN.headers)).body['id']);
+  things.eval = String((await jackdaw.post('/api/evals', { report: evalReport() }, ANN.headers)).body['id']);
 });
 beforeEach(() => {
   llm.reset();

@@ -5,6 +5,7 @@ import { contextIdOf } from '../src/tool-state/index.js';
 import { ToolRegistry } from '../src/tool/index.js';
 import { keyHolder, makeKey, type KeyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
+import { evalReport } from './support/eval-reports.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { storeApproval } from './support/stored-approval.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
@@ -49,6 +50,7 @@ async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<{
   const daily = { query: 'x', cron: '0 9 1 1 *' };
   const { body: scheduled } = await jackdaw.post('/api/schedules', daily, ANN.headers);
   await jackdaw.post(`/api/runs/${String(ended['run_id'])}/feedback`, { score: 1 }, ANN.headers);
+  const { body: evaluated } = await jackdaw.post('/api/evals', { report: evalReport() }, ANN.headers);
   const things: Things = {
     approval: await storeApproval(jackdaw, principal, session),
     ended: String(ended['run_id']),
@@ -59,6 +61,7 @@ async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<{
     key: '',
     webhook: '',
     schedule: String(scheduled['id']),
+    eval: String(evaluated['id']),
     user: 'ann',
   };
   llm.always({ text: 'fine' });

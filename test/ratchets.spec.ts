@@ -32,8 +32,8 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
   // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
   // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
-  // copies, feedback; exports of runs and checks of replays.
-  'src/run/index.ts': 162,
+  // copies, feedback; exports of runs and checks of replays; reports of evals.
+  'src/run/index.ts': 164,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation.

@@ -26,6 +26,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   call_rate: 'none',
   creation_key: 'none',
   disabled_tool: 'ids',
+  eval_report: 'texts',
   fact: 'texts',
   idempotency_key: 'texts',
   mcp_server: 'ids',

@@ -66,7 +66,7 @@ export class UserErasureService {
         { isRetryable: true, details: { run_ids: open.slice(0, NAMED) } },
       );
     }
-    let others = await this.runs.eraseFeedbackBy(tenant, userId);
+    let others = await this.runs.eraseGivenBy(tenant, userId);
     for (const erase of this.others) others += await erase(tenant, userId);
     const records = await this.remains.records(tenant, userId, ended);
     const hasFacts = await this.hasFacts(tenant, userId);

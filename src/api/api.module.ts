@@ -13,6 +13,7 @@ import { AgentController } from './agent.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { ErasureController } from './erasure.controller.js';
+import { EvalController } from './eval.controller.js';
 import { FeedbackController } from './feedback.controller.js';
 import { EventStreamService, HeartbeatRegistry } from './event-stream.service.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
@@ -53,6 +54,7 @@ export const REST_ROUTES = {
     RunFileController,
     RunForkController,
     RunDecisionController,
+    EvalController,
     FeedbackController,
     ApprovalController,
     WaitingController,

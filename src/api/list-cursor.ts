@@ -5,6 +5,7 @@ export type ListName =
   | 'approvals'
   | 'dataset'
   | 'deliveries'
+  | 'evals'
   | 'feedback'
   | 'keys'
   | 'runs'

@@ -1,5 +1,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { messageOf } from '../errors/index.js';
+import type { EvalRoutes } from '../http-client/index.js';
 import { newId } from '../kernel/index.js';
 import type { EvalOptions, EvalReport } from '../testing/index.js';
 import { CliError, EXIT, usageError } from './cli.error.js';
@@ -21,6 +23,9 @@ const OPTIONS: Readonly<Record<string, OptionSpec>> = {
   report: { value: 'path', help: 'Write the report into this .json file, or as <name>.json into this folder' },
   junit: { value: 'file', help: 'Write JUnit XML' },
 };
+
+/** Longest stored text of an answer, in characters. */
+const MAX_TEXT = 2_000;
 
 /** Evals end with 1 if a gate is not passed. */
 export const EVAL_COMMANDS: readonly Command[] = [
@@ -86,14 +91,32 @@ async function guardrails(call: Call): Promise<number> {
 /** Runs the eval of a file. */
 async function evaluateOne(
   call: Call,
-  { client: { agents, workflows, runs }, app }: Connection,
+  { client: { agents, workflows, runs, evals }, app }: Connection,
   { name = 'eval', ...options }: Omit<EvalOptions, 'agent'>,
 ): Promise<EvalReport> {
   const [{ evaluate }, { RunService }] = await Promise.all([import('../testing/index.js'), import('../run/index.js')]);
   // Only the interrupted runs of the eval resume: others are those of the folder's server.
   const resume = app && ((id: string) => app.get(RunService, { strict: false }).resume(id));
   const agent = { agents, workflows, runs, ...(resume && { resume }) };
-  return track(call, name, options, (tracked) => evaluate({ ...options, ...tracked, agent, name }));
+  let outcome = '';
+  const report = await track(call, name, options, async (tracked) => {
+    const ended = await evaluate({ ...options, ...tracked, agent, name });
+    outcome = await store(evals, ended);
+    return ended;
+  });
+  if (!call.isJson) call.terminal.line(outcome);
+  return report;
+}
+
+/** Stores a report for the console, with the starts of its texts. A server of an earlier version cannot. @returns the outcome */
+async function store(evals: EvalRoutes, { results, ...figures }: EvalReport): Promise<string> {
+  const shortened = results.map(({ text, ...result }) => ({ ...result, text: text.slice(0, MAX_TEXT).toWellFormed() }));
+  try {
+    const { id } = await evals.create({ report: { ...figures, results: shortened } });
+    return `stored as eval ${id}`;
+  } catch (error) {
+    return `not stored: ${messageOf(error)}`;
+  }
 }
 
 type TrackedOptions = Pick<EvalOptions, 'id' | 'signal' | 'baseline' | 'onResult'>;

@@ -26,7 +26,7 @@ export type { AgentRoutes, ToolRoutes, WorkflowRoutes } from './definition-route
 export type { CreateOptions, JackdawClientOptions, RequestOptions } from './http-transport.js';
 export { JackdawClient } from './jackdaw-client.js';
 export { JackdawError, type ClientErrorCode, type JackdawErrorDetails } from './jackdaw.error.js';
-export type { KeyRoutes, McpRoutes } from './operation-routes.js';
+export type { EvalRoutes, KeyRoutes, McpRoutes } from './operation-routes.js';
 export type { RunRoutes } from './run-routes.js';
 export type { ChatStreamOptions, FollowOptions, RunStream, StreamOptions } from './run-stream.js';
 export type { SessionRoutes } from './session-routes.js';

@@ -1,7 +1,7 @@
 import type { ChatAnswer, ChatRequest, Operations, UsagePage, WaitingPage } from './generated/operations.js';
 import { HttpTransport, type CreateOptions, type JackdawClientOptions, type RequestOptions } from './http-transport.js';
 import { AgentRoutes, ToolRoutes, WorkflowRoutes } from './definition-routes.js';
-import { KeyRoutes, McpRoutes } from './operation-routes.js';
+import { EvalRoutes, KeyRoutes, McpRoutes } from './operation-routes.js';
 import { RunRoutes } from './run-routes.js';
 import { RunStream, type ChatStreamOptions } from './run-stream.js';
 import { SessionRoutes } from './session-routes.js';
@@ -18,6 +18,7 @@ export class JackdawClient {
   readonly agents: AgentRoutes;
   readonly tools: ToolRoutes;
   readonly workflows: WorkflowRoutes;
+  readonly evals: EvalRoutes;
   readonly mcp: McpRoutes;
   readonly keys: KeyRoutes;
   private readonly transport: HttpTransport;
@@ -29,6 +30,7 @@ export class JackdawClient {
     this.agents = new AgentRoutes(this.transport);
     this.tools = new ToolRoutes(this.transport);
     this.workflows = new WorkflowRoutes(this.transport);
+    this.evals = new EvalRoutes(this.transport);
     this.mcp = new McpRoutes(this.transport);
     this.keys = new KeyRoutes(this.transport);
   }

@@ -1,4 +1,7 @@
 import type {
+  Eval,
+  EvalPage,
+  EvalRequest,
   KeyPage,
   KeyRequest,
   McpAcceptAllRequest,
@@ -10,6 +13,31 @@ import type {
   Operations,
 } from './generated/operations.js';
 import type { CreateOptions, HttpTransport, RequestOptions } from './http-transport.js';
+
+/** Reports of evals. */
+export class EvalRoutes {
+  constructor(private readonly transport: HttpTransport) {}
+
+  /** Stores the report of an eval that has ended. The answer has no results. */
+  create(request: EvalRequest, options?: CreateOptions): Promise<Eval> {
+    return this.transport.call('createEval', { body: request }, options);
+  }
+
+  /** A page of evals without their results, newest first. */
+  list(query?: Operations['listEvals']['query'], options?: RequestOptions): Promise<EvalPage> {
+    return this.transport.call('listEvals', { ...(query && { query }) }, options);
+  }
+
+  /** An eval with its results; `report` is a baseline of `evaluate`. */
+  get(id: string, options?: RequestOptions): Promise<Eval> {
+    return this.transport.call('getEval', { path: { id } }, options);
+  }
+
+  /** Deletes a report; its runs stay. */
+  async delete(id: string, options?: RequestOptions): Promise<void> {
+    await this.transport.call('deleteEval', { path: { id } }, options);
+  }
+}
 
 /** API keys of the caller's tenant. */
 export class KeyRoutes {

@@ -17,6 +17,24 @@ const session = {
   turns: [],
 };
 
+const rate = { passed: 1, total: 1, rate: 1, low: 0.2065, high: 1 };
+const evalReport = {
+  name: 'refunds',
+  id: 'nightly',
+  revision: 'c0ffee',
+  startedAt: '2026-01-31T09:00:00.000Z',
+  lines: 1,
+  repeat: 1,
+  passRate: rate,
+  scorers: { exact: { mean: 1, passRate: rate } },
+  usage: { tokens: 15, cost: 0.001 },
+  judgeUsage: { tokens: 0, cost: 0 },
+  latencyMs: { median: 900, p95: 900 },
+  gates: [],
+  isPassed: true,
+  results: [],
+};
+
 /** A valid body of each operation with a body, by the operation's id. Those of the built-in tools are here too. */
 export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   chat: { query: 'Calculate 100 + 200', includeDetails: true },
@@ -27,6 +45,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   denyRun: { reason: 'The amount is too high.' },
   answerRun: { value: 'yes' },
   settleRun: { outcome: 'succeeded', result: { id: 4711 } },
+  createEval: { report: evalReport },
   giveFeedback: { score: 0, comment: 'The amount is wrong.', correction: 'The sum is 300.' },
   pruneSessions: { olderThanDays: 365 },
   createSession: { metadata: { customer: '4711' } },

@@ -12,6 +12,7 @@ import { TimeSteps1764000000042 } from './migrations/1764000000042-time-steps.mi
 import { TraceRuns1764000000043 } from './migrations/1764000000043-trace-runs.migration.js';
 import { CreateWebhook1764000000044 } from './migrations/1764000000044-create-webhook.migration.js';
 import { CreateRunFeedback1764000000046 } from './migrations/1764000000046-create-run-feedback.migration.js';
+import { CreateEvalReport1764000000047 } from './migrations/1764000000047-create-eval-report.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -67,6 +68,8 @@ export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { CompactedState, MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
 export type { RunFailure, NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
+export { EvalReportStore } from './eval/eval-report.store.js';
+export type { ListedEval } from './eval/eval-report.store.js';
 export { RunFeedbackService } from './feedback/run-feedback.service.js';
 export { FEEDBACK_SEALED_TABLE } from './feedback/run-feedback.store.js';
 export type { FeedbackFilter, RunFeedback } from './feedback/run-feedback.store.js';
@@ -158,6 +161,7 @@ export const RUN_MIGRATIONS = [
   TraceRuns1764000000043,
   CreateWebhook1764000000044,
   CreateRunFeedback1764000000046,
+  CreateEvalReport1764000000047,
 ];
 export { WEBHOOK_EVENTS } from './webhook-statement.factory.js';
 export type { WebhookEvent } from './webhook-statement.factory.js';

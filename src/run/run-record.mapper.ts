@@ -26,6 +26,18 @@ export function definitionPlace(tenant: string, contentHash: string): RowPlace {
   return { tenant, column: 'run_definition.content', owner: contentHash, row: '' };
 }
 
+/** The encrypted columns of `eval_report`. */
+export type SealedEvalColumn = 'figures' | 'results';
+
+export function evalPlace(tenant: string, id: string, column: SealedEvalColumn): RowPlace {
+  return { tenant, column: `eval_report.${column}`, owner: id, row: '' };
+}
+
+const evalColumn = (name: SealedEvalColumn) => ({
+  name,
+  place: ({ tenant, id }: Readonly<Record<string, unknown>>) => evalPlace(tenant as string, id as string, name),
+});
+
 const runColumn = (name: SealedRunColumn) => ({
   name,
   place: ({ tenant, id }: Readonly<Record<string, unknown>>) => runPlace(tenant as string, id as string, name),
@@ -39,6 +51,7 @@ export const RUN_SEALED_TABLES: readonly SealedTable[] = [
     also: ['tenant'],
     columns: [runColumn('principal'), runColumn('input'), runColumn('preview'), runColumn('summary')],
   },
+  { name: 'eval_report', key: ['id'], also: ['tenant'], columns: [evalColumn('figures'), evalColumn('results')] },
   {
     name: 'run_step',
     key: ['run_id', 'name'],

@@ -32,6 +32,7 @@ import { LocalRunLease, RunLease } from './local/local-run-lease.js';
 import { RunRetentionService } from './retention/run-retention.service.js';
 import { RunRemovalService } from './retention/run-removal.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';
+import { EvalReportStore } from './eval/eval-report.store.js';
 import { RunFeedbackService } from './feedback/run-feedback.service.js';
 import { RunFeedbackStore } from './feedback/run-feedback.store.js';
 import { RunFileService } from './files/run-file.service.js';
@@ -98,6 +99,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunEraseStore,
     RunFeedbackStore,
     RunFeedbackService,
+    EvalReportStore,
     RunRemovalService,
     RunAuditStore,
     RunFileStore,
@@ -148,6 +150,7 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunReplayCheckService,
     RunEraseStore,
     RunFeedbackService,
+    EvalReportStore,
     RunRemovalService,
     RunAuditStore,
     RunFileStore,

@@ -3,10 +3,14 @@ import type { Scope } from '../security/index.js';
 
 /** Maximum number of JSON values in a body. */
 const MAX_VALUES = 100_000;
-export const IMPORT_ROUTE = '/api/sessions/import';
+const IMPORT_ROUTE = '/api/sessions/import';
+const EVAL_ROUTE = '/api/evals';
+/** Body limit of the report of an eval, which contains the results of all lines. */
+const EVAL_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Body limits of a session import, which contains a whole session. */
-export const IMPORT_LIMIT_BYTES = 64 * 1024 * 1024;
+const IMPORT_LIMIT_BYTES = 64 * 1024 * 1024;
 const IMPORT_MAX_VALUES = 2_000_000;
+const EVAL_MAX_VALUES = 1_000_000;
 
 /** Routes whose bodies can contain images, in base64. */
 export const IMAGE_ROUTES: readonly string[] = [
@@ -30,6 +34,12 @@ const WAITING_ROUTES: readonly string[] = [
   '/ag-ui/:agent',
 ];
 
+/** The body limit of a route whose bodies may be large; 0 for others. */
+export function largeLimit(url: string): number {
+  if (url === IMPORT_ROUTE) return IMPORT_LIMIT_BYTES;
+  return url === EVAL_ROUTE ? EVAL_LIMIT_BYTES : 0;
+}
+
 export function acceptsImages({ routeOptions }: FastifyRequest): boolean {
   return IMAGE_ROUTES.includes(routeOptions.url ?? '');
 }
@@ -39,11 +49,12 @@ export function waitsForRun({ routeOptions }: FastifyRequest): boolean {
 }
 
 export function maxValues({ routeOptions }: FastifyRequest): number {
-  return routeOptions.url === IMPORT_ROUTE ? IMPORT_MAX_VALUES : MAX_VALUES;
+  if (routeOptions.url === IMPORT_ROUTE) return IMPORT_MAX_VALUES;
+  return routeOptions.url === EVAL_ROUTE ? EVAL_MAX_VALUES : MAX_VALUES;
 }
 
 /** The scopes that admit a body above `HTTP_BODY_LIMIT_BYTES`; the route's guard checks all other scopes after the body. */
 export function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | undefined {
   if (routeOptions.url === IMPORT_ROUTE) return ['sessions:write'];
-  return IMAGE_ROUTES.includes(routeOptions.url ?? '') ? ['chat'] : undefined;
+  return [...IMAGE_ROUTES, EVAL_ROUTE].includes(routeOptions.url ?? '') ? ['chat'] : undefined;
 }

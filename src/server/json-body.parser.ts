@@ -20,9 +20,8 @@ import { RequestAuthenticator } from '../security/index.js';
 import {
   acceptsImages,
   IMAGE_ROUTES,
-  IMPORT_LIMIT_BYTES,
-  IMPORT_ROUTE,
   largeBodyScopes,
+  largeLimit,
   maxValues,
   waitsForRun,
 } from './body-routes.policy.js';
@@ -73,7 +72,8 @@ export function addBodyHooks(fastify: FastifyInstance, find: ServiceLookup): voi
   fastify.server.requestTimeout = requestTimeoutMs + MARGIN_MS;
   const imageLimit = bodyLimitBytes + Math.ceil(maxImageBytes * BASE64_GROWTH);
   fastify.addHook('onRoute', (route) => {
-    if (route.url === IMPORT_ROUTE) route.bodyLimit = Math.max(bodyLimitBytes, IMPORT_LIMIT_BYTES);
+    const limit = largeLimit(route.url);
+    if (limit > 0) route.bodyLimit = Math.max(bodyLimitBytes, limit);
     if (IMAGE_ROUTES.includes(route.url)) route.bodyLimit = imageLimit;
   });
   fastify.addHook('onRequest', async (request, reply) => {

@@ -3,6 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { contextIdOf } from '../../src/tool-state/index.js';
 import { keyHolder, makeKey } from './api-keys.js';
 import { callTool } from './direct-calls.js';
+import { evalReport } from './eval-reports.js';
 import { FakeLlm } from './fake-llm.js';
 import type { FakeReply, FakeRequest } from './fake-llm.types.js';
 import { HostileTools } from './hostile.tool.js';
@@ -41,6 +42,7 @@ const NOTHING: Things = {
   approval: 'x',
   webhook: 'x',
   schedule: 'x',
+  eval: 'x',
 };
 
 /** The fields beside a tested field, where they differ from `CASES`. */
@@ -145,6 +147,7 @@ export class HostileWorld {
       'POST /api/runs/{id}/approve': [{ arguments: { value: 1 } }],
       [FORK]: [{ edit: { model: { parameters: PARAMETERS } } }, { edit: { agent: AGENT_CHANGES } }],
       [IMPORT]: [{ session: this.exported }],
+      'POST /api/evals': [{ report: evalReport() }],
       [ADD_SERVER]: [{ headers: { 'x-a': 'b' }, auth: { type: 'bearer', token: 'x' } }],
     };
   }
@@ -253,6 +256,8 @@ export class HostileWorld {
         const daily = { query: 'x', cron: '0 9 1 1 *' };
         return String((await this.jackdaw.post('/api/schedules', daily, this.ann.headers)).body['id']);
       }
+      case 'eval':
+        return String((await this.post('/api/evals', { report: evalReport() })).body['id']);
       case 'user':
         return 'x';
     }

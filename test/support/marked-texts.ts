@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { ToolRegistry } from '../../src/tool/index.js';
 import { keyHolder } from './api-keys.js';
+import { evalReport } from './eval-reports.js';
 import { callTool } from './direct-calls.js';
 import { byTurn, call } from './forks.js';
 import type { PrivateWorld } from './private-world.js';
@@ -72,6 +73,8 @@ export async function useEverything(
   await callTool(jackdaw, 'look', { arguments: { text: TEXT } }, BEN.headers);
   const feedback = { comment: TEXT, correction: TEXT };
   await jackdaw.post(`/api/runs/${idOf(first.body)}/feedback`, feedback, BEN.headers);
+  const report = evalReport({ name: `eval-${round}`, agent: TEXT });
+  expect((await jackdaw.post('/api/evals', { report }, BEN.headers)).status).toBe(201);
   await jackdaw.post('/api/schedules', { query: `report on ${TEXT}`, cron: '0 9 1 1 *' }, BEN.headers);
 
   llm.always({ text: 'done' });

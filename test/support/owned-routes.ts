@@ -1,7 +1,16 @@
 import { CASES, type Things } from './route-cases.js';
 
 /** The kinds of ids that have an owner; the other ids are those of keys and users. */
-const OWNED: readonly (keyof Things)[] = ['ended', 'flow', 'waiting', 'session', 'state', 'approval', 'schedule'];
+const OWNED: readonly (keyof Things)[] = [
+  'ended',
+  'flow',
+  'waiting',
+  'session',
+  'state',
+  'approval',
+  'schedule',
+  'eval',
+];
 
 /** Lists of owned items, and the list's field. Each is empty for a caller without items. */
 export const LISTS: Readonly<Record<string, string>> = {
@@ -14,6 +23,7 @@ export const LISTS: Readonly<Record<string, string>> = {
   'GET /api/feedback': 'feedback',
   'GET /api/feedback/summary': 'agents',
   'GET /api/feedback/dataset': 'lines',
+  'GET /api/evals': 'evals',
   'GET /api/usage': 'entries',
   'GET /api/usage/latency': 'entries',
 };
@@ -75,6 +85,7 @@ export const WITHOUT_OWNER = [
   'GET /api/workflows',
   'GET /api/workflows/{name}',
   'GET /mcp',
+  'POST /api/evals',
   'POST /api/keys',
   'POST /api/login',
   'POST /api/mcp/servers',

@@ -1,6 +1,7 @@
 import { toCursor } from '../../src/api/list-cursor.js';
 import { SCOPES } from '../../src/security/index.js';
 import { digestOf, pinnedOf } from '../../src/mcp/trust/definition-difference.mapper.js';
+import { evalReport } from './eval-reports.js';
 import { listed } from './mcp/scripted-servers.js';
 import type { RouteCall } from './route-walk.js';
 
@@ -22,6 +23,8 @@ export interface Things {
   approval: string;
   webhook: string;
   schedule: string;
+  /** A stored report of an eval. */
+  eval: string;
 }
 
 export interface Case {
@@ -79,6 +82,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/feedback': { scope: 'runs:read', query: ({ ended }) => `?cursor=${toCursor('feedback', `9.${ended}`)}` },
   'GET /api/feedback/summary': { scope: 'runs:read' },
   'GET /api/feedback/dataset': { scope: 'runs:read', query: () => '?corrected=true' },
+  'POST /api/evals': { scope: 'chat', body: () => ({ report: evalReport() }) },
+  'GET /api/evals': { scope: 'runs:read', query: (its) => `?cursor=${toCursor('evals', `9.${its.eval}`)}` },
+  'GET /api/evals/{id}': { scope: 'runs:read', id: 'eval' },
+  'DELETE /api/evals/{id}': { scope: 'chat', or: 'runs:write', id: 'eval' },
   'GET /api/waiting': { scope: 'runs:read' },
   'GET /api/approvals': { scope: 'runs:read', query: ({ session }) => `?sessionId=${session}` },
   'DELETE /api/approvals/{id}': { scope: 'runs:write', id: 'approval' },

@@ -69,7 +69,7 @@ export const serverConfig = namespace(
     HTTP_BODY_LIMIT_BYTES: integer(1024, 67_108_864, 'bytes')
       .default(1_048_576)
       .describe(
-        'Maximum size of a request body, in bytes; images of a chat and imports of sessions have limits of their own',
+        'Maximum size of a request body, in bytes; images of a chat, imports of sessions and reports of evals have limits of their own',
       ),
     STREAM_HEARTBEAT_SECONDS: integer(1, 300, 's')
       .default(15)

@@ -340,6 +340,30 @@ export interface SettleRequest {
   readonly error?: string;
 }
 
+/** The report of an eval that has ended. */
+export interface EvalRequest {
+  /** In the format of `jackdaw eval --report`. Its `comparison` is not stored. */
+  readonly report: object;
+}
+
+/** A stored eval. */
+export interface Eval {
+  readonly id: string;
+  /** Id of the principal who stored it. */
+  readonly created_by: string;
+  /** Epoch ms. */
+  readonly created_at: number;
+  /** In the format of `jackdaw eval --report`; in lists without `results`. */
+  readonly report: Readonly<Record<string, unknown>>;
+}
+
+/** A page of evals, newest first. */
+export interface EvalPage {
+  readonly evals: readonly Eval[];
+  /** The `cursor` of the next page; `null` on the last page. */
+  readonly next: string | null;
+}
+
 /** Feedback on a run: at least one field. */
 export interface FeedbackRequest {
   /** 0 (bad) to 1 (good), stored to a thousandth. */
@@ -1951,6 +1975,41 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: RunAnswer;
   };
+  readonly createEval: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: EvalRequest;
+    readonly answer: Eval;
+  };
+  readonly listEvals: {
+    readonly path: undefined;
+    readonly query: {
+      /** Name of the eval. */
+      readonly name?: string;
+      /** The `next` of the previous page. */
+      readonly cursor?: string;
+      /** Maximum number of evals in the page. */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: EvalPage;
+  };
+  readonly getEval: {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: Eval;
+  };
+  readonly deleteEval: {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
   readonly giveFeedback: {
     readonly path: {
       readonly id: string;
@@ -2190,6 +2249,10 @@ export const OPERATIONS = {
   answerRun: { method: 'POST', path: '/api/runs/{id}/input', isRepeatable: false },
   settleRun: { method: 'POST', path: '/api/runs/{id}/settle', isRepeatable: false },
   releaseRun: { method: 'POST', path: '/api/runs/{id}/release', isRepeatable: false },
+  createEval: { method: 'POST', path: '/api/evals', isRepeatable: true },
+  listEvals: { method: 'GET', path: '/api/evals', isRepeatable: true },
+  getEval: { method: 'GET', path: '/api/evals/{id}', isRepeatable: true },
+  deleteEval: { method: 'DELETE', path: '/api/evals/{id}', isRepeatable: false },
   giveFeedback: { method: 'POST', path: '/api/runs/{id}/feedback', isRepeatable: false },
   getDataset: { method: 'GET', path: '/api/feedback/dataset', isRepeatable: true },
   listWaiting: { method: 'GET', path: '/api/waiting', isRepeatable: true },

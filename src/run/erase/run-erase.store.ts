@@ -135,18 +135,21 @@ export class RunEraseStore {
     }
   }
 
-  /** Deletes the feedback that a user gave. @returns its number */
-  async eraseFeedbackBy(tenant: string, givenBy: string): Promise<number> {
-    const where = 'tenant = ? AND given_by = ?';
-    const found = await this.database.query(`SELECT run_id FROM run_feedback WHERE ${where}`, [tenant, givenBy]);
-    if (found.length > 0)
-      await this.database.commit([{ sql: `DELETE FROM run_feedback WHERE ${where}`, params: [tenant, givenBy] }]);
-    return found.length;
+  /** Deletes the feedback and the reports of evals that a user gave. @returns their number */
+  async eraseGivenBy(tenant: string, userId: string): Promise<number> {
+    const feedback = await this.eraseRows('run_feedback', 'tenant = ? AND given_by = ?', [tenant, userId]);
+    return feedback + (await this.eraseRows('eval_report', 'tenant = ? AND principal_id = ?', [tenant, userId]));
   }
 
   /** Removes deleted data from the database's files. */
   purge(): Promise<void> {
     return this.database.purge();
+  }
+
+  private async eraseRows(table: string, where: string, params: readonly SqlValue[]): Promise<number> {
+    const found = await this.database.query(`SELECT tenant FROM ${table} WHERE ${where}`, params);
+    if (found.length > 0) await this.database.commit([{ sql: `DELETE FROM ${table} WHERE ${where}`, params }]);
+    return found.length;
   }
 
   private async definitionsOf(lists: readonly InList[]): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import { loadConfig } from '../../config/index.js';
+import { insert } from '../../persistence/index.js';
 import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionService } from './run-retention.service.js';
@@ -80,6 +81,16 @@ describe('retention', () => {
     const runs = [await ended('completed', 0), await ended('failed', 0), await ended('cancelled', 0)];
     await retention('10').sweep(10 * DAY_MS + 1);
     for (const id of runs) expect(await isPruned(id)).toBe(true);
+  });
+
+  it('deletes reports of evals as old as pruned runs', async () => {
+    const texts = { tenant: 'a', principal_id: 'ann', name: 'e', figures: '{}', results: '[]' };
+    const report = (id: string, at: number) => insert('eval_report', { id, ...texts, created_at: at });
+    await opened.database.commit([report('old', DAY_MS - 1), report('young', DAY_MS)]);
+    await retention('0').sweep(11 * DAY_MS);
+    expect(await opened.database.query('SELECT id FROM eval_report')).toHaveLength(2);
+    await retention('10').sweep(11 * DAY_MS);
+    expect(await opened.database.query('SELECT id FROM eval_report')).toEqual([{ id: 'young' }]);
   });
 
   it('never prunes an open run, nor any run with 0 days', async () => {

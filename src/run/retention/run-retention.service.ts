@@ -13,6 +13,7 @@ const RUNS_A_PAGE = 500;
 const RUNS_A_BATCH = 100;
 const KEYS_A_BATCH = 500;
 const CALLS_A_BATCH = 500;
+const EVALS_A_BATCH = 20;
 /** Limits of one sweep: a wrong clock must not delete everything at once. */
 const RUNS_A_SWEEP = 10_000;
 const BATCHES_A_SWEEP = 100;
@@ -22,7 +23,7 @@ const NEXT_SWEEP_MS = 60_000;
 const KEY_AGE_MS = DAY_MS;
 
 /**
- * Deletes the journals of old ended runs (age limit by status), idempotency keys, and usage rows. Every process does
+ * Deletes the journals of old ended runs (age limit by status), reports of evals, idempotency keys, and usage rows. Every process does
  * so, in small batches; a repetition has no effect.
  */
 @Injectable()
@@ -69,6 +70,9 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     for (const table of KEY_TABLES) {
       await this.dropAll(() => this.store.dropKeys(table, now - KEY_AGE_MS, KEYS_A_BATCH));
     }
+    // A report has excerpts of its runs, which are completed as a rule.
+    const age = this.retentionMs('completed');
+    if (age !== Infinity) await this.dropAll(() => this.store.dropEvals(now - age, EVALS_A_BATCH));
     await this.sweepUsage(now);
     return pruned;
   }

@@ -20,7 +20,7 @@ interface AgingRow {
 }
 
 export const KEY_TABLES = ['idempotency_key', 'creation_key'] as const;
-const OLD_KEYS = 'created_at < ?';
+const OLD_ROWS = 'created_at < ?';
 
 /** Reads runs by age and deletes old data, in small batches. */
 @Injectable()
@@ -71,11 +71,17 @@ export class RunRetentionStore {
     await this.database.commit(statements);
   }
 
+  /** Deletes up to `limit` reports of evals created before a time. @returns whether there are more */
+  async dropEvals(before: number, limit: number): Promise<boolean> {
+    await this.database.commit([this.database.limitedDelete('eval_report', ['id'], OLD_ROWS, [before], limit)]);
+    return (await this.database.query(`SELECT id FROM eval_report WHERE ${OLD_ROWS} LIMIT 1`, [before])).length > 0;
+  }
+
   /** Deletes up to `limit` idempotency keys of a table created before a time. @returns whether there are more */
   async dropKeys(table: (typeof KEY_TABLES)[number], before: number, limit: number): Promise<boolean> {
-    await this.database.commit([this.database.limitedDelete(table, ['tenant', 'idem_key'], OLD_KEYS, [before], limit)]);
+    await this.database.commit([this.database.limitedDelete(table, ['tenant', 'idem_key'], OLD_ROWS, [before], limit)]);
     return (
-      (await this.database.query(`SELECT created_at FROM ${table} WHERE ${OLD_KEYS} LIMIT 1`, [before])).length > 0
+      (await this.database.query(`SELECT created_at FROM ${table} WHERE ${OLD_ROWS} LIMIT 1`, [before])).length > 0
     );
   }
 }

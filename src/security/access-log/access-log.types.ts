@@ -27,6 +27,8 @@ export const ACCESS_TARGETS = [
   'run.journal',
   'run.file',
   'runs',
+  'eval',
+  'evals',
   'tool',
   'tool-state',
   'tool-states',

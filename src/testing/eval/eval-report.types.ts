@@ -4,6 +4,8 @@ import type { Direction, Rate } from './statistics.js';
 /** One repetition of a line. */
 export interface EvalResult {
   readonly line: string;
+  /** The start of the question, or of the input of the workflow as JSON. */
+  readonly input: string;
   /** From 1. */
   readonly repetition: number;
   readonly isPassed: boolean;

@@ -54,6 +54,8 @@ interface Trial {
 const UNSCORED = ['failed', 'cancelled', 'refused'];
 const NOTHING: EvalUsage = { tokens: 0, cost: 0 };
 const DEFAULT_CONCURRENCY = 4;
+/** Longest input in a report, in characters. */
+const MAX_INPUT = 200;
 
 /**
  * Asks an agent all questions of a dataset and scores its answers. Each repetition of a line is a durable run.
@@ -162,7 +164,7 @@ async function runTrial(
   const key = `eval-${hashOf([id, name, input, repetition, revision])}`;
   const answer = await asker.ask({ input, agent, workflow, key, ...(isTainted && { isTainted }) }).catch(refusedAnswer);
   const { calls: _calls, output: _output, ...known } = answer;
-  const result = { line: name, repetition, ...known };
+  const result = { line: name, input: startOf(input), repetition, ...known };
   if (UNSCORED.includes(answer.status)) return { ...result, scores: {}, isPassed: false };
   const ask: ScorerContext['ask'] = async (to, question, responseFormat) => {
     const judgeKey = `eval-${hashOf([key, to, question, await asker.revision({ agent: to })])}`;
@@ -171,6 +173,11 @@ async function runTrial(
   const scores = await scoresOf(scorers, { line, answer, ask, key });
   const isPassed = scorers.every(({ name: one, ...rules }) => rules.isTracked || isPass(scores[one]!, rules));
   return { ...result, scores, isPassed };
+}
+
+function startOf(input: EvalLine['input']): string {
+  const text = typeof input === 'string' ? input : JSON.stringify(input);
+  return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT).toWellFormed()}…` : text;
 }
 
 /** The answer to a question that the application refuses. @throws the error that ends the eval otherwise */
