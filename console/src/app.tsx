@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, Page>> = {
   tools: { title: 'nav.tools', scopes: ['tools:read'], load: () => import('./pages/tools') },
   mcp: { title: 'nav.mcp', scopes: ['tools:read', 'operate'], load: () => import('./pages/mcp') },
   workflows: { title: 'nav.workflows', scopes: ['tools:read'], load: () => import('./pages/workflows') },
+  evals: { title: 'nav.evals', scopes: ['runs:read'], load: () => import('./pages/evals') },
   usage: { title: 'nav.usage', scopes: ['usage:read'], load: () => import('./pages/usage') },
   keys: { title: 'nav.keys', scopes: ['keys'], load: () => import('./pages/keys') },
   'access-log': { title: 'nav.accessLog', scopes: ['audit'], load: () => import('./pages/access-log') },

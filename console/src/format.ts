@@ -50,6 +50,11 @@ export function money(value: number): string {
   return new Intl.NumberFormat(locale(), { maximumSignificantDigits: 4 }).format(value);
 }
 
+/** A share from 0 to 1, to a tenth of a percent. */
+export function percent(share: number): string {
+  return new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
+}
+
 /** A value as indented JSON; a text that is JSON is indented too. */
 export function pretty(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? '';

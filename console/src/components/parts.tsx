@@ -204,6 +204,14 @@ export function shortId(id: string): string {
   return id.length > 12 ? `…${id.slice(-8)}` : id;
 }
 
+export function RunLink({ id }: { readonly id: string }) {
+  return (
+    <a class="mono" href={href(['runs', id])}>
+      {shortId(id)}
+    </a>
+  );
+}
+
 /** Opens the place of the focused row, and moves the focus among the rows of a list. */
 export function moveFocus(event: KeyboardEvent, selector: string): void {
   const rows = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(selector)];

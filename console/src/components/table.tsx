@@ -10,6 +10,8 @@ export interface Column<T> {
   readonly isNumber?: boolean;
   /** Sentences, which get a readable width: the table scrolls instead. */
   readonly isText?: boolean;
+  /** A badge or a link, which stays whole. */
+  readonly isNarrow?: boolean;
 }
 
 /** A table that scrolls sideways in a narrow window. */
@@ -39,8 +41,8 @@ export function Table<T>({
         <tbody>
           {items.map((item) => (
             <tr key={keyOf(item)}>
-              {columns.map(({ title, cell, isNumber, isText }) => (
-                <td key={title} class={isNumber ? 'number' : isText ? 'wrap text' : 'wrap'}>
+              {columns.map(({ title, cell, isNumber, isText, isNarrow }) => (
+                <td key={title} class={isNumber ? 'number' : isText ? 'wrap text' : isNarrow ? 'whole' : 'wrap'}>
                   {cell(item)}
                 </td>
               ))}

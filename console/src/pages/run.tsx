@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../api';
 import { onChanges } from '../changes';
+import { DatasetButton } from '../components/dataset';
 import { Decisions } from '../components/decisions';
 import { ForkForm } from '../components/fork-form';
 import { Fault, Show, useLoad } from '../components/load';
 import { Markdown } from '../components/markdown';
 import { type Feedback, isRatable, Rating } from '../components/rating';
-import { ActionButton, Clamp, Code, Dialog, Facts, shortId, Status, visible, When } from '../components/parts';
+import { ActionButton, Clamp, Code, Dialog, Facts, RunLink, shortId, Status, visible, When } from '../components/parts';
 import { StepDetail } from '../components/step-detail';
 import { VirtualList } from '../components/virtual-list';
 import { Waterfall } from '../components/waterfall';
@@ -76,6 +77,9 @@ function Summary({ answer, journal, onChange }: SummaryProps) {
               {t('run.cancel')}
             </ActionButton>
           )}
+          {status === 'completed' && journal && (
+            <DatasetButton id={run_id} query={{ agent, from: journal.created_at, to: journal.created_at + 1 }} />
+          )}
           <CompareButton id={run_id} />
         </div>
       </div>
@@ -133,14 +137,6 @@ function Question({ journal }: { readonly journal: RunJournal | undefined }) {
   ) : null;
 }
 
-function runLink(id: string) {
-  return (
-    <a class="mono" href={href(['runs', id])}>
-      {shortId(id)}
-    </a>
-  );
-}
-
 function SummaryFacts({ answer, journal, agent }: Omit<SummaryProps, 'onChange'> & { readonly agent: string }) {
   const { usage, model, session_id, duration_ms, finish_reason, parent_run_id, child_run_ids, forked_from } = answer;
   const phases = journal && toPhases(toBars(journal), journal);
@@ -159,9 +155,16 @@ function SummaryFacts({ answer, journal, agent }: Omit<SummaryProps, 'onChange'>
         [t('usage.cost'), usage.cost === undefined ? undefined : money(usage.cost)],
         [t('run.finishReason'), finish_reason],
         [t('session'), session_id && <a href={href(['chat', session_id])}>{session_id.slice(-12)}</a>],
-        [t('run.parent'), parent_run_id && runLink(parent_run_id)],
-        [t('run.children'), child_run_ids?.map((id) => <div key={id}>{runLink(id)}</div>)],
-        [t('run.forkedFrom'), forked_from && runLink(forked_from)],
+        [t('run.parent'), parent_run_id && <RunLink id={parent_run_id} />],
+        [
+          t('run.children'),
+          child_run_ids?.map((id) => (
+            <div key={id}>
+              <RunLink id={id} />
+            </div>
+          )),
+        ],
+        [t('run.forkedFrom'), forked_from && <RunLink id={forked_from} />],
         [t('run.queuedReason'), answer.queued_reason],
       ]}
     />

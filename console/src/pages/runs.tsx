@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../api';
 import { onChanges } from '../changes';
+import { DatasetButton } from '../components/dataset';
 import { FailedRuns } from '../components/failed-runs';
 import { Fault, useLoad } from '../components/load';
 import { shortId, Status, When } from '../components/parts';
@@ -49,6 +50,15 @@ function queryOf({ status, agent, session, kind, code, text, hours }: Filter): R
   };
 }
 
+/** Whether the completed runs of the list are a dataset that the API returns. */
+function isDataset({ status = 'completed', agent: _agent, hours: _hours, ...others }: Filter): boolean {
+  return status === 'completed' && Object.keys(others).length === 0;
+}
+
+function datasetQuery({ agent, hours }: Filter) {
+  return { agent, ...(hours && { from: Date.now() - Number(hours) * HOUR_MS }) };
+}
+
 function RunList() {
   const { query } = route.value;
   const { runs, page, error, more, reload } = useRuns(query);
@@ -57,6 +67,7 @@ function RunList() {
       <div class="head">
         <h1>{t('nav.runs')}</h1>
         {query['text'] && page?.is_search_complete === false && <span class="small muted">{t('runs.searched')}</span>}
+        <div class="end">{isDataset(query) && runs.length > 0 && <DatasetButton query={datasetQuery(query)} />}</div>
       </div>
       <Filters query={query} />
       <Failures query={query} />
