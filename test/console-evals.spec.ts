@@ -95,7 +95,9 @@ describeBrowser('evals in the console', (browser) => {
         view.page.waitForEvent('download'),
         view.page.getByRole('button', { name }).click(),
       ]);
-      return readFileSync(await file.path(), 'utf8').trim().split('\n');
+      return readFileSync(await file.path(), 'utf8')
+        .trim()
+        .split('\n');
     };
     await view.go(`runs/${runId}`);
     const line = { id: runId, input: 'What is 6 * 7?', expected: 'It is 42.' };

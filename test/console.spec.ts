@@ -24,6 +24,7 @@ const PAGES = [
   'tools',
   'mcp',
   'workflows',
+  'evals',
   'usage',
   'keys',
   'access-log',
