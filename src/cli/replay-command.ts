@@ -92,7 +92,7 @@ function show(call: Call, { run_id: id, agent, status, divergence, reason }: Rep
 }
 
 const TEXTS: Readonly<Record<NonNullable<ReplayCheck['divergence']>['kind'], string>> = {
-  agent: 'the application has no such agent',
+  agent: 'the application has no such agent or workflow',
   request: 'the request of the model call differs',
   unverified:
     'the request that was sent is unknown, since the exporting server had other code or configuration, or a budget shortened the reply (--allow-unverified accepts it)',
@@ -100,7 +100,7 @@ const TEXTS: Readonly<Record<NonNullable<ReplayCheck['divergence']>['kind'], str
   missing: 'the journal lacks the step',
   unused: 'the run does not reach the step',
   subject: 'the step has another model or tool',
-  result: 'the run ends otherwise',
+  result: 'the outcome differs',
   error: 'the run fails',
 };
 

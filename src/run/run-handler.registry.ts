@@ -20,6 +20,8 @@ export interface RunHandler {
   missing?(run: RunRecord): readonly string[];
   /** The further parts of the end of a run that ends without `execute`, e.g. after an error. */
   ending?(run: RunRecord): Promise<RunEnding>;
+  /** As of `ChildRunMaker`, for a kind without a maker. */
+  current?(run: RunHead): Pick<RunRecord, 'definition' | 'definitionHash'>;
 }
 
 /** Creates child runs of one kind; upper modules register theirs at boot. */
@@ -99,12 +101,15 @@ export class RunHandlerRegistry {
 
   /** Whether runs of this kind have a replay check. */
   isCheckable(kind: string): boolean {
-    return this.handlers.has(kind) && this.makers.get(kind)?.current !== undefined;
+    const handler = this.handlers.get(kind);
+    if (!handler) return false;
+    return handler.current !== undefined || this.makers.get(kind)?.current !== undefined;
   }
 
   /** The run with the present definition of its subject. @throws AppError if the application has no such subject */
   current(run: RunRecord): RunRecord {
-    return { ...run, ...this.childMaker(run.kind).current?.(run) };
+    const own = this.handlers.get(run.kind)?.current?.(run);
+    return { ...run, ...(own ?? this.childMaker(run.kind).current?.(run)) };
   }
 
   childMaker(kind: string): ChildRunMaker {

@@ -8,6 +8,7 @@ import {
   toEndedFacts,
   type RunContext,
   type RunEnding,
+  type RunHead,
   type RunHandler,
   type RunOutcome,
   type RunRecord,
@@ -17,6 +18,7 @@ import { ToolStateAdminService } from '../tool-state/index.js';
 import { workflowSchema } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
+import { WorkflowRegistry } from './workflow.registry.js';
 import { WORKFLOW_VERSIONS, WorkflowEngine, type WorkflowOutcome } from './workflow.engine.js';
 
 /** Kind of workflow runs. */
@@ -47,6 +49,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
     private readonly handlers: RunHandlerRegistry,
     private readonly engine: WorkflowEngine,
     private readonly stateAdmin: ToolStateAdminService,
+    private readonly workflows: WorkflowRegistry,
   ) {}
 
   onModuleInit(): void {
@@ -61,6 +64,12 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
 
   ending(run: RunRecord): Promise<RunEnding> {
     return this.stateAdmin.ending(run);
+  }
+
+  /** @throws AppError `WORKFLOW_NOT_FOUND` */
+  current({ agent }: RunHead): Pick<RunRecord, 'definition' | 'definitionHash'> {
+    const { content: definition, hash: definitionHash } = this.workflows.get(agent.replace(/^workflow:/, ''));
+    return { definition, definitionHash };
   }
 
   /** The graph of a run's definition. */

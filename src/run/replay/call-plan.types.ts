@@ -16,7 +16,9 @@ export interface CallPlan {
   readonly input?: unknown;
 }
 
-/** Receives the decisions of the present code about the calls of a replayed run. */
+/** Receives the decisions of the present code about the calls of a replayed run, and the outcomes of its nodes. */
 export interface CallObserver {
   called(plan: CallPlan): void;
+  /** @param step the step that records the outcome */
+  settled(step: string, outcome: unknown): void;
 }

@@ -3,6 +3,7 @@ import type { StepName } from '../run-context.js';
 import { ReplayedRunContext, type ReplayedJournal } from '../replayed-run-context.js';
 import type { RunRecord } from '../run.types.js';
 import { toSubject } from '../run-record.mapper.js';
+import type { ChildCall, ChildStatus } from '../tree/child-run.types.js';
 import type { StepOptions } from '../step-companion.types.js';
 import type { CallObserver } from './call-plan.types.js';
 
@@ -32,6 +33,7 @@ export class ObservedRunContext extends ReplayedRunContext {
 
   override readonly observer: CallObserver = {
     called: (plan) => this.stopping(() => this.replay.called(plan)),
+    settled: (step, outcome) => this.stopping(() => this.replay.settled(step, outcome)),
   };
 
   /** @param replay its methods may throw: the replay then ends */
@@ -58,6 +60,15 @@ export class ObservedRunContext extends ReplayedRunContext {
 
   override outside<T>(name: string, read: () => Promise<T>): Promise<T> {
     return this.replay.outside(name, read);
+  }
+
+  /** The request of a node for a child run is compared as a request of a model: the child's journal is another one. */
+  override async join(call: ChildCall): Promise<ChildStatus> {
+    if (call.step.startsWith('node:')) {
+      const { kind, name, input } = await call.request();
+      this.stopping(() => this.replay.requested({ step: call.step, form: 'model', body: { kind, name, input } }));
+    }
+    return super.join(call);
   }
 
   protected override replayed(name: string, subject: string): unknown {

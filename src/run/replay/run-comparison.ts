@@ -13,10 +13,10 @@ export interface Divergence {
   /** The name of the step, `start` or `end`. */
   readonly step: string;
   /**
-   * `agent`: the application has no such agent. `request`: the request of a model call differs. `unverified`: the request
+   * `agent`: the application has no such agent or workflow. `request`: the request of a model call differs. `unverified`: the request
    * that was sent is unknown. `call`: the decision about a tool call or the input of its tool differs. `missing`: the present
    * code requests a step that the journal lacks. `unused`: it does not reach a recorded step. `subject`: it executes another
-   * tool or model. `result`: the run ends otherwise. `error`: the present code fails.
+   * tool or model. `result`: the run or a node ends otherwise. `error`: the present code fails.
    */
   readonly kind: 'agent' | 'request' | 'unverified' | 'call' | 'missing' | 'unused' | 'subject' | 'result' | 'error';
   readonly expected: string;
@@ -80,6 +80,12 @@ export class RunComparison implements ReplayObserver {
     const expected = recorded && recordedDecision(this.steps, plan);
     if (expected !== undefined && expected !== plan.decision) return this.differ(step, expected, outlineOf(plan));
     if (former) this.compareInputs(former, plan);
+  }
+
+  settled(step: string, outcome: unknown): void {
+    const recorded = this.steps.get(step);
+    const changes = recorded ? changesOf(recorded.result, outcome, this.options.mask) : [];
+    if (changes.length > 0) this.diverge({ step, kind: 'result', ...valuesOf(changes), changes });
   }
 
   private compareInputs(former: ExportedRun['calls'][number], plan: CallPlan): void {
@@ -149,9 +155,13 @@ export class RunComparison implements ReplayObserver {
     return changes.length > 0 ? { step: 'end', kind: 'result', ...valuesOf(changes), changes } : undefined;
   }
 
-  /** The model and tool calls of the loop that are recorded and not used, in order. */
+  /** The model and tool calls of the loop, and the nodes, that are recorded and not used, in order. */
   private unused(used: ReadonlySet<string>): string[] {
-    return [...this.steps.keys()].filter((name) => isCall(name) && !used.has(name)).toSorted(compareStepNames);
+    // The result of a failed attempt of a node answers for its steps.
+    const failed = this.exported.steps.filter(({ name }) => isFailedAttempt(name)).map(({ subject }) => subject);
+    const isUnused = (name: string) =>
+      (isCall(name) || isNode(name)) && !used.has(name) && !failed.includes(name.split(':')[1] ?? '');
+    return [...this.steps.keys()].filter(isUnused).toSorted(compareStepNames);
   }
 
   private diverge(divergence: Divergence): never {
@@ -174,6 +184,15 @@ function valuesOf([first]: readonly Change[]): { readonly expected: string; read
 function isCall(name: string): boolean {
   const { kind, word, iteration } = parseStepName(name);
   return (kind === 'model' || kind === 'tool') && word === '' && Number.isFinite(iteration);
+}
+
+/** Whether a step is the outcome of a node. */
+function isNode(name: string): boolean {
+  return name.startsWith('node:') && !isFailedAttempt(name);
+}
+
+function isFailedAttempt(name: string): boolean {
+  return name.startsWith('node:failed:');
 }
 
 function isLater(name: string, subject: string): boolean {

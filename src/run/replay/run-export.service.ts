@@ -78,6 +78,7 @@ export class RunExportService {
     const observer: ReplayObserver = {
       requested: (request) => void found.requests.push(request),
       called: (plan) => void found.calls.push(plan),
+      settled: () => undefined,
       lacked: () => undefined,
       differed: () => undefined,
       outside: async (name, read) => {
@@ -128,7 +129,9 @@ export class RunExportService {
     const children: ExportedRun['children'] = {};
     for (const { kind, result } of steps) {
       if (kind !== 'child') continue;
-      const { run_id: id } = JSON.parse(result) as { readonly run_id: string };
+      // A node records the id alone.
+      const child = JSON.parse(result) as string | { readonly run_id: string };
+      const id = typeof child === 'string' ? child : child.run_id;
       const status = await this.children.ended(id);
       if (status?.kind === 'ended') children[id] = status;
     }

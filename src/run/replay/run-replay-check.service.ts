@@ -84,9 +84,11 @@ export class RunReplayCheckService {
 /** Why the run cannot be checked; `null` if it can. */
 function unsupported(exported: ExportedRun, handler: RunHandler | null): string | null {
   const { status, kind, forked_from: source, lineage, loop_version: version } = exported;
-  if (!handler) return `Runs of kind "${kind}" cannot be replayed: only runs of agents can.`;
+  if (!handler) return `Runs of kind "${kind}" cannot be replayed: only runs of agents and workflows can.`;
   if (lineage?.parentStep.startsWith('node:'))
     return 'A node of a workflow started the run: its definition is part of the workflow.';
+  // Nodes that another node's failure has stopped depend on the time.
+  if (kind === 'workflow' && status !== 'completed') return `The workflow has not completed: its status is ${status}.`;
   if (!ENDED.includes(status)) return `The run has not ended: its status is ${status}.`;
   if (source !== null)
     return `The run is a fork, whose definition and steps may be edited: replay its source "${source}".`;

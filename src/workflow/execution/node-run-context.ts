@@ -25,6 +25,7 @@ export class NodeRunContext extends RunContext {
   override readonly isJournaled: boolean;
   declare readonly deadlineAt?: number;
   override readonly files: RunContext['files'];
+  override readonly observer: RunContext['observer'];
   readonly signal: AbortSignal;
   private readonly run: RunContext;
   private readonly number: number;
@@ -45,6 +46,7 @@ export class NodeRunContext extends RunContext {
     this.lineage = run.lineage;
     this.isJournaled = run.isJournaled;
     this.files = run.files;
+    this.observer = run.observer;
     if (run.deadlineAt !== undefined) this.deadlineAt = run.deadlineAt;
     this.place = `${number}/${path}`;
   }

@@ -50,7 +50,8 @@ export class NodeExecutor {
   ): Promise<NodeOutcome> {
     const { type: kind } = definition;
     const step = stepOf(task.node, kind);
-    if (task.run.isRecorded(step)) return task.run.step<NodeDone | NodeFailed>(step, unreachable);
+    // A replay check executes ended nodes again, with the recorded results of their steps.
+    if (task.run.isRecorded(step) && !task.run.observer) return task.run.step<NodeDone | NodeFailed>(step, unreachable);
     await this.begin(definition, task);
     const outcome = await this.tried('retry' in definition ? definition.retry : undefined, task, attempt);
     return outcome.status === 'waiting' ? outcome : this.record(task, kind, fitted(outcome, task));
@@ -160,7 +161,9 @@ export class NodeExecutor {
     kind: NodeDefinition['type'],
     done: Exclude<NodeOutcome, { status: 'waiting' }>,
   ): Promise<NodeOutcome> {
-    return run.step(stepOf(node, kind), async () => {
+    const step = stepOf(node, kind);
+    run.observer?.settled(run.nameOf(step), done);
+    return run.step(step, async () => {
       const event = { type: 'node.completed', node, kind, iteration } as const;
       if (done.status === 'failed') run.emit({ ...event, status: 'failed', error: done.error });
       else run.emit({ ...event, status: 'completed', output: done.output, ...(done.next && { next: done.next }) });
