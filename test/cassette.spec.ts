@@ -187,6 +187,16 @@ describe('a cassette', () => {
     await expect(agent.close()).rejects.toThrow(/2 lines of the cassette .*pay\.jsonl had no request/);
   });
 
+  it('replays the turns of a session, whose times differ', async () => {
+    provider.reply({ text: 'One.' }, { text: 'Two.' });
+    for (const mode of ['record', 'replay'] as const) {
+      const agent = await start(mode);
+      await agent.chat('First');
+      expect((await agent.chat('Second')).content).toBe('Two.');
+      await agent.close();
+    }
+  });
+
   it('records only new requests in the mode auto', async () => {
     await record();
     provider.reply({ text: 'Hello.' });

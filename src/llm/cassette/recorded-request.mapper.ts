@@ -16,19 +16,27 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b1\d{12}\b/g, '<ms>'],
 ];
 
-/** @param mask masks secrets */
+type TextMask = (text: string) => string;
+
+/**
+ * @param mask masks secrets
+ * @param further is applied to the masked texts
+ */
 export function toRecordedRequest(
   model: string,
   request: ChatRequest,
-  mask: (text: string) => string,
+  mask: TextMask,
+  further?: TextMask,
 ): RecordedRequest {
-  return { model, ...(normalise(toJson(request), mask) as unknown as ChatRequest) };
+  // Messages of a history have the time at which they were stored.
+  const messages = request.messages.map((message) => ({ ...message, at: undefined }));
+  return { model, ...(normalise(toJson({ ...request, messages }), mask, further) as unknown as ChatRequest) };
 }
 
 /** Masks secrets, and all that differs in each execution. */
-export function normalise(value: JsonValue, mask: (text: string) => string): JsonValue {
+export function normalise(value: JsonValue, mask: TextMask, further: TextMask = (text) => text): JsonValue {
   const change = (text: string) =>
-    VARYING.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), mask(text));
+    further(VARYING.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), mask(text)));
   return changeTexts(value, change);
 }
 
