@@ -25,15 +25,15 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/kernel/index.ts': 82,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
-  // refusal of a request that exceeds it; cassettes, also of the configuration.
-  'src/llm/index.ts': 88,
+  // refusal of a request that exceeds it; cassettes, also of the configuration, and their lines without personal data.
+  'src/llm/index.ts': 90,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
   // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
   // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
-  // copies, feedback; exports of runs and checks of replays; reports of evals.
-  'src/run/index.ts': 164,
+  // copies, feedback; exports of runs and checks of replays; reports of evals; the rebuilt request of a step.
+  'src/run/index.ts': 165,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation.
@@ -41,13 +41,13 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
-  // the enhancers of tools; tools with recorded results.
-  'src/tool/index.ts': 119,
+  // the enhancers of tools; tools with recorded results, and the recorded form of a result.
+  'src/tool/index.ts': 120,
   // The pool whose connections have their settings, for the queue too; then status, migration, backup and restore for the
   // command line.
   'src/persistence/index.ts': 49,
-  // With evals: their function, scorers, files and reports.
-  'src/testing/index.ts': 46,
+  // With evals: their function, scorers, files and reports; then checks of recorded runs, cassettes of runs, and matchers.
+  'src/testing/index.ts': 56,
   // The ports of an application's own session store and memories, with the types of their methods.
   'src/session/index.ts': 56,
 };

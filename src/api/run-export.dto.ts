@@ -7,6 +7,10 @@ export class ExportedRequestDto {
   form!: 'provider' | 'model';
   /** As JSON, rebuilt with the configuration of the exporting server. */
   body!: unknown;
+  /** `provider:model`. */
+  model?: string;
+  /** As the model received it; absent for the form `model`, whose `body` it is. */
+  request?: unknown;
   /** SHA-256 (base64url) of `body` as JSON; `null` for the form `model`. */
   hash!: string | null;
   /** SHA-256 of the body that was sent last; `null` if none was sent. */

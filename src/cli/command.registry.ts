@@ -1,3 +1,4 @@
+import { CASSETTE_COMMAND } from './cassette-command.js';
 import { CHAT_COMMAND } from './chat-command.js';
 import type { Command } from './command.types.js';
 import { DATABASE_COMMANDS } from './database-commands.js';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   CHAT_COMMAND,
   ...RUN_COMMANDS,
   REPLAY_COMMAND,
+  CASSETTE_COMMAND,
   ...SESSION_COMMANDS,
   ...CATALOGUE_COMMANDS,
   ...EVAL_COMMANDS,

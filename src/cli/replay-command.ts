@@ -152,11 +152,13 @@ function parseAge(text: string): number {
   return Number(count) * UNITS[unit]!;
 }
 
-function isFile(word: string): boolean {
+/** Whether a word names a file, not a run. */
+export function isFile(word: string): boolean {
   return word.endsWith('.json') || existsSync(word);
 }
 
-function readText(file: string): string {
+/** @throws CliError */
+export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -6,6 +6,8 @@ export { ModelBudget } from './budget/model-budget.js';
 export type { BudgetStatus, JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { toArgumentsText } from './wire/reply.parser.js';
 export { Cassette } from './cassette/cassette.js';
+export { MaskedLines } from './cassette/masked-lines.builder.js';
+export { withoutPersonalData } from './cassette/personal-data.mapper.js';
 export { ConfiguredCassette } from './cassette/configured-cassette.js';
 export type { CassetteOptions } from './cassette/cassette.js';
 export type { CassetteMode } from '../config/index.js';

@@ -106,7 +106,7 @@ export class ReasoningEngine {
       model: request.model.name,
       instructions: '',
       ask: null,
-      bodyOf: null,
+      requestOf: null,
       corrections: [],
       repairs: 0,
       output: null,

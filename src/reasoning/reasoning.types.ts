@@ -19,6 +19,7 @@ import type {
   RunFailure,
   RunFinishReason,
   RunUsage,
+  StepRequest,
   WaitingRequest,
 } from '../run/index.js';
 import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
@@ -201,8 +202,8 @@ export interface Loop {
   instructions: string;
   /** The deferred model call of the step at this place, set by ask-model. */
   ask: ((listener: ReplyListener, place: string, cache: CacheOptions) => Promise<ChatResult>) | null;
-  /** The body that `ask` would send; set by ask-model. `null` for a model without a provider's API. */
-  bodyOf: ((place: string, isAny?: boolean) => object | null) | null;
+  /** The request that `ask` would send; set by ask-model. */
+  requestOf: ((place: string) => StepRequest) | null;
   /** Faulty answers to the current request, each with our correction for the model; set by tee-stream. */
   corrections: readonly Message[];
   /** Corrections of the answer's format so far; each is a model call within `maxIterations`. */

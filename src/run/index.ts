@@ -120,7 +120,7 @@ export {
   type RunNoticeListener,
 } from './listen/run-listener.registry.js';
 export { MemoryRunContext } from './memory-run-context.js';
-export type { StepCompanion, StepOptions } from './step-companion.types.js';
+export type { StepCompanion, StepOptions, StepRequest } from './step-companion.types.js';
 export { RunFollowService } from './run-follow.service.js';
 export { RunHandlerRegistry } from './run-handler.registry.js';
 export type { ChildRunMaker, RunHandler } from './run-handler.registry.js';

@@ -54,7 +54,7 @@ export class ReplayedRunContext extends RunContext {
   async step<T>(name: StepName, _action: () => Promise<T>, { request }: StepOptions<T> = {}): Promise<T> {
     const key = this.nameOf(name);
     if (key !== this.stop || !request) return this.replayed(key, toSubject(name.subject)) as T;
-    this.request = request();
+    this.request = request().body;
     throw this.end(new AppError('SHUTTING_DOWN', `The replay ends at step ${key}.`));
   }
 

@@ -1,3 +1,4 @@
+import type { ChatRequest } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { RunFile } from './files/run-file.types.js';
 import type { StepFacts } from './run.types.js';
@@ -16,14 +17,21 @@ export interface StepCompanion {
   alone(): Promise<void>;
 }
 
+/** The request of a model call. */
+export interface StepRequest {
+  /** The requested model, as `provider:model`. */
+  readonly model: string;
+  /** As the model receives it. */
+  readonly request: ChatRequest;
+  /** The body for the provider's API; `null` for a model without one. */
+  readonly body: object | null;
+}
+
 export interface StepOptions<T> {
   /** Called after the action. */
   readonly facts?: () => Omit<StepFacts, 'startedAt'>;
-  /**
-   * The body of its request to a provider, for a reader that rebuilds it; `null` without one. With `isAny`, a model
-   * without a provider's API has the request that it receives.
-   */
-  readonly request?: (isAny?: boolean) => object | null;
+  /** The request of its model call, for a reader that rebuilds it. */
+  readonly request?: () => StepRequest;
   /**
    * Returns true if the run ends with this result and no other step follows. The step is then recorded in the batch of
    * the end, which saves a commit.

@@ -24,6 +24,10 @@ export type {
   ScriptedReply,
   ScriptLine,
 } from './script-line.js';
+export { parseExportedRun, replayRun } from '../run/index.js';
+export type { ExportedRun, ReplayCheck, ReplayCheckOptions } from '../run/index.js';
+export { cassetteOfRuns } from './run-cassette.js';
+export type { RunCassette, RunCassetteOptions } from './run-cassette.js';
 export { ScriptedModel } from './scripted-model.js';
 export type { ScriptedModelOptions } from './scripted-model.js';
 export { stateStoreContract } from './state-store-contract.js';

@@ -13,7 +13,10 @@ import { CLOCK } from './test-clock.js';
 import { TestFolder } from './test-folder.js';
 
 export interface TestAgentOptions extends CreateAgentOptions {
-  /** The script of its model, or the model; without it no request is expected. Excludes `provider` and `chatModel`. */
+  /**
+   * The script of its model, or the model; without it no request is expected, except by a cassette. Excludes `provider`
+   * and `chatModel`.
+   */
   readonly script?: readonly ScriptLine[] | ScriptedModel;
   /** Its model is reached over HTTP. */
   readonly provider?: FakeProvider;
@@ -56,11 +59,12 @@ export class TestAgent extends Agent {
     this.script = shared.script;
   }
 
-  static async start({ script = [], provider, ...options }: TestAgentOptions): Promise<TestAgent> {
+  static async start({ script, provider, ...options }: TestAgentOptions): Promise<TestAgent> {
     const folder = new TestFolder();
-    const model = script instanceof ScriptedModel ? script : new ScriptedModel(script);
+    const model = toModel(script);
     const { cassette } = options;
-    const hasOwnModel = provider ?? options.chatModel ?? options.llm;
+    const isScripted = script !== undefined || !cassette;
+    const hasOwnModel = provider ?? options.chatModel ?? options.llm ?? !isScripted;
     const whole: CreateAgentOptions = {
       logger: SILENT,
       ...options,
@@ -148,6 +152,10 @@ export class TestAgent extends Agent {
     this.next = await TestAgent.open(this.shared);
     return this.next;
   }
+}
+
+function toModel(script: TestAgentOptions['script'] = []): ScriptedModel {
+  return script instanceof ScriptedModel ? script : new ScriptedModel(script);
 }
 
 /**

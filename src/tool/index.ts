@@ -2,7 +2,7 @@
 export { IllustratedResult, withImages, ShownResult } from './illustrated-result.factory.js';
 export { isStandardSchema } from './standard-schema.types.js';
 export type { StandardInputSchema } from './standard-schema.types.js';
-export { RecordedTools } from './wrappers/recorded-tool.wrapper.js';
+export { recordedOutcomeOf, RecordedTools } from './wrappers/recorded-tool.wrapper.js';
 export { ToolExecutor } from './tool.executor.js';
 export type { InvokeOptions } from './call/result-limits.policy.js';
 export { TypedBytes } from './call/json-result.mapper.js';

@@ -1083,6 +1083,10 @@ export interface ExportedRequest {
   readonly form: 'provider' | 'model';
   /** As JSON, rebuilt with the configuration of the exporting server. */
   readonly body: unknown;
+  /** `provider:model`. */
+  readonly model?: string;
+  /** As the model received it; absent for the form `model`, whose `body` it is. */
+  readonly request?: unknown;
   /** SHA-256 (base64url) of `body` as JSON; `null` for the form `model`. */
   readonly hash: string | null;
   /** SHA-256 of the body that was sent last; `null` if none was sent. */

@@ -4,6 +4,7 @@ import { AppError } from '../../errors/index.js';
 import { canonicalJson, createSecretMask, type JsonValue } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ChatRequest, ChatResult, Usage } from '../chat.types.js';
+import { withoutPersonalData } from './personal-data.mapper.js';
 import { keyOf, normalise, toJson, toRecordedRequest, type RecordedRequest } from './recorded-request.mapper.js';
 import { differenceOf, likeness } from './request-difference.mapper.js';
 
@@ -19,8 +20,13 @@ export interface CassetteOptions {
   readonly secrets?: readonly string[];
 }
 
+/** Whether a line is of a production run: its request has marks in place of personal data. */
+interface Masking {
+  readonly masked?: true;
+}
+
 /** A line of the file: one model call. */
-interface Line {
+interface Line extends Masking {
   readonly key: string;
   readonly request: RecordedRequest;
   readonly reply: Omit<ChatResult, 'usage'>;
@@ -28,7 +34,7 @@ interface Line {
 }
 
 /** A line of the file: one tool call. */
-interface ToolLine {
+interface ToolLine extends Masking {
   readonly kind: 'tool';
   readonly name: string;
   readonly arguments: JsonValue;
@@ -66,15 +72,16 @@ export class Cassette {
    */
   take(model: Named, request: ChatRequest): ChatResult | null {
     this.requests++;
-    const recorded = this.toRecorded(model, request);
-    const key = keyOf(recorded);
-    const at = this.unused.findIndex((line) => line.key === key);
+    const plain = this.toRecorded(model, request);
+    const masked = this.unused.some((line) => line.masked) ? this.toRecorded(model, request, true) : plain;
+    const [plainKey, maskedKey] = [keyOf(plain), keyOf(masked)];
+    const at = this.unused.findIndex((line) => line.key === (line.masked ? maskedKey : plainKey));
     if (at !== -1) {
       const { reply, usage } = this.unused.splice(at, 1)[0]!;
       return { ...reply, ...(usage && { usage }) };
     }
     if (this.mode !== 'replay') return null;
-    const error = this.refusal(recorded);
+    const error = this.refusal(plain, masked);
     this.missing ??= error;
     throw error;
   }
@@ -95,8 +102,10 @@ export class Cassette {
    * @throws AppError `TOOL_FAILED` with the unused calls of the tool, if it must not
    */
   takeCall(name: string, args: unknown): JsonValue | null {
-    const key = this.callKey(name, args);
-    const at = this.unusedCalls.findIndex((line) => this.callKey(line.name, line.arguments) === key);
+    const [plainKey, maskedKey] = [this.callKey(name, args), this.callKey(name, args, true)];
+    const isSame = (line: ToolLine) =>
+      this.callKey(line.name, line.arguments, line.masked) === (line.masked ? maskedKey : plainKey);
+    const at = this.unusedCalls.findIndex(isSame);
     if (at !== -1) return this.unusedCalls.splice(at, 1)[0]!.result;
     if (!this.isReplay) return null;
     const others = this.unusedCalls.filter((line) => line.name === name).map((line) => `\n  - ${showCall(line)}`);
@@ -116,8 +125,8 @@ export class Cassette {
     appendFileSync(this.file, `${this.mask(JSON.stringify(line))}\n`);
   }
 
-  private callKey(name: string, args: unknown): string {
-    return canonicalJson([name, normalise(toJson(args), this.mask)]);
+  private callKey(name: string, args: unknown, isMasked = false): string {
+    return canonicalJson([name, normalise(toJson(args), this.mask, isMasked ? withoutPersonalData : undefined)]);
   }
 
   /** @throws AppError `VALIDATION_FAILED` if a replayed request was not recorded, or a line is unused */
@@ -137,14 +146,16 @@ export class Cassette {
     );
   }
 
-  private toRecorded({ provider, name }: Named, request: ChatRequest): RecordedRequest {
-    return toRecordedRequest(`${provider}:${name}`, request, this.mask);
+  private toRecorded({ provider, name }: Named, request: ChatRequest, isMasked = false): RecordedRequest {
+    return toRecordedRequest(`${provider}:${name}`, request, this.mask, isMasked ? withoutPersonalData : undefined);
   }
 
-  private refusal(request: RecordedRequest): AppError {
-    const [nearest] = this.unused.toSorted((a, b) => likeness(b.request, request) - likeness(a.request, request));
+  private refusal(plain: RecordedRequest, masked: RecordedRequest): AppError {
+    const requestFor = (line: Line) => (line.masked ? masked : plain);
+    const likenessOf = (line: Line) => likeness(line.request, requestFor(line));
+    const [nearest] = this.unused.toSorted((a, b) => likenessOf(b) - likenessOf(a));
     const difference = nearest
-      ? ` Differences to the nearest unused line: - recorded, + requested.\n${differenceOf(nearest.request, request)}`
+      ? ` Differences to the nearest unused line: - recorded, + requested.\n${differenceOf(nearest.request, requestFor(nearest))}`
       : ' It has no unused line.';
     return new AppError(
       'MODEL_REFUSED',

@@ -74,9 +74,10 @@ export class AskModelProcessor extends Processor {
     const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
     const accountOf = (place: string) => toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-    loop.bodyOf = (place, isAny = false) => {
+    loop.requestOf = (place) => {
       const request = toRequest(loop, requestMessages(loop));
-      return model.bodyOf(request, isStreaming, accountOf(place)) ?? (isAny ? request : null);
+      const body = model.bodyOf(request, isStreaming, accountOf(place));
+      return { model: `${model.provider}:${model.name}`, request, body };
     };
     loop.ask = async (listener, place, cache) => {
       const { signal, deadlineAt, principal } = loop.run;

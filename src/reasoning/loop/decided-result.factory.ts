@@ -46,11 +46,12 @@ export function isInterrupted(done: ToolResult, signal: AbortSignal): boolean {
   return signal.reason.code !== 'RUN_CANCELLED' && signal.reason.code !== 'RUN_TIMEOUT';
 }
 
-/** Adds a reminder to the error of a repeated call, which a model would otherwise repeat until the limit. */
+/** Follows the error of a repeated call, which a model would otherwise repeat until the limit. */
+export const REMINDER = ' You made the same call before and it failed: change its arguments, or answer without it.';
+
 export function withReminder(done: ToolResult): ToolResult {
   if (done.success) return done;
-  const reminder = 'You made the same call before and it failed: change its arguments, or answer without it.';
-  return { ...done, error: `${done.error} ${reminder}` };
+  return { ...done, error: `${done.error}${REMINDER}` };
 }
 
 function settled(tool: string, decision: Extract<Decision, { kind: 'settle' }>, maxBytes: number): ToolResult {

@@ -158,7 +158,7 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   const reply = await run.step(step, action, {
     isLast: () => loop.decoded!.calls.length === 0 && !fault,
     facts: () => clock.facts(),
-    request: (isAny) => loop.bodyOf!(place, isAny),
+    request: () => loop.requestOf!(place),
   });
   if (!loop.decoded) await decode(reply);
   return { reply, fault };

@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { AppError } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/index.js';
+import type { ChatRequest } from '../../llm/index.js';
 import { isTerminal, type TerminalEvent } from '../run-event.types.js';
 
 /** The version of the format that this code writes and reads. */
 export const EXPORT_VERSION = 1;
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
 
 const times = { created_at: z.number() };
 const json = z.unknown();
@@ -66,7 +71,11 @@ const exportedRunSchema = z.object({
     z.object({
       step: z.string(),
       form: z.enum(['provider', 'model']),
-      body: z.custom<object>((value) => typeof value === 'object' && value !== null),
+      body: z.custom<object>(isObject),
+      /** `provider:model`. Absent in exports of earlier versions, as `request`. */
+      model: z.string().optional(),
+      /** As the model received it; absent for the form `model`, whose `body` it is. */
+      request: z.custom<ChatRequest>(isObject).optional(),
       /** Of `body` as JSON; `null` for the form `model`. */
       hash: hashSchema,
       /** Of the body that was sent last; `null` if none was sent. */

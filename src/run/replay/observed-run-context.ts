@@ -4,11 +4,11 @@ import { ReplayedRunContext, type ReplayedJournal } from '../replayed-run-contex
 import type { RunRecord } from '../run.types.js';
 import { toSubject } from '../run-record.mapper.js';
 import type { ChildCall, ChildStatus } from '../tree/child-run.types.js';
-import type { StepOptions } from '../step-companion.types.js';
+import type { StepOptions, StepRequest } from '../step-companion.types.js';
 import type { CallObserver } from './call-plan.types.js';
 
 /** The request of a model call, built by the present code. */
-export interface BuiltRequest {
+export interface BuiltRequest extends Pick<StepRequest, 'model' | 'request'> {
   readonly step: string;
   /** `provider`: a body for the provider's API. `model`: the request that a model without such an API receives. */
   readonly form: 'provider' | 'model';
@@ -47,7 +47,7 @@ export class ObservedRunContext extends ReplayedRunContext {
 
   override async step<T>(name: StepName, _action: () => Promise<T>, { request }: StepOptions<T> = {}): Promise<T> {
     const step = this.nameOf(name);
-    if (request) this.build(step, request);
+    if (request) this.build(step, request());
     return this.replayed(step, toSubject(name.subject)) as T;
   }
 
@@ -84,10 +84,9 @@ export class ObservedRunContext extends ReplayedRunContext {
     return error;
   }
 
-  private build(step: string, request: (isAny?: boolean) => object | null): void {
-    const own = request();
-    const body = own ?? request(true);
-    if (body) this.stopping(() => this.replay.requested({ step, form: own ? 'provider' : 'model', body }));
+  private build(step: string, { body, ...built }: StepRequest): void {
+    const form = body ? 'provider' : 'model';
+    this.stopping(() => this.replay.requested({ step, form, body: body ?? built.request, ...built }));
   }
 
   /** Ends the loop if the observer throws. */

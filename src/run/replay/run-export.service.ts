@@ -173,6 +173,8 @@ function publicResult(kind: string, result: string): unknown {
   return visible;
 }
 
-function toRequest(request: BuiltRequest, sentHash: string | null): ExportedRun['requests'][number] {
-  return { ...request, hash: request.form === 'provider' ? toRequestHash(request.body) : null, sent_hash: sentHash };
+function toRequest({ request, ...built }: BuiltRequest, sentHash: string | null): ExportedRun['requests'][number] {
+  const isForApi = built.form === 'provider';
+  const hash = isForApi ? toRequestHash(built.body) : null;
+  return { ...built, ...(isForApi && { request }), hash, sent_hash: sentHash };
 }

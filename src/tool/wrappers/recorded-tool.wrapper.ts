@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, messageOf } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/index.js';
 import { readReturned } from '../call/returned-value.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
-import type { SuspendOptions, Tool, ToolContext } from '../tool.types.js';
+import type { SuspendOptions, Tool, ToolContext, ToolResult } from '../tool.types.js';
 import { type Entry, fromEntry, toEntry } from './cached-tool.wrapper.js';
 
 /** Records the outcomes of tool calls, and answers recorded ones. */
@@ -60,6 +60,24 @@ function recordedTool(tool: Tool, recorder: ToolRecorder, secrets: readonly stri
   const answered: Tool = { ...tool, invoke };
   delete answered.recall;
   return answered;
+}
+
+/** The recorded form of a result, from which a replay makes the same one. @param whole the value of a truncated result */
+export function recordedOutcomeOf(result: ToolResult, whole?: JsonValue): JsonValue {
+  return outcomeOf(result, whole) as unknown as JsonValue;
+}
+
+/** An error gets its code by its kind. */
+function outcomeOf(result: ToolResult, whole?: JsonValue): RecordedOutcome {
+  if (result.success) {
+    const { note, text, images } = result;
+    const shown = { ...(note !== undefined && { note }), ...(text !== undefined && { text }) };
+    const hasShown = note !== undefined || text !== undefined;
+    return { returned: { value: whole ?? result.result, ...(images && { images }), ...(hasShown && { shown }) } };
+  }
+  const { error: message, code } = result;
+  if (code === 'TOOL_FAILED') return { error: { message } };
+  return { error: { message, code: code === 'TOOL_DENIED' ? 'FORBIDDEN' : code } };
 }
 
 function replayed(outcome: RecordedOutcome): unknown {
