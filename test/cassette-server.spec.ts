@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -78,6 +78,37 @@ describe('a server with LLM_CASSETTE', () => {
     expect(JSON.stringify(body)).toMatch(/- user: Hi.*\+ user: Bye/);
     await stop();
     expect(newLines()[1]).toMatch(/^The replay is incomplete\. Model request 1 is not in the cassette/);
+  });
+
+  it('replays the calls of the embedding model', async () => {
+    const memory = { LONG_TERM_MEMORY: 'on', EMBEDDING_MODEL: 'embed-1', AGENT_MEMORY_ENABLED: 'false' };
+    llm.embeddings.mean('tea', 'drink');
+    llm.reply(
+      { calls: [{ name: 'remember', arguments: { text: 'Ann likes tea.' } }] },
+      { calls: [{ name: 'recall', arguments: { query: 'drink' } }] },
+      { text: 'Tea.' },
+    );
+    const server = await start(memory, llm);
+    expect((await server.chat({ query: 'Which drink?' })).body).toMatchObject({ result: 'Tea.' });
+    await stop();
+    const lines = readFileSync(file, 'utf8').split('\n');
+    expect(lines.filter((line) => line.includes('"kind":"embedding","model":"openai:embed-1"'))).toHaveLength(2);
+    const sent = [llm.requests.length, llm.embeddings.requests.length];
+    newLines();
+    const replaying = await replay(memory);
+    const { body } = await replaying.chat({ query: 'Which drink?', includeDetails: true });
+    expect(body).toMatchObject({
+      result: 'Tea.',
+      tool_results: [{}, { result: { facts: [{ text: 'Ann likes tea.' }] } }],
+    });
+    await stop();
+    expect(newLines()).toEqual([`Model calls are answered from ${file} (LLM_CASSETTE)`]);
+    expect([llm.requests.length, llm.embeddings.requests.length]).toEqual(sent);
+    writeFileSync(file, lines.filter((line) => !line.includes('"kind":"embedding"')).join('\n'));
+    const lacking = await replay(memory);
+    await lacking.chat({ query: 'Which drink?' });
+    await stop();
+    expect(newLines()[1]).toMatch(/The vectors of openai:embed-1 for \["Ann likes tea\."\] are not in the cassette/);
   });
 
   it('never records in a build', async () => {

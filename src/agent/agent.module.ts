@@ -53,6 +53,9 @@ const DIRECT_CALLS = [DirectCallCheckService, DirectCallHandler, DirectCallServi
 const DEFINITIONS = [SkillRegistry, AgentSources, AgentNeedService, AgentCheckService];
 const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
+/** Set by a cassette. */
+const RECORDINGS = [RecordedTools, Cassette];
+
 /** Reads of recorded runs. */
 const HISTORY = [RunHistoryService, RunSearchService, RunDatasetService];
 
@@ -90,7 +93,7 @@ export class AgentModule {
       ],
       exports: [
         thinking,
-        RecordedTools,
+        ...RECORDINGS,
         AgentRegistry,
         SkillRegistry,
         AgentSources,

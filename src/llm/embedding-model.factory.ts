@@ -1,4 +1,5 @@
 import type { LlmConfig } from '../config/index.js';
+import type { Cassette } from './cassette/cassette.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import type { ModelStackFactory } from './wrappers/model-stack.factory.js';
 
@@ -9,7 +10,11 @@ import type { ModelStackFactory } from './wrappers/model-stack.factory.js';
 const MAX_WAIT_MS = 10_000;
 
 /** The configured embedding model, or `null`. @throws AppError `CONFIG_INVALID` if the provider has no embeddings */
-export function createEmbeddingModel(stack: ModelStackFactory, llm: LlmConfig): EmbeddingModel | null {
+export function createEmbeddingModel(
+  stack: ModelStackFactory,
+  llm: LlmConfig,
+  cassette: Cassette | null = null,
+): EmbeddingModel | null {
   if (llm.embeddingModel === undefined) return null;
   const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;
   return stack.createEmbedding(
@@ -22,5 +27,6 @@ export function createEmbeddingModel(stack: ModelStackFactory, llm: LlmConfig): 
       ...llm.access[llm.provider],
     },
     MAX_WAIT_MS,
+    cassette,
   );
 }

@@ -5,6 +5,7 @@ import { Database } from '../persistence/index.js';
 import { MetricRegistry, type Sample, TelemetryModule, Tracing } from '../telemetry/index.js';
 import { ModelBudget } from './budget/model-budget.js';
 import { createModelBudget } from './budget/model-budget.factory.js';
+import { Cassette } from './cassette/cassette.js';
 import { EmbeddingModel } from './embedding-model.js';
 import { createEmbeddingModel } from './embedding-model.factory.js';
 import { httpOptions } from './wire/wire.client.js';
@@ -36,7 +37,11 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
       inject: [MetricRegistry, Tracing],
     },
     // `null` if not configured: without embeddings, facts have no vectors and are found by their words only.
-    { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, llmConfig.KEY] },
+    {
+      provide: EmbeddingModel,
+      useFactory: createEmbeddingModel,
+      inject: [ModelStackFactory, llmConfig.KEY, { token: Cassette, optional: true }],
+    },
     {
       provide: ModelBudget,
       useFactory: createModelBudget,

@@ -4,6 +4,7 @@ import { AppError } from '../../errors/index.js';
 import { canonicalJson, createSecretMask, type JsonValue } from '../../kernel/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ChatRequest, ChatResult, Usage } from '../chat.types.js';
+import type { EmbeddingModel, EmbeddingResult } from '../embedding-model.js';
 import { withoutPersonalData } from './personal-data.mapper.js';
 import { keyOf, normalise, toJson, toRecordedRequest, type RecordedRequest } from './recorded-request.mapper.js';
 import { differenceOf, likeness } from './request-difference.mapper.js';
@@ -41,7 +42,21 @@ interface ToolLine extends Masking {
   readonly result: JsonValue;
 }
 
+/** A line of the file: one call of an embedding model. */
+interface EmbeddingLine {
+  readonly kind: 'embedding';
+  /** `provider:model` */
+  readonly model: string;
+  readonly texts: readonly string[];
+  readonly result: EmbeddingResult;
+}
+
+type AnyLine = Line | ToolLine | EmbeddingLine;
 type Named = Pick<ChatModel, 'provider' | 'name'>;
+type NamedEmbedding = Pick<EmbeddingModel, 'provider' | 'name'>;
+
+/** Shown characters of an unused line. */
+const SHOWN = 200;
 
 /** Model calls recorded in a file of JSON lines. One object serves the processes of a test that follow each other. */
 export class Cassette {
@@ -49,6 +64,7 @@ export class Cassette {
   readonly tools: CassetteTools;
   private readonly unused: Line[];
   private readonly unusedCalls: ToolLine[];
+  private readonly unusedTexts: EmbeddingLine[];
   private readonly mask: (text: string) => string;
   private requests = 0;
   private missing: AppError | undefined;
@@ -62,8 +78,9 @@ export class Cassette {
     this.mask = createSecretMask(secrets);
     if (this.mode === 'record') writeFileSync(file, '');
     const lines = this.mode === 'record' ? [] : readLines(file, this.mode === 'replay');
-    this.unused = lines.filter((line): line is Line => !isToolLine(line));
-    this.unusedCalls = lines.filter((line) => isToolLine(line));
+    this.unused = lines.filter((line): line is Line => !('kind' in line));
+    this.unusedCalls = lines.filter((line) => 'kind' in line && line.kind === 'tool');
+    this.unusedTexts = lines.filter((line) => 'kind' in line && line.kind === 'embedding');
   }
 
   /**
@@ -81,16 +98,13 @@ export class Cassette {
       return { ...reply, ...(usage && { usage }) };
     }
     if (this.mode !== 'replay') return null;
-    const error = this.refusal(plain, masked);
-    this.missing ??= error;
-    throw error;
+    throw this.lacking(this.refusal(plain, masked));
   }
 
   /** Records a reply. */
   add(model: Named, request: ChatRequest, { usage, ...reply }: ChatResult): void {
     const recorded = this.toRecorded(model, request);
-    const line = { key: keyOf(recorded), request: recorded, reply, ...(usage && { usage }) } satisfies Line;
-    appendFileSync(this.file, `${this.mask(JSON.stringify(line))}\n`);
+    this.append({ key: keyOf(recorded), request: recorded, reply, ...(usage && { usage }) } satisfies Line);
   }
 
   get isReplay(): boolean {
@@ -111,18 +125,42 @@ export class Cassette {
     const others = this.unusedCalls.filter((line) => line.name === name).map((line) => `\n  - ${showCall(line)}`);
     const shown =
       others.length === 0 ? ' The tool has no unused line.' : ` Unused lines of the tool:${others.join('')}`;
-    const error = new AppError(
-      'TOOL_FAILED',
-      `The tool call ${this.mask(showCall({ name, arguments: toJson(args) }))} is not in the cassette ${this.file}; record it again.${shown}`,
-    );
-    this.missing ??= error;
-    throw error;
+    const message = `The tool call ${this.mask(showCall({ name, arguments: toJson(args) }))} is not in the cassette ${this.file}; record it again.${shown}`;
+    throw this.lacking(new AppError('TOOL_FAILED', message));
   }
 
   /** Records the outcome of a tool call. */
   addCall(name: string, args: unknown, result: JsonValue): void {
-    const line: ToolLine = { kind: 'tool', name, arguments: toJson(args), result };
+    this.append({ kind: 'tool', name, arguments: toJson(args), result } satisfies ToolLine);
+  }
+
+  /**
+   * The recorded vectors of texts, which are then used; `null` for a call that must reach the model.
+   * @throws AppError `MODEL_REFUSED` if it must not
+   */
+  takeVectors({ provider, name }: NamedEmbedding, texts: readonly string[]): EmbeddingResult | null {
+    const model = `${provider}:${name}`;
+    const key = canonicalJson([model, normalise([...texts], this.mask)]);
+    const at = this.unusedTexts.findIndex((line) => canonicalJson([line.model, toJson(line.texts)]) === key);
+    if (at !== -1) return this.unusedTexts.splice(at, 1)[0]!.result;
+    if (!this.isReplay) return null;
+    const message = `The vectors of ${model} for ${this.mask(JSON.stringify(texts)).slice(0, SHOWN)} are not in the cassette ${this.file}; record it again.`;
+    throw this.lacking(new AppError('MODEL_REFUSED', message));
+  }
+
+  /** Records the vectors of texts. */
+  addVectors({ provider, name }: NamedEmbedding, texts: readonly string[], result: EmbeddingResult): void {
+    const recorded = normalise([...texts], this.mask);
+    this.append({ kind: 'embedding', model: `${provider}:${name}`, texts: recorded, result });
+  }
+
+  private append(line: object): void {
     appendFileSync(this.file, `${this.mask(JSON.stringify(line))}\n`);
+  }
+
+  private lacking(error: AppError): AppError {
+    this.missing ??= error;
+    return error;
   }
 
   private callKey(name: string, args: unknown, isMasked = false): string {
@@ -134,15 +172,16 @@ export class Cassette {
     if (this.mode !== 'replay') return;
     if (this.missing) throw this.missing;
     const calls = this.tools === 'recorded' ? this.unusedCalls : [];
-    const count = this.unused.length + calls.length;
+    const count = this.unused.length + calls.length + this.unusedTexts.length;
     if (count === 0) return;
     const shown = [
+      ...this.unusedTexts.map(({ texts }) => JSON.stringify(texts)),
       ...this.unused.map(({ request }) => JSON.stringify(request.messages.at(-1))),
       ...calls.map(showCall),
-    ].map((line) => `  - ${line.slice(0, 200)}`);
+    ].map((line) => `  - ${line.slice(0, SHOWN)}`);
     throw new AppError(
       'VALIDATION_FAILED',
-      `${count} lines of the cassette ${this.file} had no request; record it again. Their last messages and calls:\n${shown.join('\n')}`,
+      `${count} lines of the cassette ${this.file} had no request; record it again. Their last messages, calls and texts:\n${shown.join('\n')}`,
     );
   }
 
@@ -164,15 +203,11 @@ export class Cassette {
   }
 }
 
-function isToolLine(line: Line | ToolLine): line is ToolLine {
-  return 'kind' in line;
-}
-
 function showCall({ name, arguments: args }: Pick<ToolLine, 'name' | 'arguments'>): string {
   return `${name}(${JSON.stringify(args)})`;
 }
 
-function readLines(file: string, mustExist: boolean): (Line | ToolLine)[] {
+function readLines(file: string, mustExist: boolean): AnyLine[] {
   if (!existsSync(file)) {
     if (!mustExist) return [];
     throw new AppError(
@@ -184,9 +219,9 @@ function readLines(file: string, mustExist: boolean): (Line | ToolLine)[] {
   return lines.flatMap((text, at) => (text.trim() === '' ? [] : [readLine(text, `${file}:${at + 1}`)]));
 }
 
-function readLine(text: string, place: string): Line | ToolLine {
+function readLine(text: string, place: string): AnyLine {
   try {
-    return JSON.parse(text) as Line | ToolLine;
+    return JSON.parse(text) as AnyLine;
   } catch (cause) {
     throw new AppError('CONFIG_INVALID', `${place} is no JSON; record the cassette again.`, { cause });
   }

@@ -15,6 +15,7 @@ import { BreakingModel, CircuitBreaker, type CircuitState } from './breaking-mod
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import type { Cassette } from '../cassette/cassette.js';
 import { CachingModel } from './caching-model.wrapper.js';
+import { CassetteEmbeddingModel } from './cassette-embedding.wrapper.js';
 import { CassetteModel } from './cassette-model.wrapper.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapper.js';
@@ -106,7 +107,7 @@ export class ModelStackFactory {
    * @param waitMs time after the first attempt after which no retry starts, in ms
    * @throws AppError `CONFIG_INVALID`, as the registry
    */
-  createEmbedding(settings: ModelSettings, waitMs: number): EmbeddingModel {
+  createEmbedding(settings: ModelSettings, waitMs: number, cassette: Cassette | null = null): EmbeddingModel {
     const model = this.accountedEmbedding(this.keyedEmbedding(settings));
     const { concurrency, breaker, retry } = this.rules;
     const guards: CallGuard[] = [];
@@ -115,7 +116,7 @@ export class ModelStackFactory {
     if (concurrency > 0) guards.push((call, { signal }) => this.bulkhead(model).run(call, signal));
     if (retry.maxAttempts > 1) guards.push((call, options) => retried(call, retries, options));
     if (circuit) guards.push((call) => circuit.run(call));
-    return new GuardedEmbeddingModel(model, guards, waitMs);
+    return recordedBy(cassette, new GuardedEmbeddingModel(model, guards, waitMs));
   }
 
   /** Registers a listener for open circuits that admit requests again. */
@@ -181,9 +182,10 @@ export class ModelStackFactory {
    * Wraps an embedding model with its price and the budgets.
    * @throws AppError `CONFIG_INVALID` if a cost budget exists and the model has no price
    */
-  accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
+  accountedEmbedding(model: EmbeddingModel, cassette: Cassette | null = null): EmbeddingModel {
     if (this.isCosted) assertPriced([model], this.config);
-    return new AccountedEmbeddingModel(model, (call) => this.accounted(call, 'embeddings'));
+    const accounted = new AccountedEmbeddingModel(model, (call) => this.accounted(call, 'embeddings'));
+    return recordedBy(cassette, accounted);
   }
 
   /** Innermost first; without the disabled ones. */
@@ -247,6 +249,10 @@ export class ModelStackFactory {
   private bulkhead({ provider }: Named): Bulkhead {
     return obtain(this.bulkheads, provider, () => new Bulkhead(this.rules, `The provider ${provider}`));
   }
+}
+
+function recordedBy(cassette: Cassette | null, model: EmbeddingModel): EmbeddingModel {
+  return cassette ? new CassetteEmbeddingModel(model, cassette) : model;
 }
 
 function dropClosed(breakers: Map<string, NamedBreaker>): void {

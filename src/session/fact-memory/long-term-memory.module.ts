@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { sessionConfig, type SessionConfig } from '../../config/index.js';
-import { EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
+import { Cassette, EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
 import { FactMemory } from './fact-memory.js';
 import { FactVectorService } from './fact-vector.service.js';
@@ -26,11 +26,16 @@ export class LongTermMemoryModule {
         FactStore,
         {
           provide: FactMemory,
-          useFactory: (store: FactStore, stack: ModelStackFactory, configured: EmbeddingModel | null) => {
-            const model = embeddingModel ? stack.accountedEmbedding(embeddingModel) : configured;
+          useFactory: (
+            store: FactStore,
+            stack: ModelStackFactory,
+            configured: EmbeddingModel | null,
+            cassette?: Cassette | null,
+          ) => {
+            const model = embeddingModel ? stack.accountedEmbedding(embeddingModel, cassette) : configured;
             return new DatabaseFactMemory(store, model && new FactVectorService(store, model));
           },
-          inject: [FactStore, ModelStackFactory, EmbeddingModel],
+          inject: [FactStore, ModelStackFactory, EmbeddingModel, { token: Cassette, optional: true }],
         },
         {
           // `null` if not enabled, which is known at the start only: every other provider would be discovered as tools.
