@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
+import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentService } from '../src/agent/index.js';
+import { JackdawModule } from '../src/index.js';
+import { RunExportService } from '../src/run/index.js';
 import { ScheduleService } from '../src/schedule/index.js';
-import { callTool, FakeProvider, startTestApplication } from '../src/testing/index.js';
+import { callTool, FakeProvider, replayRun, startTestApplication } from '../src/testing/index.js';
 import { StockModule, StockTools } from './fixtures/stock.module.js';
 
 const CLERK = { id: 'ann', tenant: 'default', roles: ['clerk'] };
@@ -97,5 +100,34 @@ describe('callTool', () => {
     const application = await startTestApplication(() => StockModule);
     expect(await callTool(application, 'sell', { count: 3 }, CLERK)).toBe('sold 3 to ann!');
     await application.close();
+  });
+});
+
+describe('replayRun of jackdaw/testing', () => {
+  const agent = { name: 'support', model: { provider: 'openai', name: 'gpt-4o' }, instructions: 'Be brief.' };
+  const start = (config: Readonly<Record<string, string>>, instructions = 'Be brief.') =>
+    startTestApplication(() => {
+      @Module({ imports: [JackdawModule.forRoot({ config, agents: [{ ...agent, instructions }] })] })
+      class AppModule {}
+      return AppModule;
+    }, {});
+
+  it('checks a Nest application, whose provider needs no key', async () => {
+    const provider = await FakeProvider.start();
+    provider.reply({ text: 'Yes.' });
+    const config = { ...provider.env, OPENAI_API_KEY: 'none' };
+    const source = await start(config);
+    const { run_id: id } = await source.get(AgentService).chat(CLERK, { query: 'Really?' });
+    const exported = await source.get(RunExportService).export(CLERK, id);
+    await source.close();
+    await provider.close();
+    for (const [instructions, status] of [
+      ['Be brief.', 'same'],
+      ['Be long.', 'diverged'],
+    ] as const) {
+      const application = await start(config, instructions);
+      expect(await replayRun(application.app, exported)).toMatchObject({ status, agent: 'support' });
+      await application.close();
+    }
   });
 });

@@ -14,7 +14,7 @@ describe('docs/testing.md', () => {
   });
   afterAll(() => folder.remove());
 
-  it('has a test for each task', () => expect(SNIPPETS.length).toBe(7));
+  it('has a test for each task', () => expect(SNIPPETS.length).toBe(8));
 
   it.each(SNIPPETS.map((code) => [NAME.exec(code)?.[1], code] as const))(
     'has a test that passes: %s',

@@ -2,7 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { Agent, type ChatReply, type CreateAgentOptions, openAgent } from '../client/index.js';
 import { Cassette } from '../llm/index.js';
 import { Database } from '../persistence/index.js';
-import { DueRunService } from '../run/index.js';
+import { DueRunService, type ExportedRun, type ReplayCheck, type ReplayCheckOptions, replayRun } from '../run/index.js';
 import { crashAt, type CrashPoint } from './crash-point.js';
 import { callsOf } from './eval/eval-asker.js';
 import type { EvalCall } from './eval/eval.types.js';
@@ -106,6 +106,11 @@ export class TestAgent extends Agent {
   /** The calls of tools of a run so far, in their order. @throws AppError `RUN_NOT_FOUND` */
   async calls({ runId }: Pick<ChatReply, 'runId'>): Promise<EvalCall[]> {
     return callsOf(await this.services.agents.answer(this['principal'], runId));
+  }
+
+  /** Checks a recorded run against the agent, its tools and policies. No model and no tool is called. */
+  replay(exported: ExportedRun, options?: ReplayCheckOptions): Promise<ReplayCheck> {
+    return replayRun(this.services.modules, exported, options);
   }
 
   /** Closes the agent and starts it again on the same data. @returns the next agent */
