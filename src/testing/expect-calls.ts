@@ -3,6 +3,9 @@ import { type AnswerShape, callsOf } from './eval/eval-asker.js';
 import type { EvalCall, ExpectedCall } from './eval/eval.types.js';
 import { compareCalls, type TrajectoryOptions } from './eval/trajectory-scorer.js';
 
+/** The calls of a run (`TestAgent.calls`), or the answer of `AgentService`. */
+export type MadeCalls = readonly EvalCall[] | AnswerShape;
+
 /**
  * Asserts that a run made these calls of tools.
  * @param made the calls (`TestAgent.calls`), or the answer of `AgentService`
@@ -10,7 +13,7 @@ import { compareCalls, type TrajectoryOptions } from './eval/trajectory-scorer.j
  * @throws AssertionError with both lists, which every test runner shows as a difference
  */
 export function expectCalls(
-  made: readonly EvalCall[] | AnswerShape,
+  made: MadeCalls,
   expected: readonly ExpectedCall[],
   options: Pick<TrajectoryOptions, 'mode' | 'arguments'> = {},
 ): void {

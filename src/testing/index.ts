@@ -13,6 +13,8 @@ export { ObedientModel } from './eval/guardrail/obedient-model.js';
 export { toJunit } from './eval/junit.mapper.js';
 export { score } from './eval/scorer.parser.js';
 export { expectCalls } from './expect-calls.js';
+export { matchers } from './matchers.js';
+export type { AgentMatchers } from './matchers.js';
 export { memoryContract } from './memory-contract.js';
 export { FakeProvider } from './provider/fake-provider.js';
 export type { FakeReply, FakeRequest, FakeScript } from './provider/fake-provider.types.js';

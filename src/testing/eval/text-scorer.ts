@@ -47,7 +47,10 @@ export function valueOf({ output, text }: EvalAnswer): unknown {
 
 /** A value for a reason. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text =
+    JSON.stringify(value, (_key, one: Partial<{ toAsymmetricMatcher: () => string }> | null) =>
+      typeof one?.toAsymmetricMatcher === 'function' ? one.toAsymmetricMatcher() : one,
+    ) ?? 'nothing';
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 

@@ -80,9 +80,19 @@ function partOf(answer: EvalAnswer, steps: readonly (string | number)[]): unknow
   return part;
 }
 
+/** A value that a test runner compares itself, such as `expect.any(Number)` of Jest and Vitest. */
+interface AsymmetricMatcher {
+  asymmetricMatch(actual: unknown): boolean;
+}
+
+function isAsymmetric(value: unknown): value is AsymmetricMatcher {
+  return typeof (value as Partial<AsymmetricMatcher> | null)?.asymmetricMatch === 'function';
+}
+
 /** The first part of the expected value that the actual one lacks; undefined if it contains all. */
 export function differenceOf(actual: unknown, expected: unknown, path: string): string | undefined {
   const fault = `${path}: expected ${shown(expected)}, received ${shown(actual)}`;
+  if (isAsymmetric(expected)) return expected.asymmetricMatch(actual) ? undefined : fault;
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return fault;
     return first(expected.map((item, at) => differenceOf(actual[at], item, `${path}[${at}]`)));
