@@ -7,8 +7,8 @@ import type { ChildCall, ChildStatus } from '../tree/child-run.types.js';
 import type { StepOptions, StepRequest } from '../step-companion.types.js';
 import type { CallObserver } from './call-plan.types.js';
 
-/** The request of a model call, built by the present code. */
-export interface BuiltRequest extends Pick<StepRequest, 'model' | 'request'> {
+/** The request of a model call, or of a workflow's node for a child run (without a model), built by the present code. */
+export interface BuiltRequest extends Partial<Pick<StepRequest, 'model' | 'request'>> {
   readonly step: string;
   /** `provider`: a body for the provider's API. `model`: the request that a model without such an API receives. */
   readonly form: 'provider' | 'model';
