@@ -7,18 +7,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** The constant of the version, and the package of `npm create jackdaw`. */
-const [VERSION_FILE, TEMPLATE] = ['src/kernel/version.ts', 'create-jackdaw'];
+/** The package of `npm create jackdaw`. */
+const TEMPLATE = 'create-jackdaw';
+/** Places of the version, as a pattern whose first group precedes it. */
+const PLACES = {
+  'src/kernel/version.ts': /(VERSION = ')[^']*/,
+  // The template asks for this version.
+  [`${TEMPLATE}/package.json`]: /("version": ")[^"]*/,
+  'deploy/helm/jackdaw/Chart.yaml': /(\n(?:version: |appVersion: '))[^'\n]*/g,
+};
 
 const { values, positionals } = parseArgs({ options: { 'dry-run': { type: 'boolean' } }, allowPositionals: true });
 const isDryRun = values['dry-run'] === true;
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const version = positionals[0] ?? nextMinor(manifest.version);
+/** Whether tracked files have changed, all of them by this program. */
+let hasChanges = false;
 const folder = isDryRun ? mkdtempSync(join(tmpdir(), 'jackdaw-release-')) : 'release';
 
-/** Ends the program with a message. */
+/** Ends the program with a message, without a change of the working tree. */
 function fail(message) {
   console.error(message);
+  if (hasChanges) spawn.sync('git', ['checkout', '--quiet', '--', '.']);
   process.exit(1);
 }
 
@@ -82,6 +92,19 @@ function changeText(file, change) {
   writeFileSync(file, change(readFileSync(file, 'utf8')));
 }
 
+/** Writes the version to all files that contain it. */
+function writeVersion() {
+  hasChanges = true;
+  writeFileSync('package.json', `${JSON.stringify({ ...manifest, version, ...(mcpName && { mcpName }) }, null, 2)}\n`);
+  run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version', '--ignore-scripts');
+  for (const [file, pattern] of Object.entries(PLACES))
+    changeText(file, (text) => text.replace(pattern, (_place, before) => before + version));
+  const former = `jackdaw-${manifest.version}.tgz`;
+  const named = run('git', 'grep', '--files-with-matches', '--fixed-strings', former, '--', ':!CHANGELOG.md');
+  for (const file of named.trim().split('\n'))
+    changeText(file, (text) => text.replaceAll(former, `jackdaw-${version}.tgz`));
+}
+
 /** Packs the package of a folder and checks the tarball. @returns its path */
 function packChecked(source) {
   const [{ filename, size, unpackedSize, entryCount }] = Object.values(
@@ -110,14 +133,12 @@ mkdirSync(folder, { recursive: true });
 const { whole, entries } = released(readFileSync('CHANGELOG.md', 'utf8'));
 const github = repository();
 const mcpName = github && `io.github.${github}`;
-if (!isDryRun) {
-  writeFileSync('package.json', `${JSON.stringify({ ...manifest, version, ...(mcpName && { mcpName }) }, null, 2)}\n`);
-  run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version', '--ignore-scripts');
-  changeText(VERSION_FILE, (text) => text.replace(/VERSION = '.*'/, `VERSION = '${version}'`));
-  // The template asks for this version.
-  changeText(`${TEMPLATE}/package.json`, (text) => text.replace(/"version": ".*"/, `"version": "${version}"`));
-}
+if (!isDryRun) writeVersion();
 run(process.execPath, 'scripts/build.mjs', '--if-stale');
+if (!isDryRun) {
+  run('npm', 'run', 'openapi:document');
+  run('npm', 'run', 'lock:deploy');
+}
 const tarball = packChecked('.');
 packChecked(TEMPLATE);
 run(process.execPath, 'node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'node16');
@@ -132,8 +153,9 @@ if (isDryRun) {
 } else {
   writeFileSync('CHANGELOG.md', whole);
   if (mcpName) copyFileSync(join(folder, 'server.json'), 'server.json');
-  const changed = ['CHANGELOG.md', 'package.json', 'package-lock.json', VERSION_FILE, `${TEMPLATE}/package.json`];
-  run('git', 'add', ...changed, ...(mcpName ? ['server.json'] : []));
+  // The working tree had no changes.
+  run('git', 'add', '--update');
+  if (mcpName) run('git', 'add', 'server.json');
   run('git', 'commit', '-m', `chore(release): ${version}`);
   run('git', 'tag', '-a', `v${version}`, '-m', `Jackdaw ${version}`);
   rmSync(folder, { recursive: true });
