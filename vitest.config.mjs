@@ -52,6 +52,7 @@ export default defineConfig({
       ...(process.env.ENVIRONMENTS ? [] : ['test/environments/**']),
       ...(process.env.DEPLOY ? [] : ['test/deploy/**']),
       ...(process.env.HOSTS_WHOLE ? [] : ['test/hosts/**']),
+      ...(process.env.UPGRADE_FROM ? [] : ['test/upgrade-side-by-side.spec.ts']),
     ],
     setupFiles: ['test/support/fresh-process.ts'],
     pool: 'forks',
