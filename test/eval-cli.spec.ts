@@ -45,7 +45,7 @@ describe('jackdaw eval', () => {
     llm.always({ text: 'yes' });
     const good = await evals('--report good');
     expect([good.code, good.err]).toEqual([0, '']);
-    expect(good.out).toMatch(/^stored as eval \w+$/m);
+    expect(good.out).toMatch(/^stored as eval [\w-]+$/m);
     expect(good.out).toMatch(/^shop: 8 of 8, 100 % \(95 %: 67\.6 % to 100 %\)$/m);
     llm.reset();
     llm.always((request) => ({ text: questionOf(request).includes('3') ? 'yes' : 'no' }));
