@@ -9,9 +9,11 @@ const simplified = (name: string): string => name.toUpperCase().replaceAll('_', 
 /** Finds the meant one of several names. */
 class NameFinder {
   private readonly byLetters: ReadonlyMap<string, string>;
+  private readonly letters: readonly (readonly [name: string, letters: number])[];
 
-  constructor(private readonly known: readonly string[]) {
+  constructor(known: readonly string[]) {
     this.byLetters = new Map(known.map((name) => [simplified(name), name]));
+    this.letters = known.map((name) => [name, lettersOf(name)]);
   }
 
   has(name: string): boolean {
@@ -19,14 +21,35 @@ class NameFinder {
   }
 
   meant(name: string): string | undefined {
-    return this.byLetters.get(simplified(name)) ?? this.known.find((known) => isNear(known, name));
+    const exact = this.byLetters.get(simplified(name));
+    if (exact !== undefined) return exact;
+    const letters = lettersOf(name);
+    return this.letters.find(([known, own]) => isNear(known, name, own ^ letters))?.[0];
   }
 }
 
-/** Compares lengths first: an environment has many names, and most differ from Jackdaw's by length alone. */
-function isNear(known: string, name: string): boolean {
+/** The characters of a name, as a set of 32 bits. */
+function lettersOf(name: string): number {
+  let letters = 0;
+  for (let at = 0; at < name.length; at++) letters |= 1 << (name.charCodeAt(at) & 31);
+  return letters;
+}
+
+/**
+ * Compares lengths and letters first: an environment has many names, and the distance of almost all of them to
+ * Jackdaw's need not be computed. An edit changes at most two members of the set of letters.
+ * @param differing the letters that only one of the names has
+ */
+function isNear(known: string, name: string, differing: number): boolean {
   const most = known.length <= SHORT_NAME ? 1 : 2;
-  return Math.abs(known.length - name.length) <= most && editDistance(known, name) <= most;
+  if (Math.abs(known.length - name.length) > most || bitsOf(differing) > 2 * most) return false;
+  return editDistance(known, name) <= most;
+}
+
+function bitsOf(number: number): number {
+  let bits = 0;
+  for (let left = number; left !== 0; left &= left - 1) bits++;
+  return bits;
 }
 
 const ALL = new NameFinder(KNOWN_NAMES);
