@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expectCompleted, interrupt, PAUSED, statusesOf } from './support/interrupted-runs.js';
 import { ProcessWorld } from './support/process-world.js';
 import { approvedStep } from './support/step-script.js';
-import { loadSqliteDriver } from '../src/persistence/sqlite-handle.types.js';
+import { loadSqliteDriver } from '../src/persistence/sqlite-handle.js';
 
 const world = ProcessWorld.prepare();
 

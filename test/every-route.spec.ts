@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../src/kernel/index.js';
 import { SCOPES } from '../src/security/index.js';
 import { CASES, SLY, toCall, type Case, type Things } from './support/route-cases.js';
-import { IS_PUBLIC, REQUIRED_SCOPE } from '../src/security/requires.decorator.js';
+import { IS_PUBLIC, REQUIRED_SCOPE } from '../src/security/authorization.js';
 import { keyHolder, makeKey } from './support/api-keys.js';
 import { evalReport } from './support/eval-reports.js';
 import { FakeLlm } from './support/fake-llm.js';

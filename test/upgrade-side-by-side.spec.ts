@@ -66,7 +66,7 @@ describeEachCluster(`processes of ${OLDER} and of the present code`, stores, (st
         body: { result: 'all done' },
       });
     const { body: page } = await after.get('/api/sessions/shared/messages');
-    const messages = page['messages'] as readonly { role: string }[];
+    const messages = page['messages'] as unknown as readonly { role: string }[];
     expect(messages.filter(({ role }) => role === 'user')).toHaveLength(5);
     const { runId } = await before.stream({ query: 'idempotent_step 3', sessionId: 'other' });
     await before.waitForLine('performing idempotent_step 2');

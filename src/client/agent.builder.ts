@@ -5,7 +5,7 @@ import type { Principal } from '../kernel/index.js';
 import { AgentApplication } from './agent-application.js';
 import { Agent, type AgentBehaviour } from './agent.client.js';
 import { toModuleOptions } from './create-agent.mapper.js';
-import type { CreateAgentOptions } from './create-agent.types.js';
+import type { CreateAgentOptions } from './create-agent-options.js';
 import { createNestContext } from './nest-context.factory.js';
 
 /**

@@ -3,7 +3,7 @@ import { unknownOption } from '../kernel/index.js';
 import { AppError } from '../errors/index.js';
 import { assertOneOf } from './agent-reply.mapper.js';
 import type { EnvRecord } from '../config/index.js';
-import { type CreateAgentOptions, toStoreEnv } from './create-agent.types.js';
+import { type CreateAgentOptions, toStoreEnv } from './create-agent-options.js';
 import { Cassette, type LlmOptions, toLlmEnv } from '../llm/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 

@@ -6,5 +6,5 @@ export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.ma
 export type { ChatMessage, ChatPart } from './chat-message.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export type { CreateAgentOptions, McpChoice, MemoryPersistence } from './create-agent.types.js';
+export type { CreateAgentOptions, McpChoice, MemoryPersistence } from './create-agent-options.js';
 export type { AgentEvents } from './agent-events.client.js';

@@ -45,7 +45,7 @@ export {
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './wire/wire.client.js';
-export { canRead, fitImages, imageExcess, imagesOf, withoutImages, fitParameters } from './parameter.policy.js';
+export { canRead, fitImages, imageExcess, imagesOf, withoutImages, fitParameters } from './request-fit.policy.js';
 export { LlmModule } from './llm.module.js';
 export type {
   AssistantMessage,

@@ -5,7 +5,7 @@ import { AppError } from '../errors/index.js';
 import { MIGRATIONS } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import { checkSqliteFile } from './sqlite-check.executor.js';
-import { loadSqliteDriver } from './sqlite-handle.types.js';
+import { loadSqliteDriver } from './sqlite-handle.js';
 import { makePrivateFile, MEMORY, prepareSqliteFile, sidecarOf, sqliteFile } from './sqlite-place.js';
 import { lockFile, ownSqliteFile } from './sqlite-lock.factory.js';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { DataSource, EntitySchema, type EntitySchemaOptions } from 'typeorm';
-import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.types.js';
+import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
 import { refusalOf } from './table.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import { insert } from './statement.factory.js';

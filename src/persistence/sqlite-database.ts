@@ -16,7 +16,7 @@ import {
   SqliteLog,
   type WaitingBatch,
 } from './sqlite-log.client.js';
-import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
+import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 import type { CommitOptions, SqlValue, Statement } from './statement.types.js';
 

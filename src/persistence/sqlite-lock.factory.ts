@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { AppError, messageOf } from '../errors/index.js';
 import { takeExclusiveName } from '../kernel/platform/exclusive-name.js';
-import { loadSqliteDriver } from './sqlite-handle.types.js';
+import { loadSqliteDriver } from './sqlite-handle.js';
 import { makePrivateFile } from './sqlite-place.js';
 
 /** A later attempt may succeed. */

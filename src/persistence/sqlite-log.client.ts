@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import { AppError, messageOf } from '../errors/index.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
+import type { SqliteHandle } from './sqlite-handle.js';
 import type { Statement } from './statement.types.js';
 
 /** Makes a file's data durable, as `node:fs` does. */

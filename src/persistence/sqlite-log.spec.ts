@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SqliteDatabase } from './sqlite-database.js';
-import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.types.js';
+import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
 import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { insert } from './statement.factory.js';
 

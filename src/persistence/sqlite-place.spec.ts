@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import { toOpenFailure } from './open-failure.error.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
+import type { SqliteHandle } from './sqlite-handle.js';
 
 let folder: string;
 const opened: OpenDatabase[] = [];

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../errors/index.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
+import type { SqliteHandle } from './sqlite-handle.js';
 
 /** Largest file that is rewritten during operation: half a second, in which the process does nothing else. */
 export const PURGED_BYTES = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { loadConfig } from '../config/index.js';
 import { openPersistence } from './shared-persistence.registry.js';
 import type { OpenPersistence } from './persistence.types.js';
 import { SqliteDatabase } from './sqlite-database.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
+import type { SqliteHandle } from './sqlite-handle.js';
 import { insert } from './statement.factory.js';
 
 const WORD = 'kingfisher';

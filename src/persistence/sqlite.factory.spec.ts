@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import { loadConfig } from '../config/index.js';
-import { loadSqliteDriver } from './sqlite-handle.types.js';
+import { loadSqliteDriver } from './sqlite-handle.js';
 import { sqliteFile } from './sqlite-place.js';
 import { lockFile, ownSqliteFile } from './sqlite-lock.factory.js';
 import { insert } from './statement.factory.js';

@@ -8,7 +8,7 @@ import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { checkSqliteFile } from './sqlite-check.executor.js';
 import { SqliteDatabase } from './sqlite-database.js';
-import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.types.js';
+import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
 import { ownSqliteFile } from './sqlite-lock.factory.js';
 import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { MEMORY, sidecarOf, sqliteFile, sqlitePlace } from './sqlite-place.js';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { MariadbTextBuilder } from './mariadb-text.builder.js';
 import { PostgresStatementRegistry } from './postgres-statement.registry.js';
-import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.types.js';
+import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
 import { splitAtPlaceholders, toSteadySql } from './steady-sql.mapper.js';
 
 describe('toSteadySql', () => {

@@ -11,7 +11,7 @@ import {
   fenced,
   journalUnavailable,
   OutagePatience,
-} from './relinquished.policy.js';
+} from './execution-end.policy.js';
 import { FileLedger, RunContext, type StepName } from './run-context.js';
 import { toFileSteps } from './files/run-file.mapper.js';
 import { isLive, type RunEvent } from './run-event.types.js';

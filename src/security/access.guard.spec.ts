@@ -3,13 +3,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Principal } from '../kernel/index.js';
 import { AccessGuard } from './access.guard.js';
-import {
-  Authenticator,
-  type CredentialRequest,
-  type PrincipalRequest,
-  Public,
-  Requires,
-} from './requires.decorator.js';
+import { Authenticator, type CredentialRequest, type PrincipalRequest, Public, Requires } from './authorization.js';
 import { KeyUseRegistry, NO_BROWSER_SESSIONS, RequestAuthenticator } from './request-authenticator.service.js';
 
 class Routes {

@@ -5,7 +5,7 @@ import { AppError } from '../errors/index.js';
 import { HttpOnly, type Principal } from '../kernel/index.js';
 import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
 import { assertLocal } from './caller-origin.policy.js';
-import { IS_PUBLIC, type PrincipalRequest, REQUIRED_SCOPE, type Scope } from './requires.decorator.js';
+import { IS_PUBLIC, type PrincipalRequest, REQUIRED_SCOPE, type Scope } from './authorization.js';
 
 /** The principal of the current request. Public routes have none: the parameter then throws. */
 export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {

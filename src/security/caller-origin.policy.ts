@@ -1,6 +1,6 @@
 import { isLoopback } from '../config/index.js';
 import { AppError } from '../errors/index.js';
-import type { CredentialRequest } from './requires.decorator.js';
+import type { CredentialRequest } from './authorization.js';
 
 type CallerRequest = Pick<CredentialRequest, 'method' | 'headers'>;
 

@@ -33,7 +33,7 @@ export {
   ALL_SCOPES,
   SCOPES,
   type Scope,
-} from './requires.decorator.js';
+} from './authorization.js';
 export {
   admit,
   type Admitted,

@@ -7,7 +7,7 @@ import {
   RequestAuthenticator,
 } from './request-authenticator.service.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
-import { Authenticator, PrincipalDirectory } from './requires.decorator.js';
+import { Authenticator, PrincipalDirectory } from './authorization.js';
 import { BrowserSessionService } from './browser/browser-session.service.js';
 import { ApiKeyService } from './keys/api-key.service.js';
 import { ApiKeyStore } from './keys/api-key.store.js';

@@ -10,7 +10,7 @@ import {
   type PrincipalRequest,
   type Scope,
   SCOPES,
-} from './requires.decorator.js';
+} from './authorization.js';
 import { BrowserSessionService } from './browser/browser-session.service.js';
 import { assertLocal } from './caller-origin.policy.js';
 import type { ApiKeyStore } from './keys/api-key.store.js';

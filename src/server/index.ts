@@ -4,4 +4,4 @@ export type { LocalServer } from './local-server.js';
 export { serve } from './serve.js';
 export type { ServeOptions, Server } from './serve.js';
 export { assertMount, mountModule } from './mount/mount.factory.js';
-export type { HostRequest, MountOptions, Surface } from './mount/mount.types.js';
+export type { HostRequest, MountOptions, Surface } from './mount/mount.js';

@@ -34,7 +34,7 @@ export {
   type OwnMemories,
   type OwnMemory,
   type RunMemory,
-} from './memory/own-memory.types.js';
+} from './memory/memory.js';
 export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export type { TurnGroup } from './memory/memory-policy.js';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { loadSqliteDriver } from '../../src/persistence/sqlite-handle.types.js';
+import { loadSqliteDriver } from '../../src/persistence/sqlite-handle.js';
 import type { DatabaseKind } from '../../src/config/index.js';
 import { newFolder } from './jackdaw.js';
 import type { TestDatabase } from './test-databases.js';

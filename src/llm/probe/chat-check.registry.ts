@@ -1,5 +1,5 @@
 import type { ModelCapabilities, ModelParameters, ParameterName } from '../chat.types.js';
-import { fitParameters } from '../parameter.policy.js';
+import { fitParameters } from '../request-fit.policy.js';
 import { PARAMETERS, REASONING_OFF } from '../wire/adapted-request.builder.js';
 import { type ProbeTalk, user } from './probe-talk.js';
 import { adapted, failed, notSupported, ok, type ProbeCheck, type ProbeFinding } from './probe-check.js';

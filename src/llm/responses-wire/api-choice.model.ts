@@ -7,7 +7,7 @@ import type {
   ChatStreamPart,
   ModelParameters,
 } from '../chat.types.js';
-import { fitParameters } from '../parameter.policy.js';
+import { fitParameters } from '../request-fit.policy.js';
 import { toReportedError } from '../wire/error.mapper.js';
 import type { AddressRegistry } from '../wire/address.registry.js';
 import type { WireSettings } from '../wire/wire-access.types.js';

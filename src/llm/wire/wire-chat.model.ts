@@ -12,7 +12,7 @@ import type {
   ModelParameters,
   ReplyProgress,
 } from '../chat.types.js';
-import { fitImages, fitParameters, withNearestEffort } from '../parameter.policy.js';
+import { fitImages, fitParameters, withNearestEffort } from '../request-fit.policy.js';
 import { fitFormat } from '../tool-schema.mapper.js';
 import { checkUsage } from './reply.parser.js';
 import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js';

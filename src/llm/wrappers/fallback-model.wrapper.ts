@@ -10,7 +10,7 @@ import type {
   ModelSwitch,
   ParameterName,
 } from '../chat.types.js';
-import { fitParameters } from '../parameter.policy.js';
+import { fitParameters } from '../request-fit.policy.js';
 import { noteRetry } from './retrying-model.wrapper.js';
 
 /** Errors after which another model may succeed: retries are used up, the circuit is open, no key is left. */

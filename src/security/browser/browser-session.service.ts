@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { serverConfig, type ServerConfig } from '../../config/index.js';
 import { SigningKeyStore } from '../encryption/signing-key.store.js';
 import { assertOwnSite } from '../caller-origin.policy.js';
-import type { CredentialRequest } from '../requires.decorator.js';
+import type { CredentialRequest } from '../authorization.js';
 
 const COOKIE = 'jackdaw_session';
 /** Time after which a person enters the key again, in s. */

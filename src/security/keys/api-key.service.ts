@@ -4,7 +4,7 @@ import { AppError } from '../../errors/index.js';
 import { fieldMistake, type FieldMistake, newId, type Principal } from '../../kernel/index.js';
 import { hasScope, KeyUseRegistry, LOCAL, scopesOf } from '../request-authenticator.service.js';
 import { visibilityOf } from '../ownership.js';
-import { ALL_SCOPES } from '../requires.decorator.js';
+import { ALL_SCOPES } from '../authorization.js';
 import { ApiKeyStore } from './api-key.store.js';
 import type { ApiKeyPage, ApiKeyRecord, NewApiKey } from './api-key.types.js';
 import { hashOf, StoredKeyRegistry } from './stored-key.registry.js';

@@ -1,5 +1,5 @@
 import type { Role, Visibility } from '../../kernel/index.js';
-import type { ALL_SCOPES, Scope } from '../requires.decorator.js';
+import type { ALL_SCOPES, Scope } from '../authorization.js';
 
 export type KeyScope = Scope | typeof ALL_SCOPES;
 

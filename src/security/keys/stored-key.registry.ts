@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { AppError, Log } from '../../errors/index.js';
 import { type Principal } from '../../kernel/index.js';
-import { ALL_SCOPES } from '../requires.decorator.js';
+import { ALL_SCOPES } from '../authorization.js';
 import { ApiKeyStore } from './api-key.store.js';
 import type { ApiKeyRecord } from './api-key.types.js';
 

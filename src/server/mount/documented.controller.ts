@@ -8,8 +8,8 @@ import {
   SELF_DECLARED_DEPS_METADATA,
 } from '../../kernel/nest-metadata.js';
 import { MountGuard } from './mount.guard.js';
-import type { Mount } from './mount.types.js';
-import { isSelected } from './route-server.js';
+import type { Mount } from './mount.js';
+import { isSelected } from './mount.js';
 
 /** Loads the types of the routes before the host creates its document. */
 export const documentationProvider: FactoryProvider = {

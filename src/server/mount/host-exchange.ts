@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HostRequest } from './mount.types.js';
+import type { HostRequest } from './mount.js';
 
 /** A request and its response in the host, of Express or of Fastify. */
 export interface HostExchange {

@@ -5,7 +5,7 @@ import { documentedControllers, documentationProvider } from './documented.contr
 import { HostRoutesModule } from './host-routes.module.js';
 import { WILDCARD } from './host-routes.service.js';
 import { MountGuard } from './mount.guard.js';
-import type { Mount } from './mount.types.js';
+import type { Mount } from './mount.js';
 import { MOUNT, MountedRoutesService } from './mounted-routes.service.js';
 
 /** A path below the global prefix, without slashes at its ends. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ExternalContextCreator, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { loadPackage } from '../../errors/index.js';
-import { HostAuthenticator, type Mount } from './mount.types.js';
+import { HostAuthenticator, type Mount } from './mount.js';
 import { takeOver } from './host-exchange.js';
 import { HostRoutesService } from './host-routes.service.js';
 import type { RouteServer } from './route-server.js';

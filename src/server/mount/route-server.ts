@@ -15,24 +15,8 @@ import {
 import { addHttpRules, fastifyOptions, recordRefusals } from '../http-rules.js';
 import type { ServiceLookup } from '../json-body.parser.js';
 import { createValidationPipe } from '../validation.pipe.js';
-import type { HostAuthenticator, Mount } from './mount.types.js';
+import { type HostAuthenticator, isPart, isSelected, type Mount } from './mount.js';
 import type { HostExchange } from './host-exchange.js';
-
-/**
- * Whether a selection contains a route.
- * @param route such as `GET runs/:id`
- * @param entry the start of its path, with or without the method: `runs`, `GET runs`
- */
-export function isPart(route: string, entry: string): boolean {
-  const [path = '', method] = entry.split(' ').toReversed();
-  const [ownMethod = '', own = ''] = route.split(' ');
-  const selected = path.replace(/^\/|\/$/g, '');
-  return (method === undefined || method === ownMethod) && `${own}/`.startsWith(`${selected}/`);
-}
-
-export function isSelected(route: string, selection: readonly string[] | undefined): boolean {
-  return selection === undefined || selection.some((entry) => isPart(route, entry));
-}
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 

@@ -4,7 +4,7 @@ import { agentConfig, type AgentConfig } from '../../config/index.js';
 import { TokenCounterRegistry } from '../../llm/index.js';
 import { ConversationStore } from './conversation.store.js';
 import { MemoryPolicyRegistry } from './session-memory.js';
-import type { Memory } from './own-memory.types.js';
+import type { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
 import { TurnMemory } from './turn-memory.js';
 

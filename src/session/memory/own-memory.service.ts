@@ -9,7 +9,7 @@ import { TurnStore } from '../turns/turn-store.js';
 import { repairTurn } from './history-repair.policy.js';
 import { assertMessage } from './message.schema.js';
 import type { AskingRun, CountTokens, MemoryPlace, MemoryRules, Recollection } from './memory.types.js';
-import type { OwnMemory, RunMemory } from './own-memory.types.js';
+import type { OwnMemory, RunMemory } from './memory.js';
 import { recollectPlace, seenOf } from './recollection.mapper.js';
 
 /** Maximum number of open memories in this process; the least recently used is released first. */

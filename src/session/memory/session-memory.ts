@@ -15,7 +15,7 @@ import {
 import type { MemoryPolicy } from './memory-policy.js';
 import type { MemoryPlace, MemoryRules, MemoryTools, Recollection, Summary } from './memory.types.js';
 import { OwnMemoryService } from './own-memory.service.js';
-import { OWN_MEMORIES, type OwnMemories, type OwnMemory } from './own-memory.types.js';
+import { OWN_MEMORIES, type OwnMemories, type OwnMemory } from './memory.js';
 import { expandRanges, recollectPlace, summaryMessage, toRanges } from './recollection.mapper.js';
 import { SummaryExtension } from './summary-extension.js';
 import { SummaryStore } from './summary.store.js';

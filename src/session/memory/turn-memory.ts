@@ -5,7 +5,7 @@ import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.j
 import { assertSessionId } from '../turns/journal-turn-store.js';
 import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
-import { Memory } from './own-memory.types.js';
+import { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
 import { assertMessage } from './message.schema.js';
 import { recollectPlace, toPlainTurn, toRanges } from './recollection.mapper.js';

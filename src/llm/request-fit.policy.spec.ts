@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EFFORTS } from '../config/index.js';
 import type { Message } from './message.types.js';
-import { fitImages, fitParameters, withNearestEffort } from './parameter.policy.js';
+import { fitImages, fitParameters, withNearestEffort } from './request-fit.policy.js';
 
 it('accepts all defined parameters without limits', () => {
   const parameters = { temperature: 2, topP: 1, stop: ['a', 'b', 'c', 'd', 'e'], seed: 1 };
