@@ -103,7 +103,7 @@ describe('a folder that cannot be synced', () => {
 
 describe("Node's permission model", () => {
   it('skips the measurement of the disk', () => {
-    const script = `import { measureFsync } from ${urlOf('src/persistence/sqlite.factory.ts')};
+    const script = `import { measureFsync } from ${urlOf('src/persistence/fsync.indicator.ts')};
       console.log(measureFsync(FOLDER))`;
     const permission = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${folder}`];
     const { stdout } = spawnSync(process.execPath, [...permission, ...argsOf(script)], { encoding: 'utf8' });

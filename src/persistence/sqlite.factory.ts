@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, stat, statSync, unlinkSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, stat, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DataSource, EntitySchema } from 'typeorm';
 import type { DatabaseConfig } from '../config/index.js';
+import { measureFsync } from './fsync.indicator.js';
 import { initialiseDataSource } from './initialise-data-source.js';
 import { migrate, MIGRATIONS, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
@@ -32,32 +33,6 @@ export function watchPresence(file: string, onLoss: () => void): () => void {
     });
   }, CHECK_MS).unref();
   return () => clearInterval(timer);
-}
-
-const PROBES = 5;
-
-/**
- * Median time, in ms, to make 1 KB durable on the disk of a folder: the cost of every commit. `null` under Node's
- * permission model, which forbids fsync; SQLite itself may still do it.
- */
-export function measureFsync(folder: string): number | null {
-  const path = join(folder, `.fsync-probe-${process.pid}`);
-  const file = openSync(path, 'w');
-  try {
-    const times = Array.from({ length: PROBES }, () => {
-      writeSync(file, Buffer.alloc(1024));
-      const from = performance.now();
-      fsyncSync(file);
-      return performance.now() - from;
-    });
-    return times.toSorted((a, b) => a - b)[PROBES >> 1]!;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_ACCESS_DENIED') throw error;
-    return null;
-  } finally {
-    closeSync(file);
-    unlinkSync(path);
-  }
 }
 
 const UNLOCKED = { file: MEMORY, unlock: () => {} };
