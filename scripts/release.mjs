@@ -4,7 +4,7 @@
 import spawn from 'cross-spawn';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** The package of `npm create jackdaw`. */
@@ -23,7 +23,7 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const version = positionals[0] ?? nextMinor(manifest.version);
 /** Whether tracked files have changed, all of them by this program. */
 let hasChanges = false;
-const folder = isDryRun ? mkdtempSync(join(tmpdir(), 'jackdaw-release-')) : 'release';
+const folder = isDryRun ? mkdtempSync(join(tmpdir(), 'jackdaw-release-')) : resolve('release');
 
 /** Ends the program with a message, without a change of the working tree. */
 function fail(message) {
