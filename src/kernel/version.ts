@@ -1,2 +1,2 @@
 /** Jackdaw's version; a constant, since a bundled application has no package.json of ours. */
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';
