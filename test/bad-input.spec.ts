@@ -84,6 +84,17 @@ describe('bad input', () => {
     },
   );
 
+  it.each([
+    [{ query: 'x', session_id: 'y' }, 'the field "session_id" is not known (did you mean "sessionId"?)'],
+    [
+      { query: 'x', parameters: { max_tokens: 5 } },
+      'parameters.max_tokens" is not known (did you mean "parameters.maxTokens"?)',
+    ],
+    [{ query: 'x', includeDetials: true }, '(did you mean "includeDetails"?)'],
+  ])('names the known field that an unknown one resembles: %j', async (body, text) => {
+    expect((await jackdaw.chat(body)).body['detail']).toContain(text);
+  });
+
   it('is refused with path, rule and type of each invalid field', async () => {
     const body = { query: 7, sessionId: null, images: [{ url: ['x'] }], parameters: { topP: 'high' }, other: {} };
     const answer = await jackdaw.chat(body);

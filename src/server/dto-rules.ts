@@ -67,6 +67,10 @@ export function isKnown(type: Function, property: string): boolean {
   return rules.size === 0 || rules.has(property);
 }
 
+export function fieldNames(type: Function): string[] {
+  return [...classRules(type).keys()];
+}
+
 /** Whether class-validator checks the objects in a field by their own class. */
 export function hasNestedClass(type: Function, property: string): boolean {
   return classRules(type).get(property)?.isNested ?? false;

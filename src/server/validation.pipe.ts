@@ -8,10 +8,19 @@ import {
   isJsonObject,
   isRaw,
   MAX_MISTAKES,
+  nearNames,
   RawValue,
   type FieldMistake,
 } from '../kernel/index.js';
-import { brokenElements, hasNestedClass, isKnown, isSurelyValid, maxElements, takesOnlyObjects } from './dto-rules.js';
+import {
+  brokenElements,
+  fieldNames,
+  hasNestedClass,
+  isKnown,
+  isSurelyValid,
+  maxElements,
+  takesOnlyObjects,
+} from './dto-rules.js';
 
 const UNKNOWN_FIELD = 'whitelistValidation';
 /** A value that breaks one of these rules has no length, size or content that another rule could describe. */
@@ -102,7 +111,7 @@ function prepared(value: object, type: Function, path = ''): Prepared {
   for (const [name, child] of Object.entries(value) as [string, unknown][]) {
     if (unknown.length >= MAX_MISTAKES) break;
     if (name in Object.prototype || !isKnown(type, name)) {
-      unknown.push(unknownField(`${path}${name}`, child));
+      unknown.push(unknownField({ path, name }, child, type));
       continue;
     }
     if (isRaw(type, name)) {
@@ -175,7 +184,8 @@ interface Broken {
 
 /** One mistake; for an `each` rule, one for each element that breaks it. */
 function mistakesOf({ property, target, value }: ValidationError, { rule, message, field }: Broken): FieldMistake[] {
-  if (rule === UNKNOWN_FIELD) return [unknownField(field, value)];
+  if (rule === UNKNOWN_FIELD)
+    return [unknownField({ path: field.slice(0, -property.length), name: property }, value, target?.constructor)];
   if (value instanceof ExactInteger)
     return [fieldMistake(field, `${field} is ${value.text}, which cannot be represented exactly`, rule, value)];
   const elements = target && Array.isArray(value) ? brokenElements(target, property, rule) : [];
@@ -192,6 +202,13 @@ function withPath(message: string, property: string, field: string): string {
   return message.replace(new RegExp(`^((?:each value in )?(?:nested property )?)${property}\\b`), `$1${field}`);
 }
 
-function unknownField(field: string, value: unknown): FieldMistake {
-  return fieldMistake(field, `the field "${field}" is not known`, UNKNOWN_FIELD, value);
+interface FieldPlace {
+  readonly path: string;
+  readonly name: string;
+}
+
+function unknownField({ path, name }: FieldPlace, value: unknown, type: Function = Object): FieldMistake {
+  const [near] = nearNames(name, fieldNames(type));
+  const hint = near === undefined ? '' : ` (did you mean "${path}${near}"?)`;
+  return fieldMistake(`${path}${name}`, `the field "${path}${name}" is not known${hint}`, UNKNOWN_FIELD, value);
 }
