@@ -239,6 +239,8 @@ describe('a chat', () => {
     });
 
     it('answers an invalid page with 400 and an unknown session with 404', async () => {
+      const negative = await jackdaw.get('/api/runs?limit=-1');
+      expect(negative.body['detail']).toContain('limit must be a whole number, in digits only');
       for (const query of ['limit=0', 'limit=201', 'limit=x', 'after=-1', 'after=1.5', 'page=2']) {
         const { status, body } = await jackdaw.get(`/api/sessions/long/messages?${query}`);
         expect([query, status, body['code']]).toEqual([query, 400, 'VALIDATION_FAILED']);

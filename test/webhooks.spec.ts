@@ -262,7 +262,7 @@ describe('webhooks', () => {
   });
 
   it.each([
-    [{ url: 'ftp://x.example' }, 'url'],
+    [{ url: 'ftp://x.example' }, 'url must be an http or https URL'],
     [{ url: 'https://u:p@x.example/' }, 'url'],
     [{ url: 'https://x.example', events: ['run.started'] }, 'events'],
     [{ url: 'https://x.example', events: [] }, 'events'],

@@ -6,7 +6,7 @@ import { IsInt, Max, Min } from 'class-validator';
 export const IsWholeNumber = (min: number, max: number) =>
   applyDecorators(
     Transform(({ value }: { value: unknown }) => (/^\d+$/.test(String(value)) ? Number(value) : Number.NaN)),
-    IsInt(),
+    IsInt({ message: '$property must be a whole number, in digits only' }),
     Min(min),
     Max(max),
   );

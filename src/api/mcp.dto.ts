@@ -141,7 +141,10 @@ export class McpNewServerDto {
   name!: string;
 
   /** URL of its Streamable HTTP endpoint. */
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl(
+    { protocols: ['http', 'https'], require_protocol: true, require_tld: false },
+    { message: 'url must be an http or https URL' },
+  )
   url!: string;
 
   /** Sent with every request. */

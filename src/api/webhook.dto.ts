@@ -18,6 +18,7 @@ import { Omittable } from './omittable.decorator.js';
 const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['pending', 'delivered', 'failed'];
 /** Also local names; the guarded client decides which hosts are called. */
 const ANY_HOST = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
+const HTTP_URL = { message: '$property must be an http or https URL' };
 
 /** A new webhook of the caller's tenant. */
 export class WebhookRequestDto {
@@ -27,7 +28,7 @@ export class WebhookRequestDto {
    */
   @IsString()
   @MaxLength(2000)
-  @IsUrl(ANY_HOST)
+  @IsUrl(ANY_HOST, HTTP_URL)
   url!: string;
 
   /** Events to send; by default all. Runs that another run called send none. */
@@ -55,7 +56,7 @@ export class WebhookChangeDto {
   @Omittable()
   @IsString()
   @MaxLength(2000)
-  @IsUrl(ANY_HOST)
+  @IsUrl(ANY_HOST, HTTP_URL)
   url?: string;
 
   @Omittable()
