@@ -42,7 +42,9 @@ describe('the command line', () => {
 
   it.each([
     [[], /^Usage: jackdaw/],
-    [['nonsense'], /^There is no command "nonsense"\.$/m],
+    [['nonsense'], /^There is no command "nonsense"\. `jackdaw help` lists the commands\.$/m],
+    [['chatt'], /^There is no command "chatt"\. Did you mean "chat"\? /m],
+    [['run', 'list'], /^There is no command "run"\. Did you mean "runs"\? /m],
     [['runs'], /^A word is missing: runs list, .*runs export\.$/m],
     [['runs', 'dance'], /^There is no command "runs dance": runs list/],
     [['runs', 'list', '--colour'], /^Unknown option '--colour'\. See `jackdaw runs list --help`\.$/m],

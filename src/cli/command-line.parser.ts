@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import { nearNames } from '../kernel/index.js';
 import { usageError } from './cli.error.js';
 import { COMMANDS } from './command.registry.js';
 import type { Command, OptionSpec } from './command.types.js';
@@ -34,12 +35,21 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 /** The first word of commands alone. @throws CliError except for its help */
 function parseGroup(first: string, second: string | undefined): CommandLine {
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length === 0) throw usageError(`There is no command "${first}".`);
+  if (group.length === 0) throw noCommand(first);
   if (second !== undefined && HELP.includes(second)) return helpOf([first]);
   const names = group.map(({ name }) => name).join(', ');
   throw usageError(
     `${second === undefined ? 'A word is missing' : `There is no command "${first} ${second}"`}: ${names}.`,
   );
+}
+
+function noCommand(name: string): Error {
+  const [near] = nearNames(
+    name,
+    COMMANDS.flatMap((command) => [command.name, ...command.name.split(' ', 1)]),
+  );
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  return usageError(`There is no command "${name}".${hint} \`jackdaw help\` lists the commands.`);
 }
 
 function find(name: string): Command | undefined {
@@ -51,7 +61,7 @@ function helpOf(words: readonly string[]): CommandLine {
   const command = find(name);
   if (command) return { kind: 'help', text: commandHelp(command) };
   const group = COMMANDS.filter((one) => name === '' || one.name.startsWith(`${name} `));
-  if (group.length === 0) throw usageError(`There is no command "${name}".`);
+  if (group.length === 0) throw noCommand(name);
   return { kind: 'help', text: overview(group) };
 }
 

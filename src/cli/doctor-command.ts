@@ -174,7 +174,7 @@ function checkPort(port: number, host: string): Promise<Finding> {
       const text = `${host}:${port} cannot be opened (${cause.code})`;
       resolve(
         cause.code === 'EADDRINUSE'
-          ? warning(`${text}: a server uses it, or set PORT`)
+          ? warning(`${host}:${port} is in use: by a running server, or set another PORT`)
           : error(`${text}: set PORT or HOST`),
       );
     });
@@ -186,7 +186,7 @@ async function checkServer(call: Call, url: string): Promise<Finding> {
   const connection = await call.connect();
   const health = await connection.read('/api/health/ready');
   const { agents } = await connection.client.agents.list();
-  const text = `${url}: ${agents.length} agents`;
+  const text = `${url} answers; agents: ${agents.length}`;
   return health.ok ? ok(text) : error(`${text}, but it is not ready: see its log and /api/health/ready`);
 }
 
