@@ -6,6 +6,8 @@ describe('nearMisses', () => {
   it.each([
     ['OPENAI_APIKEY', 'OPENAI_API_KEY'],
     ['openai_api_key', 'OPENAI_API_KEY'],
+    ['OPENAI_KEY', 'OPENAI_API_KEY'],
+    ['ANTHROPIC_KEY', 'ANTHROPIC_API_KEY'],
     ['LLM_PROVDER', 'LLM_PROVIDER'],
     ['LLM_PROVDIER', 'LLM_PROVIDER'],
     ['API_KEY', 'API_KEYS'],

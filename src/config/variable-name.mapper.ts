@@ -12,7 +12,11 @@ class NameFinder {
   private readonly letters: readonly (readonly [name: string, letters: number])[];
 
   constructor(known: readonly string[]) {
-    this.byLetters = new Map(known.map((name) => [simplified(name), name]));
+    const shortKeys = known.filter((name) => name.endsWith('_API_KEY'));
+    this.byLetters = new Map([
+      ...shortKeys.map((name) => [simplified(name.replace('_API_KEY', '_KEY')), name] as const),
+      ...known.map((name) => [simplified(name), name] as const),
+    ]);
     this.letters = known.map((name) => [name, lettersOf(name)]);
   }
 
