@@ -185,7 +185,7 @@ describe('a server on the SQLite file of another process', () => {
       PORT: '0',
       SHUTDOWN_TIMEOUT_MS: String(shutdownMs),
     });
-  const WAITING = /waiting for the database \/.*jackdaw\.db/;
+  const WAITING = /Waiting for the database \/.*jackdaw\.db/;
 
   it('logs that it waits, and starts when the other process has ended', async () => {
     const { DATA_DIR } = host.environment();

@@ -40,7 +40,7 @@ async function awaitOwner(
   { name, config: { stopLimitMs } }: OwnedPlace,
   ownership: DatabaseOwnership,
 ): Promise<OpenPersistence> {
-  logger.warn(`waiting for the database ${name}: another process owns it (at most ${stopLimitMs / 1000} s)`);
+  logger.warn(`Waiting for the database ${name}: another process owns it (at most ${stopLimitMs / 1000} s)`);
   // The application's log does not exist yet, and the line is of use only during the wait.
   Log.flush();
   return holdProcess(ownership.opened(stopLimitMs));
