@@ -211,6 +211,7 @@ describe('schedules', () => {
     [{ query: 'x', input: {}, cron: '@daily' }, 'input'],
     [{ query: 'x', cron: '@daily', overlap: 'never' }, 'overlap'],
     [{ query: 'x', cron: '@daily', every: 5 }, 'every'],
+    [{ workflow: 'nothing', query: 'x', cron: '@daily' }, '"rule":"isSchedule","got":"string"'],
   ])('are refused as %j', async (body, fault) => {
     const { status, text } = await jackdaw.post('/api/schedules', body, ANN.headers);
     expect(status).toBe(400);

@@ -97,17 +97,17 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 function assertTime(isOnce: boolean, timeZone: string | undefined): void {
-  if (isOnce && timeZone !== undefined) throw invalid('timeZone', 'timeZone has no effect with at');
+  if (isOnce && timeZone !== undefined) throw invalid('timeZone', 'timeZone has no effect with at', timeZone);
 }
 
 function assertWork({ query, input }: WorkFields, kind: ScheduledWork['kind']): void {
-  if (kind === 'agent' && input) throw invalid('input', 'input belongs to a workflow: give query to an agent');
+  if (kind === 'agent' && input) throw invalid('input', 'input belongs to a workflow: give query to an agent', input);
   if (kind === 'workflow' && query !== undefined)
-    throw invalid('query', 'query belongs to an agent: give input to a workflow');
+    throw invalid('query', 'query belongs to an agent: give input to a workflow', query);
 }
 
-function invalid(field: string, fault: string): AppError {
+function invalid(field: string, fault: string, value?: unknown): AppError {
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${fault}.`, {
-    details: { errors: [fieldMistake(field, fault, 'isSchedule', undefined)] },
+    details: { errors: [fieldMistake(field, fault, 'isSchedule', value)] },
   });
 }
