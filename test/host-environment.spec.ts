@@ -77,7 +77,7 @@ describe('the environment of a host application', () => {
       set({ DATA_DIR: 'hunter2', REDIS_URL: 'redis://:hunter2@h', HTTP_PROXY: 'http://p', PORT: '3000', API_KEYS: '' });
       const lines = await start();
       expect(lines).toEqual([
-        'DATA_DIR, REDIS_URL: Jackdaw in a host application no longer reads these names; to set its variables, use JACKDAW_DATA_DIR, JACKDAW_REDIS_URL',
+        'DATA_DIR, REDIS_URL: without the prefix these names have no effect on Jackdaw in a host application; to set its variables, use JACKDAW_DATA_DIR, JACKDAW_REDIS_URL',
       ]);
       set({ JACKDAW_DATA_DIR: 'own' });
       expect((await start({ config: { REDIS_URL: '' } }))[0]).toMatch(/^REDIS_URL: /);

@@ -64,7 +64,7 @@ function ignoredWarning(outer: readonly MappedVariables[], values: Variables): s
   const ignored = [...all].filter((name) => !SERVER_ONLY.has(name) && values[name] === undefined);
   if (ignored.length === 0) return [];
   return [
-    `${ignored.join(', ')}: Jackdaw in a host application no longer reads these names; to set its variables, use ${ignored.map(hostName).join(', ')}`,
+    `${ignored.join(', ')}: without the prefix these names have no effect on Jackdaw in a host application; to set its variables, use ${ignored.map(hostName).join(', ')}`,
   ];
 }
 
