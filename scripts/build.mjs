@@ -107,7 +107,7 @@ if (!existsSync(COMPILER)) {
   process.exit(1);
 }
 // Files deleted from src/ must not stay importable.
-for (const folder of ['dist', 'lib']) rmSync(folder, { recursive: true, force: true });
+for (const folder of ['dist', 'lib']) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 const start = Date.now();
 const seconds = () => `${Math.round((Date.now() - start) / 1000)} s`;
 const isTerminal = process.stderr.isTTY;
