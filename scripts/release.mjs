@@ -54,7 +54,9 @@ function isNewer(next, current) {
 /** The changelog with the unreleased entries below the version, and these entries. */
 function released(changelog) {
   const [, head, entries, rest] = /^(.*?## \[Unreleased\]\n)(.*?)(\n## \[.*)$/s.exec(changelog) ?? [];
-  if (!entries?.trim()) fail('CHANGELOG.md has no entries under [Unreleased]; a release needs one.');
+  // After a release there are none yet, and the tarball can be checked nevertheless.
+  if (entries === undefined || (entries.trim() === '' && !isDryRun))
+    fail('CHANGELOG.md has no entries under [Unreleased]; a release needs one.');
   const date = new Date().toISOString().slice(0, 10);
   return { whole: `${head}\n## [${version}] - ${date}\n${entries}${rest}`, entries: entries.trim() };
 }
