@@ -120,7 +120,10 @@ describeBrowser('the inbox of the console', (browser) => {
     const bodies = [await jackdaw.chat({ query: 'pay {"to":"ann","amount":1}' })];
     bodies.push(await jackdaw.chat({ query: 'pay {"to":"eve","amount":2}' }));
     const { view } = await inbox();
-    for (const box of await view.page.getByRole('checkbox').all()) await box.check();
+    const boxes = view.page.getByRole('checkbox');
+    await boxes.nth(1).waitFor();
+    for (const box of await boxes.all()) await box.check();
+    await view.page.getByText('2 selected').waitFor();
     await view.page.locator('.head').getByRole('button', { name: 'Approve' }).click();
     expect(await resultOf(String(bodies[1]!.body['run_id']), view)).toBe('result: paid 2 to eve');
     await jackdaw.events(String(bodies[0]!.body['run_id']));

@@ -33,11 +33,13 @@ export function Page() {
   const { items, error, next, more, reload } = useWaiting();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const isChosen = (item: Waiting) => chosen.has(keyOf(item));
-  const toggle = (item: Waiting) => {
-    const rest = new Set(chosen);
-    if (!rest.delete(keyOf(item))) rest.add(keyOf(item));
-    setChosen(rest);
-  };
+  // From the current set: a second choice may come before the page shows the first.
+  const toggle = (item: Waiting) =>
+    setChosen((current) => {
+      const rest = new Set(current);
+      if (!rest.delete(keyOf(item))) rest.add(keyOf(item));
+      return rest;
+    });
   const decide = (verb: 'approve' | 'deny') => async () => {
     // One after another: decisions about the same run would conflict.
     for (const { run_id, request: asked } of items!.filter(isChosen)) {
