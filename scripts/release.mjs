@@ -54,7 +54,7 @@ function isNewer(next, current) {
 /** The changelog with the unreleased entries below the version, and these entries. */
 function released(changelog) {
   const [, head, entries, rest] = /^(.*?## \[Unreleased\]\n)(.*?)(\n## \[.*)$/s.exec(changelog) ?? [];
-  // After a release there are none yet, and the tarball can be checked nevertheless.
+  // The tarball of a version just released can be checked, although its changelog has no new entries.
   if (entries === undefined || (entries.trim() === '' && !isDryRun))
     fail('CHANGELOG.md has no entries under [Unreleased]; a release needs one.');
   const date = new Date().toISOString().slice(0, 10);
