@@ -91,7 +91,8 @@ describe('bad input', () => {
       'parameters.max_tokens" is not known (did you mean "parameters.maxTokens"?)',
     ],
     [{ query: 'x', includeDetials: true }, '(did you mean "includeDetails"?)'],
-  ])('names the known field that an unknown one resembles: %j', async (body, text) => {
+    [{ query: 'x', images: { '': 1 } }, 'the field "images." is not known'],
+  ])('names the place of an unknown field, and the known one that it resembles: %j', async (body, text) => {
     expect((await jackdaw.chat(body)).body['detail']).toContain(text);
   });
 

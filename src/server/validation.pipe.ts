@@ -184,8 +184,8 @@ interface Broken {
 
 /** One mistake; for an `each` rule, one for each element that breaks it. */
 function mistakesOf({ property, target, value }: ValidationError, { rule, message, field }: Broken): FieldMistake[] {
-  if (rule === UNKNOWN_FIELD)
-    return [unknownField({ path: field.slice(0, -property.length), name: property }, value, target?.constructor)];
+  const path = field.slice(0, field.length - property.length);
+  if (rule === UNKNOWN_FIELD) return [unknownField({ path, name: property }, value, target?.constructor)];
   if (value instanceof ExactInteger)
     return [fieldMistake(field, `${field} is ${value.text}, which cannot be represented exactly`, rule, value)];
   const elements = target && Array.isArray(value) ? brokenElements(target, property, rule) : [];
