@@ -10,7 +10,7 @@ import mysql from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig } from '../dist/config/index.js';
 import { openPersistence } from '../dist/persistence/shared-persistence.registry.js';
-import { KeyedQueue } from '../dist/persistence/transient-failure.policy.js';
+import { KeyedQueue } from '../dist/persistence/keyed-queue.js';
 import { TOOL_STATE_MIGRATIONS } from '../dist/tool-state/index.js';
 import { DatabaseStateStore } from '../dist/tool-state/backend/database-state-store.js';
 import { FileStateStore } from '../dist/tool-state/backend/file-state-store.js';

@@ -12,7 +12,7 @@ import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SIGNING_SEALED_TABLES, SigningKeyStore } from '../src/security/encryption/signing-key.store.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
 import { SessionStore } from '../src/session/session-store.js';
-import { CONVERSATION_SEALED_TABLES } from '../src/session/turns/journal-turn-store.js';
+import { CONVERSATION_SEALED_TABLES } from '../src/session/turn-place.factory.js';
 import { TOOL_STATE_SEALED_TABLES } from '../src/tool-state/backend/state-place.factory.js';
 import { evalReport } from './support/eval-reports.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';

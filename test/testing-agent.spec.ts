@@ -129,7 +129,8 @@ describe('advance', () => {
 describe('expectCalls', () => {
   it('compares the calls of a run, and shows both lists', async () => {
     const agent = await start({ script: [PAY, 'It is paid.'], tools: [till('idempotent')] });
-    const calls = await agent.calls(await agent.chat('Pay 5.'));
+    const reply = await agent.chat('Pay 5.');
+    const calls = await agent.calls(reply);
     expectCalls(calls, [{ tool: 'pay', arguments: { amount: 5 } }]);
     expectCalls(calls, [{ tool: 'pay' }, { tool: 'look' }], { mode: 'subset' });
     const fault = 'expected strict pay({"amount":6}), received pay({"amount":5})';
@@ -142,5 +143,9 @@ describe('expectCalls', () => {
       }),
     );
     expect(() => expectCalls(calls, [])).toThrow('expected strict no calls');
+    // A reply has no calls.
+    expect(() => expectCalls(reply as never, [])).toThrow(
+      /^expectCalls\(\) needs the calls of a run, `await agent\.calls\(reply\)`, or an answer of AgentService; it received \{"role"/,
+    );
   });
 });

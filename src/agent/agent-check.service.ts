@@ -1,3 +1,4 @@
+import { AgentSources } from './agent-sources.registry.js';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
@@ -55,21 +56,6 @@ export class AgentNeedService {
     );
     if (budgets.run?.cost === undefined) return;
     for (const one of called) assertPriced(this.models.namesOf(one), this.config);
-  }
-}
-
-/** Loaders of agents from external sources; run after all modules have initialised, before agents are checked. */
-@Injectable()
-export class AgentSources {
-  private readonly sources: (() => Promise<void>)[] = [];
-
-  /** @param load registers agents; an error fails the boot */
-  add(load: () => Promise<void>): void {
-    this.sources.push(load);
-  }
-
-  async load(): Promise<void> {
-    for (const load of this.sources) await load();
   }
 }
 

@@ -10,7 +10,7 @@ import { assertClientTools, OfferedTools } from './offered-tools.service.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRequest, AgentRunInput, RequestOverrides } from './agent.types.js';
 import { assertSeen, readImages } from './given-image.policy.js';
-import { ModelParameterService } from './resolved-model.factory.js';
+import { ModelParameterService } from './model-parameter.service.js';
 import { readFormat } from './response-format.mapper.js';
 
 /** Applies content filters to the texts of one request, and collects the kinds of masked content. */

@@ -2,7 +2,8 @@
 export { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 export { selectionOf, type ClientTool } from './offered-tools.service.js';
-export { AgentCheckService, type AgentFault, AgentSources } from './agent-check.service.js';
+export { AgentSources } from './agent-sources.registry.js';
+export { AgentCheckService, type AgentFault } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
 export type { Approval, Denial, Input } from './agent-decision.service.js';
 export type { GivenDecision, Settlement } from './personal-verdict.factory.js';

@@ -3,7 +3,7 @@ import type { CacheConfig, DatabaseConfig, SecurityConfig } from '../config/inde
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { untilAborted } from '../kernel/index.js';
 import { createRedisClient } from '../persistence/index.js';
-import { Cache } from './redis-cache.js';
+import { Cache } from './cache.js';
 
 /** Size of an entry without its two texts, in bytes; measured as heap after a collection, rounded up. */
 const ENTRY_BYTES = 300;

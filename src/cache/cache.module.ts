@@ -1,7 +1,7 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { cacheConfig, databaseConfig, securityConfig } from '../config/index.js';
 import { chooseCache, OWN_CACHE } from './cache.factory.js';
-import { Cache } from './redis-cache.js';
+import { Cache } from './cache.js';
 
 /** Provides the `Cache`; `null` if none is configured: models then have no cache, and tools one of their process. */
 @Module({

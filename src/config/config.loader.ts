@@ -1,7 +1,8 @@
 import { AppError, messageOf } from '../errors/index.js';
 import { nestVersion, readText, withoutMark } from '../kernel/index.js';
 import { agentVariables } from './variable-name.policy.js';
-import { configInvalid, mistakeLine, toolSecrets } from './tool-secret.policy.js';
+import { configInvalid, mistakeLine } from './config-invalid.error.js';
+import { toolSecrets } from './tool-secret.policy.js';
 import { shortSecretWarnings } from './configured-secrets.js';
 import { parseEnvFile } from './env-file.parser.js';
 import { mistakesBetween, warningsBetween } from './env-rules.policy.js';

@@ -1,5 +1,6 @@
 import { isReplay } from './build.policy.js';
-import { mistakeLine, secretMistakes } from './tool-secret.policy.js';
+import { mistakeLine } from './config-invalid.error.js';
+import { secretMistakes } from './tool-secret.policy.js';
 import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
 import { graceMistakes, healthMistakes, metricsMistakes } from './listener-rules.policy.js';
 import type { ConfigContext } from './namespace.factory.js';

@@ -1,9 +1,9 @@
 import { messageOf } from '../errors/index.js';
 import { readText } from '../kernel/index.js';
-import { mistakeLine } from './tool-secret.policy.js';
+import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES, secretFileOf, type EnvName } from './env.schema.js';
 import { hasQuote, parseKeys } from './key-text.parser.js';
-import { secretIn } from './mcp-servers.loader.js';
+import { secretIn } from './secret-file.loader.js';
 
 type Given = Readonly<Record<string, string>>;
 type KeyFileName = EnvName & `${string}_API_KEY_FILE`;

@@ -1,4 +1,4 @@
-import { mistakeLine } from './tool-secret.policy.js';
+import { mistakeLine } from './config-invalid.error.js';
 import type { EnvName, EnvValues } from './env.schema.js';
 
 type Values = Readonly<Partial<EnvValues>>;

@@ -1,7 +1,8 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { Log } from './log.js';
 import { AppError } from './app.error.js';
-import { isOpenAiPath, openAiStatus, type Problem, toOpenAiError } from './openai-error.mapper.js';
+import { type Problem } from './problem.types.js';
+import { isOpenAiPath, openAiStatus, toOpenAiError } from './openai-error.mapper.js';
 import { toProblem } from './problem.mapper.js';
 
 /** The part of the reply of Fastify or Express that we use. */

@@ -7,5 +7,6 @@ export type { ErrorCode } from './error-code.types.js';
 export { HttpExceptionFilter, ProblemFilter } from './http-exception.filter.js';
 export { OutageReport } from './outage-report.js';
 export { exportsOf, loadPackage } from './load-package.js';
-export { type Problem, toOpenAiError } from './openai-error.mapper.js';
+export { type Problem } from './problem.types.js';
+export { toOpenAiError } from './openai-error.mapper.js';
 export { toProblem } from './problem.mapper.js';

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { AppError, messageOf, toAppError } from './app.error.js';
 import type { ErrorCode } from './error-code.types.js';
 import { ERROR_STATUS } from './error-status.js';
-import type { Problem } from './openai-error.mapper.js';
+import type { Problem } from './problem.types.js';
 
 /** Codes of errors that occur before our own code runs, by status. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {

@@ -20,7 +20,7 @@ import {
   sessionIdIn,
   toResourceCursor,
   toSessionUri,
-} from './mcp-changes.service.js';
+} from './resource-cursor.parser.js';
 
 const VIEW_TYPE = 'text/html;profile=mcp-app';
 

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { newId } from '../kernel/index.js';
-import { refusalOf } from './table.js';
+import { refusalOf } from './commit-refused.error.js';
 import type { Database } from './database.js';
 import { DatabaseOrigin } from './database-origin.js';
 import { insert } from './statement.factory.js';

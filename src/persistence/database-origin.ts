@@ -1,4 +1,4 @@
-import { refusalOf } from './table.js';
+import { refusalOf } from './commit-refused.error.js';
 import type { Statement } from './statement.types.js';
 
 /** The part of a database that records its place. */

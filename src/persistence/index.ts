@@ -1,12 +1,13 @@
 /** The database: TypeORM's connection and migrations, and batches that are durable as a whole or not at all. */
 export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.factory.js';
-export { isRefusedAfter, isRefusedAtOnce, refusalOf, type Table } from './table.js';
+export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
+export { type Table } from './table.js';
 export { processConnections, queueConnections } from './postgres.factory.js';
 export { Database } from './database.js';
 export { databaseName, migrateDatabase, readDatabaseStatus } from './database-status.js';
 export type { DatabaseStatus } from './database-status.js';
 export { inLists, type InList, Outbox, OutboxRelay } from './outbox.js';
-export { KeyedQueue } from './transient-failure.policy.js';
+export { KeyedQueue } from './keyed-queue.js';
 export { NotificationChannel, type PersistenceOptions } from './persistence.types.js';
 export { prepareFolder } from './open-failure.error.js';
 export { sharePersistence } from './shared-persistence.registry.js';

@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection, QueryError } from 'mysql2';
 import { messageOf } from '../errors/index.js';
 import { TimeLimit } from '../kernel/index.js';
-import { commitRefused } from './table.js';
+import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import type { MariadbOwnerClient } from './mariadb-owner.client.js';
 import { ROWS_REFUSED, type MariadbTextBuilder } from './mariadb-text.builder.js';

@@ -3,7 +3,7 @@ import { RecurringWork } from '../kernel/index.js';
 import type { Database } from './database.js';
 import { insert } from './statement.factory.js';
 import type { Row, SqlValue, Statement } from './statement.types.js';
-import { KeyedQueue } from './transient-failure.policy.js';
+import { KeyedQueue } from './keyed-queue.js';
 
 /** Values for `column IN (…)`. */
 export interface InList {

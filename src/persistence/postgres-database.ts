@@ -1,5 +1,5 @@
 import type { DatabaseError, Pool, PoolClient, QueryConfig } from 'pg';
-import { commitRefused } from './table.js';
+import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { executeBatch, type BatchFailure } from './postgres-batch.executor.js';
 import { PostgresStatementRegistry, ROWS_REFUSED } from './postgres-statement.registry.js';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { DataSource, EntitySchema, type EntitySchemaOptions } from 'typeorm';
 import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
-import { refusalOf } from './table.js';
+import { refusalOf } from './commit-refused.error.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import { insert } from './statement.factory.js';
 import type { SqlValue, Statement } from './statement.types.js';

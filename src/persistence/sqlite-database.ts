@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, Log } from '../errors/index.js';
-import { commitRefused } from './table.js';
+import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
 import {

@@ -7,7 +7,7 @@ export type {
   RestMethod,
   RestToolDeclaration,
 } from './rest-tool.types.js';
-export { valueAt } from './rest-reply.parser.js';
+export { valueAt } from './json-pointer.parser.js';
 export type { OpenApiImport, OpenApiImported, OpenApiOperation, OpenApiRefusal } from './openapi/openapi.types.js';
 export { RestToolModule } from './rest-tool.module.js';
 export { RestToolRegistry } from './rest-tool.registry.js';

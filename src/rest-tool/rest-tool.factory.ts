@@ -19,7 +19,8 @@ import { type ConnectionPlan, createConnectionPlan } from './connection/connecti
 import type { ContextConnections } from './connection/context-connections.registry.js';
 import { HeldCookies } from './connection/cookie-jar.factory.js';
 import { HeldTokens } from './connection/held-token.factory.js';
-import { jsonOf, parsePointer, readReply, type ReplyReading, shownOf } from './rest-reply.parser.js';
+import { parsePointer } from './json-pointer.parser.js';
+import { jsonOf, readReply, type ReplyReading, shownOf } from './rest-reply.parser.js';
 import { createCredentials, type Credentials } from './rest-auth.factory.js';
 import { type CallRules, callWithRetries, type RetryPace } from './rest-call.executor.js';
 import { type RequestBuilder, type RestRequest, RestRequestBuilder } from './rest-request.builder.js';

@@ -19,12 +19,8 @@ import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-r
 export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage } from './tree/child-run.types.js';
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunPauseService } from './decision/run-pause.service.js';
-export {
-  RunDecisionService,
-  type AnsweredRequest,
-  type WaitingRun,
-  countDecisions,
-} from './decision/run-decision.service.js';
+export { countDecisions } from './decision/waiting-time.policy.js';
+export { RunDecisionService, type AnsweredRequest, type WaitingRun } from './decision/run-decision.service.js';
 export { DueRunService } from './due-run.service.js';
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export {
@@ -67,7 +63,8 @@ export type { ModelMeter } from './model-meter.types.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { CompactedState, MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
-export type { RunFailure, NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
+export type { RunFailure } from './run-failure.types.js';
+export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
 export { EvalReportStore } from './eval/eval-report.store.js';
 export type { ListedEval } from './eval/eval-report.store.js';
 export { RunFeedbackService } from './feedback/run-feedback.service.js';

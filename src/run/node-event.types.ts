@@ -1,12 +1,5 @@
+import type { RunFailure } from './run-failure.types.js';
 import type { JsonValue } from '../kernel/index.js';
-
-/** Error of a run or of a part of it; wire form. */
-export interface RunFailure {
-  readonly code: string;
-  readonly message: string;
-  readonly is_retryable: boolean;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
 
 /** The type of a workflow node. */
 export type NodeKind = 'llm' | 'agent' | 'tool' | 'code' | 'branch' | 'map' | 'human';

@@ -12,7 +12,7 @@ import { ListOwnSessions1764000000018 } from './migrations/1764000000018-list-ow
 import { CountTurnChanges1764000000017 } from './migrations/1764000000017-count-turn-changes.migration.js';
 import { RecordDataFacts1764000000019 } from './migrations/1764000000019-record-data-facts.migration.js';
 import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
-import { CONVERSATION_SEALED_TABLES } from './turns/journal-turn-store.js';
+import { CONVERSATION_SEALED_TABLES } from './turn-place.factory.js';
 
 export { OWN_TURN_ARCHIVE } from './projection/turn-archive.factory.js';
 export { LocalTurnArchive, TurnArchive } from './projection/turn-archive.js';
@@ -55,7 +55,7 @@ export type { SessionExport } from './session-export.schema.js';
 export type { PrunedSessions, SessionOptions } from './session-admin.service.js';
 export { SessionAdminService } from './session-admin.service.js';
 export type { SessionPlace } from './session-store.js';
-export { assertSessionId } from './turns/journal-turn-store.js';
+export { assertSessionId } from './turn-place.factory.js';
 export { SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
 export { TurnErasureService } from './turn-erasure.service.js';

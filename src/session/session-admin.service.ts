@@ -4,7 +4,7 @@ import { newId, type Principal } from '../kernel/index.js';
 import { Database, refusalOf, type Statement } from '../persistence/index.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
 import { PINNED, type SessionKey, type SessionRecord } from './session.types.js';
-import { assertSessionId } from './turns/journal-turn-store.js';
+import { assertSessionId } from './turn-place.factory.js';
 import { SessionExchangeService, type SessionImport } from './exchange/session-exchange.service.js';
 import type { SessionExport } from './session-export.schema.js';
 import { SessionContent } from './session-content.js';

@@ -1,7 +1,7 @@
 import type { DataFact } from '../run/index.js';
 import { Cipher } from '../security/index.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
-import { factsPlace, metadataPlace } from './turns/journal-turn-store.js';
+import { factsPlace, metadataPlace } from './turn-place.factory.js';
 
 /** A row of the table `session`. */
 export interface SessionRow {

@@ -4,7 +4,7 @@ import type { Message } from '../llm/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { neverSummarise, RULES, sessionsOn } from '../../test/support/session-host.js';
 import type { SessionMemory } from './memory/session-memory.js';
-import { assertSessionId } from './turns/journal-turn-store.js';
+import { assertSessionId } from './turn-place.factory.js';
 import type { SessionService } from './session.service.js';
 import type { Turn } from './session.types.js';
 

@@ -1,8 +1,7 @@
-import { callsOf } from './eval/eval-asker.js';
-import type { EvalCall, ExpectedCall } from './eval/eval.types.js';
+import type { ExpectedCall } from './eval/eval.types.js';
 import { shown } from './eval/text-scorer.js';
 import { compareCalls, type TrajectoryOptions } from './eval/trajectory-scorer.js';
-import type { MadeCalls } from './expect-calls.js';
+import { type MadeCalls, outline, readCalls } from './expect-calls.js';
 
 /** A reply of an agent, an answer of `AgentService` or the REST API, an answer of an eval, or a text. */
 type Answer = string | { readonly content: string } | { readonly result: string } | { readonly text: string };
@@ -28,7 +27,7 @@ export interface AgentMatchers<Returned = void> {
 /** Matchers for `expect.extend` of Jest and Vitest. Asymmetric matchers, such as `expect.any(Number)`, are valid in arguments. */
 export const matchers = {
   toHaveCalled(received: MadeCalls, tool: string, args?: Readonly<Record<string, unknown>>): Outcome {
-    const calls = read(received, 'toHaveCalled');
+    const calls = readCalls(received, 'toHaveCalled');
     const expected = [{ tool, ...(args && { arguments: args }) }];
     const { score, reason } = compareCalls(calls, expected, { mode: 'superset' });
     return outcome(score === 1, reason, { actual: calls.map(outline), expected });
@@ -39,7 +38,7 @@ export const matchers = {
     expected: readonly ExpectedCall[],
     options: Pick<TrajectoryOptions, 'mode' | 'arguments'> = {},
   ): Outcome {
-    const calls = read(received, 'toHaveCalls');
+    const calls = readCalls(received, 'toHaveCalls');
     const { score, reason } = compareCalls(calls, expected, { mode: 'strict', ...options });
     return outcome(score === 1, reason, { actual: calls.map(outline), expected });
   },
@@ -56,15 +55,6 @@ function outcome(pass: boolean, reason: string, values: Pick<Outcome, 'actual' |
   return { pass, message: () => (pass ? `not ${reason}` : reason), ...values };
 }
 
-/** @throws TypeError for a value without calls, such as a reply */
-function read(received: MadeCalls, matcher: string): readonly EvalCall[] {
-  if (Array.isArray(received)) return received as readonly EvalCall[];
-  if (typeof received === 'object' && received !== null && 'steps' in received) return callsOf(received);
-  throw new TypeError(
-    `${matcher}() needs the calls of a run, \`await agent.calls(reply)\`, or an answer of AgentService; it received ${shown(received)}.`,
-  );
-}
-
 /** @throws TypeError for a value without an answer */
 function textOf(received: Answer): string {
   if (typeof received === 'string') return received;
@@ -74,8 +64,4 @@ function textOf(received: Answer): string {
   throw new TypeError(
     `toHaveAnswered() needs a reply of an agent, an answer or a text; it received ${shown(received)}.`,
   );
-}
-
-function outline({ tool, arguments: args }: EvalCall): ExpectedCall {
-  return { tool, arguments: args as Readonly<Record<string, unknown>> };
 }

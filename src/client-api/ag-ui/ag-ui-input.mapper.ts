@@ -3,7 +3,7 @@ import type { ClientTool } from '../../agent/index.js';
 import { isJsonObject } from '../../kernel/index.js';
 import { parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
-import { parsedBy } from '../client-watch.service.js';
+import { parsedBy } from '../client-request.parser.js';
 import { ownMessages, resultId } from './ag-ui-id.js';
 import { type AgUiInput, agUiInputSchema, type AgUiMessage } from './ag-ui-input.schema.js';
 

@@ -5,7 +5,8 @@ import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/inde
 import type { Principal } from '../../kernel/index.js';
 import type { RunEvent, RunUsage } from '../../run/index.js';
 import { type ClientRequest, ClientRunService, type OpenedRun } from '../client-run.service.js';
-import { begun, ClientWatchService, toFrame } from '../client-watch.service.js';
+import { begun, toFrame } from '../frames.js';
+import { ClientWatchService } from '../client-watch.service.js';
 import { parseChatRequest, toClientMessages, toOptions } from './chat-request.mapper.js';
 import type { ChatRequest } from './chat-request.schema.js';
 import { replyOf, type ReplyPart } from './run-reply.mapper.js';

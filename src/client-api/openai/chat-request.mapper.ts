@@ -3,7 +3,7 @@ import type { AgentRequest, ClientTool } from '../../agent/index.js';
 import type { ModelParameters, ToolChoice } from '../../llm/index.js';
 import { type ChatMessage, type ChatRequest, chatRequestSchema, type ChatTool } from './chat-request.schema.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
-import { parsedBy } from '../client-watch.service.js';
+import { parsedBy } from '../client-request.parser.js';
 
 /** @throws AppError `VALIDATION_FAILED` with the mistakes */
 export function parseChatRequest(body: unknown): ChatRequest {

@@ -4,7 +4,7 @@ import type { ToolCall } from '../../llm/index.js';
 import { type ClientCall, parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
 import type { ClientDecisions } from '../client-run.service.js';
-import { parsedBy } from '../client-watch.service.js';
+import { parsedBy } from '../client-request.parser.js';
 
 /** A part of a message, of any type: members that a type lacks are absent. */
 const partSchema = z.looseObject({

@@ -6,7 +6,8 @@ import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/inde
 import { toProblem } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import type { RunItem } from '../../run/index.js';
-import { begun, ClientWatchService, toFrame } from '../client-watch.service.js';
+import { begun, toFrame } from '../frames.js';
+import { ClientWatchService } from '../client-watch.service.js';
 import type { UiChunk } from './ui-chunk.types.js';
 import { type OpenedChat, UiChatService, type UiHeaders } from './ui-chat.service.js';
 import { UiMessageFold } from './ui-message-fold.js';

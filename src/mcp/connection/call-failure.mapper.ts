@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { McpError, type McpErrorCode, toMcpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
-import { AccessError } from './client-credentials.client.js';
+import { AccessError } from './access.error.js';
 import { STREAM_ENDED } from './request-streams-transport.js';
 import { hideSecrets, safeCause, withoutSecrets } from './secret.filter.js';
 

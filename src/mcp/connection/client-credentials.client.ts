@@ -1,12 +1,8 @@
+import { AccessError } from './access.error.js';
 import type { AuthProvider, FetchLike, OAuthTokens } from '@modelcontextprotocol/client';
 import { AppError, messageOf } from '../../errors/index.js';
 import type { McpClientCredentials } from '../mcp-server.types.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
-
-/** Authentication failed, or sending a credential was refused; the message completes "MCP server …:". */
-export class AccessError extends Error {
-  override readonly name = 'AccessError';
-}
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
 

@@ -8,7 +8,7 @@ import { ConsentTransport } from './consent-transport.js';
 import { SseFailures, SseTransport, withChallenges } from './sse-transport.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { PROBE, RequestStreamsTransport } from './request-streams-transport.js';
-import type { McpWorld, ServerTransport, TransportOptions } from './stdio-transport.factory.js';
+import type { McpWorld, ServerTransport, TransportOptions } from './server-transport.types.js';
 
 /** One client per declaration: its connections share their tokens. */
 const CLIENTS = new WeakMap<McpClientCredentials, ClientCredentialsClient>();

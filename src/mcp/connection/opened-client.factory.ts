@@ -5,7 +5,7 @@ import type { McpServer, TransportKind } from '../mcp-server.types.js';
 import { isConnectionLost, isTimeout } from './call-failure.mapper.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { withoutSecrets } from './secret.filter.js';
-import type { EndpointWait, McpWorld, ServerTransport, TransportOptions } from './stdio-transport.factory.js';
+import type { EndpointWait, McpWorld, ServerTransport, TransportOptions } from './server-transport.types.js';
 import { keepListening } from './tool-changes.client.js';
 
 /** A program ended before the connection was complete; the first request may have been too new for it. */
@@ -16,7 +16,7 @@ export class ProgramEndedError extends Error {
   }
 }
 
-export type { McpWorld } from './stdio-transport.factory.js';
+export type { McpWorld } from './server-transport.types.js';
 
 /** Listeners for messages of a server. */
 export interface McpListeners {

@@ -2,7 +2,7 @@ import type { FetchLike, JSONRPCMessage, Transport } from '@modelcontextprotocol
 import { type MarkedIntegers, untilAborted, wellFormed } from '../../kernel/index.js';
 import { withExactResult } from '../process/message.parser.js';
 import { withRawResult } from '../process/raw-result.mapper.js';
-import type { EndpointWait } from './stdio-transport.factory.js';
+import type { EndpointWait } from './server-transport.types.js';
 
 /** An answer with an unexpected status; the members are those of the SDK's own error. */
 export class HttpStatusError extends Error {

@@ -2,7 +2,7 @@ import { AppError } from '../../errors/index.js';
 import { type JsonValue } from '../../kernel/index.js';
 import { attempt, type StateData } from '../../tool/index.js';
 import { isHeaderName, isHeaderText, isReservedHeader } from '../header.policy.js';
-import { type JsonPointer, parsePointer, valueAt } from '../rest-reply.parser.js';
+import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.js';
 import type { RestToolDeclaration } from '../rest-tool.types.js';
 
 /** A token that is captured from replies and sent with later calls. */

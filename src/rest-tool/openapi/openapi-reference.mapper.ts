@@ -1,4 +1,4 @@
-import { type JsonPointer, parsePointer, valueAt } from '../rest-reply.parser.js';
+import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.js';
 import { unmappable } from './openapi.error.js';
 import { isNode, type Node } from './openapi.types.js';
 

@@ -2,7 +2,8 @@ import { AppError } from '../../errors/index.js';
 import { fieldMistake } from '../../kernel/index.js';
 import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
 import { answeredLate, described, unmatchedAnswer } from './not-waiting.error.js';
-import { hasExpired, type WaitingRun } from './run-decision.service.js';
+import { hasExpired } from './waiting-time.policy.js';
+import { type WaitingRun } from './run-decision.service.js';
 
 /**
  * The requests of a kind that an answer matches: those of the named call, else all. Requests past their deadline are

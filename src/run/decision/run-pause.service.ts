@@ -8,7 +8,7 @@ import { RunJournal } from '../run-journal.js';
 import { insertEvents, sessionSlot, startedItem } from '../run-statement.factory.js';
 import type { RunStatus } from '../run.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
-import { waitingEvent } from './run-decision.service.js';
+import { waitingEvent } from './waiting-time.policy.js';
 
 const DISABLE_WEBHOOKS: Statement = {
   sql: `UPDATE webhook SET is_active = 0, disabled_reason = 'restored' WHERE is_active = 1 AND tenant <> ''`,

@@ -10,7 +10,7 @@ import { type SessionExport, sessionExportSchema, toExport } from '../session-ex
 import { SessionStore } from '../session-store.js';
 import { SessionService } from '../session.service.js';
 import { PINNED, type SessionRecord, type StoredTurn } from '../session.types.js';
-import { assertSessionId } from '../turns/journal-turn-store.js';
+import { assertSessionId } from '../turn-place.factory.js';
 import { TurnStore } from '../turns/turn-store.js';
 import { ImportedTurnFactory } from './imported-turn.factory.js';
 

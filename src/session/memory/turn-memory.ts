@@ -2,7 +2,7 @@ import { AppError } from '../../errors/index.js';
 import { newId, type Principal } from '../../kernel/index.js';
 import { countMessages, type TokenCounter } from '../../llm/index.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
-import { assertSessionId } from '../turns/journal-turn-store.js';
+import { assertSessionId } from '../turn-place.factory.js';
 import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import { Memory } from './memory.js';

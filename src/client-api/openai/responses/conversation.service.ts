@@ -6,7 +6,7 @@ import { RunAdmissionService } from '../../../run/index.js';
 import { AccessLogService } from '../../../security/index.js';
 import { SessionAdminService, type SessionRecord, SessionService } from '../../../session/index.js';
 import { invalid } from '../../client-conversation.js';
-import { parsedBy } from '../../client-watch.service.js';
+import { parsedBy } from '../../client-request.parser.js';
 import { type ListedItem, toItems, toList } from './response-admin.service.js';
 
 const bodySchema = z.looseObject({

@@ -2,7 +2,7 @@ import type { AgentRequest, GivenDecision, ClientTool } from '../../../agent/ind
 import type { ModelParameters, ToolChoice } from '../../../llm/index.js';
 import { parseClientCallId } from '../../client-call-id.js';
 import { type ClientMessage, invalid } from '../../client-conversation.js';
-import { parsedBy } from '../../client-watch.service.js';
+import { parsedBy } from '../../client-request.parser.js';
 import { toEffort } from '../chat-request.mapper.js';
 import {
   type FunctionTool,

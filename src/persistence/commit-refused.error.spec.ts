@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commitRefused, isRefusedAtOnce, refusalOf } from './table.js';
+import { commitRefused, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
 
 describe('a refused batch', () => {
   it.each([
