@@ -25,3 +25,22 @@ export abstract class EmbeddingModel {
   /** @param texts at least one; no text is empty */
   abstract embed(texts: readonly string[], options?: CallOptions): Promise<EmbeddingResult>;
 }
+
+/** An embedding model around another one, with its name and dimensions. */
+export abstract class EmbeddingWrapper extends EmbeddingModel {
+  constructor(protected readonly inner: EmbeddingModel) {
+    super();
+  }
+
+  get provider(): string {
+    return this.inner.provider;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+
+  get dimensions(): number | null {
+    return this.inner.dimensions;
+  }
+}

@@ -1,28 +1,16 @@
 import { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
-import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
+import { type EmbeddingModel, type EmbeddingResult, EmbeddingWrapper } from '../embedding-model.js';
 import { partsOf } from './model-flight.builder.js';
 
 /** An embedding model with the same cost reports and budgets as chat models. */
-export class AccountedEmbeddingModel extends EmbeddingModel {
+export class AccountedEmbeddingModel extends EmbeddingWrapper {
   constructor(
-    private readonly inner: EmbeddingModel,
+    inner: EmbeddingModel,
     /** Wraps a chat model with its price and budgets. */
     private readonly accounted: (model: ChatModel) => ChatModel,
   ) {
-    super();
-  }
-
-  get provider(): string {
-    return this.inner.provider;
-  }
-
-  get name(): string {
-    return this.inner.name;
-  }
-
-  get dimensions(): number | null {
-    return this.inner.dimensions;
+    super(inner);
   }
 
   async embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {

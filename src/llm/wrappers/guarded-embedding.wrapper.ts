@@ -1,32 +1,20 @@
 import { steadyNow } from '../../kernel/index.js';
 import type { CallOptions } from '../chat.types.js';
-import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
+import { type EmbeddingModel, type EmbeddingResult, EmbeddingWrapper } from '../embedding-model.js';
 
 /** Runs a call, rejects it or retries it. */
 export type CallGuard = <T>(call: () => Promise<T>, options: CallOptions) => Promise<T>;
 
 /** An embedding model behind guards: retries, circuit breaker and concurrency limit. */
-export class GuardedEmbeddingModel extends EmbeddingModel {
+export class GuardedEmbeddingModel extends EmbeddingWrapper {
   constructor(
-    private readonly inner: EmbeddingModel,
+    inner: EmbeddingModel,
     /** Innermost first. */
     private readonly guards: readonly CallGuard[],
     /** No retry starts later than this after the first attempt, in ms. */
     private readonly waitMs: number,
   ) {
-    super();
-  }
-
-  get provider(): string {
-    return this.inner.provider;
-  }
-
-  get name(): string {
-    return this.inner.name;
-  }
-
-  get dimensions(): number | null {
-    return this.inner.dimensions;
+    super(inner);
   }
 
   embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {

@@ -15,8 +15,7 @@ import { BreakingModel, CircuitBreaker, type CircuitState } from './breaking-mod
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import type { Cassette } from '../cassette/cassette.js';
 import { CachingModel } from './caching-model.wrapper.js';
-import { CassetteEmbeddingModel } from './cassette-embedding.wrapper.js';
-import { CassetteModel } from './cassette-model.wrapper.js';
+import { CassetteEmbeddingModel, CassetteModel } from './cassette-model.wrapper.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
