@@ -11,7 +11,7 @@ import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
 import { selectionOf } from './offered-tools.service.js';
-import { SkillRegistry } from './skills/offered-skill.mapper.js';
+import { SkillRegistry } from './skills/skill.registry.js';
 import { READ_SKILL } from './skills/skill-tool.factory.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
 

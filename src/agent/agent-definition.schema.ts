@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EFFORTS } from '../config/index.js';
 import { ID_RULE, isId } from '../kernel/index.js';
 import { guardrailsSchema } from '../tool-policy/index.js';
-import type { OfferedSkill } from './skills/offered-skill.mapper.js';
+import type { OfferedSkill } from './skills/skill.registry.js';
 import { readFormat, type GivenFormat } from './response-format.mapper.js';
 
 const SEED_LIMIT = 2_147_483_648;

@@ -31,7 +31,7 @@ import type { AgentRunInput } from './agent.types.js';
 import { clientTool, OfferedTools, type PartedTools } from './offered-tools.service.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { READ_SKILL } from './skills/skill-tool.factory.js';
-import { withSkills } from './skills/offered-skill.mapper.js';
+import { withSkills } from './skills/skill.registry.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
 

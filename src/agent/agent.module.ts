@@ -32,7 +32,7 @@ import { OfferedTools, SubAgentTools } from './offered-tools.service.js';
 import { RunDatasetService } from './run-dataset.service.js';
 import { RunHistoryService } from './run-history.service.js';
 import { RunSearchService } from './run-search.service.js';
-import { SkillRegistry, toOffered } from './skills/offered-skill.mapper.js';
+import { SkillRegistry, toOffered } from './skills/skill.registry.js';
 import { UserErasureService } from './user-erasure.service.js';
 import { changedAgent, ENVIRONMENT, type DefaultAgentChanges } from './default-agent.factory.js';
 

@@ -18,7 +18,7 @@ export { AgentModule } from './agent.module.js';
 export type { AgentModuleOptions } from './agent.module.js';
 export { AgentRegistry } from './agent.registry.js';
 export type { DeclaredAgent } from './agent.registry.js';
-export { SkillRegistry, type Skill } from './skills/offered-skill.mapper.js';
+export { SkillRegistry, type Skill } from './skills/skill.registry.js';
 export { BudgetService } from './budget.service.js';
 export { ENVIRONMENT } from './default-agent.factory.js';
 export { AgentService } from './agent.service.js';

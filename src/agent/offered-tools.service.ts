@@ -8,7 +8,7 @@ import { refusedName, suspend, type Tool, type ToolAnnouncement, ToolRegistry } 
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentRegistry } from './agent.registry.js';
 import { skillTool } from './skills/skill-tool.factory.js';
-import { SkillRegistry } from './skills/offered-skill.mapper.js';
+import { SkillRegistry } from './skills/skill.registry.js';
 import { askTool, transferTool } from './sub-agent/sub-agent-tool.factory.js';
 
 type Selected = Pick<AgentDefinition, 'tools' | 'mcpServers'>;

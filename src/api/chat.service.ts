@@ -6,7 +6,7 @@ import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
 import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
-import { clientWait, disconnectSignal, markReplay, parseIdempotencyKey } from './idempotency.parser.js';
+import { clientWait, disconnectSignal, markReplay, parseIdempotencyKey } from './client-request.js';
 import { EventStreamService } from './event-stream.service.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 

@@ -4,7 +4,7 @@ import type { Principal } from '../kernel/index.js';
 import { EvalReportStore, type ListedEval } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { EvalDto, EvalPageDto, EvalQueryDto, EvalRequestDto } from './eval.dto.js';
-import { parseIdempotencyKey } from './idempotency.parser.js';
+import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { timePlaceIn, toCursor } from './list-cursor.js';
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, Log } from '../errors/index.js';
 import { newId, type Principal } from '../kernel/index.js';
 import { CreationKeyStore, type IdempotentRequest } from '../run/index.js';
-import { markReplay } from './idempotency.parser.js';
+import { markReplay } from './client-request.js';
 
 type ReservedId = Awaited<ReturnType<CreationKeyStore['reserve']>>;
 

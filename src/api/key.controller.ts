@@ -12,7 +12,7 @@ import {
   Requires,
   visibilityOf,
 } from '../security/index.js';
-import { parseIdempotencyKey } from './idempotency.parser.js';
+import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { toEpochMs } from './is-time.decorator.js';
 import { type KeyDto, KeyListQueryDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';

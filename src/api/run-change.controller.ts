@@ -4,7 +4,7 @@ import { RunSearchService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunChange } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
-import { disconnectSignal } from './idempotency.parser.js';
+import { disconnectSignal } from './client-request.js';
 import { EventStreamService, type StreamItem } from './event-stream.service.js';
 import { toListedRun } from './listed-run.mapper.js';
 import { RunChangeQueryDto } from './run-list.dto.js';

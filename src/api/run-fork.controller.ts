@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { parseIdempotencyKey } from './idempotency.parser.js';
+import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ForkRequestDto } from './run-fork.dto.js';

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { isOpen, type RunItem } from '../run/index.js';
-import { disconnectSignal } from './idempotency.parser.js';
+import { disconnectSignal } from './client-request.js';
 import { EventStreamService } from './event-stream.service.js';
 
 /** Streams a run's events over HTTP from the client's position. */

@@ -4,7 +4,7 @@ import { AgentRegistry } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { ScheduleService } from '../schedule/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { parseIdempotencyKey } from './idempotency.parser.js';
+import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { placeIn, toCursor } from './list-cursor.js';
 import {

@@ -4,7 +4,7 @@ import type { Principal } from '../kernel/index.js';
 import { RunAdmissionService } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionAdminService, SessionService } from '../session/index.js';
-import { parseIdempotencyKey } from './idempotency.parser.js';
+import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { NumberPipe } from './number.pipe.js';
 import {

@@ -4,7 +4,7 @@ import { type DirectCallRequest, DirectCallService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { clientWait, markReplay, parseIdempotencyKey } from './idempotency.parser.js';
+import { clientWait, markReplay, parseIdempotencyKey } from './client-request.js';
 import { NamePipe } from './name.pipe.js';
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
 

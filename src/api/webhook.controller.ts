@@ -17,7 +17,7 @@ import type { Principal } from '../kernel/index.js';
 import { WEBHOOK_EVENTS } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { type Webhook, type WebhookDelivery, WebhookService } from '../webhook/index.js';
-import { parseIdempotencyKey } from './idempotency.parser.js';
+import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { placeIn, toCursor } from './list-cursor.js';
 import {

@@ -10,7 +10,7 @@ import {
   WorkflowService,
   type WorkflowStart,
 } from '../workflow/index.js';
-import { markReplay, parseIdempotencyKey } from './idempotency.parser.js';
+import { markReplay, parseIdempotencyKey } from './client-request.js';
 import type { WorkflowDto, WorkflowNodeDto, WorkflowRunDto } from './workflow.dto.js';
 
 export function toWorkflowView({ graph }: RegisteredWorkflow): WorkflowDto {

@@ -24,7 +24,7 @@ export {
   readText,
   withoutMark,
   withoutTrailing,
-} from './json.parser.js';
+} from './json.js';
 export type { JsonSchema, JsonValue } from './json.types.js';
 export { nestVersion } from './nest-version.loader.js';
 export { ROLES, VISIBILITIES } from './principal.types.js';

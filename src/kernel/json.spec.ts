@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeText, readText, withoutMark, withoutTrailing } from './json.parser.js';
+import { decodeText, readText, withoutMark, withoutTrailing } from './json.js';
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 

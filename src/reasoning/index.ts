@@ -8,7 +8,7 @@ export { parseOutput } from './output/output.parser.js';
 export { assertFormat } from './output/format.policy.js';
 export { useOutcome } from './incomplete-outcome.policy.js';
 export type { IncompleteReason, OnIncomplete } from './incomplete-outcome.policy.js';
-export { PromptBuilder, protocolFor, ProtocolRegistry } from './loop/pipeline.factory.js';
+export { PromptBuilder, protocolFor, ProtocolRegistry } from './loop/pipeline.js';
 export {
   type Protocol,
   splitThoughts,

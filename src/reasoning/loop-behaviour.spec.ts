@@ -7,7 +7,7 @@ import { calls, says, ScriptedChatModel, type Scripted } from '../../test/suppor
 import { AppError } from '../errors/index.js';
 import { MemoryRunContext, type RunEvent } from '../run/index.js';
 import { type Tool } from '../tool/index.js';
-import type { PlacedProcessor } from './loop/pipeline.factory.js';
+import type { PlacedProcessor } from './loop/pipeline.js';
 import { Processor } from './loop/processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';
 import type { Loop, ReasoningOutcome } from './reasoning.types.js';

@@ -15,7 +15,7 @@ import {
   PromptBuilder,
   ProtocolRegistry,
   withProcessor,
-} from './loop/pipeline.factory.js';
+} from './loop/pipeline.js';
 import type { Processor } from './loop/processor.js';
 import { NO_REPLY_PLAN } from './loop/reply-plan.policy.js';
 import { asCaller, factsOfDefinitions, readModelFacts } from './loop/data-facts.executor.js';

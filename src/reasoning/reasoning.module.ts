@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { ToolModule } from '../tool/index.js';
 import type { Processor } from './loop/processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';
-import { PromptBuilder, ProtocolRegistry } from './loop/pipeline.factory.js';
+import { PromptBuilder, ProtocolRegistry } from './loop/pipeline.js';
 import { ReasoningEngine } from './reasoning.engine.js';
 import { ToolCallEngine } from './tool-call.engine.js';
 

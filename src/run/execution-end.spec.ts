@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../errors/index.js';
-import { OutagePatience } from './execution-end.policy.js';
+import { OutagePatience } from './execution-end.js';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import { steadyNow } from '../kernel/index.js';
 import { isRefusedAfter, isStorageUnavailable, type Statement, withPatience } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import { countDecisions, firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
-import type { OutagePatience } from './execution-end.policy.js';
+import type { OutagePatience } from './execution-end.js';
 import type { RunEvent } from './run-event.types.js';
 import type { RunJournal } from './run-journal.js';
 import { toStoredEnd } from './run-record.mapper.js';

@@ -106,7 +106,7 @@ export {
 export { LATENCY_BUCKETS_MS } from './usage/call-latency.mapper.js';
 export type { CallLatency, Latency, LatencyEntry } from './usage/call-latency.mapper.js';
 export { parseRunPlace, START, type RunPlace, RunItem } from './run-item.factory.js';
-export { isRelinquished, journalUnavailable, queuedState } from './execution-end.policy.js';
+export { isRelinquished, journalUnavailable, queuedState } from './execution-end.js';
 export { unreachable } from './recorded-step.policy.js';
 export type { RunListener } from './run-bus.js';
 export {

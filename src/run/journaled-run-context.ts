@@ -4,14 +4,7 @@ import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import type { ContextParts } from './context-parts.types.js';
-import {
-  abortLate,
-  afterThisTick,
-  atTickEnd,
-  fenced,
-  journalUnavailable,
-  OutagePatience,
-} from './execution-end.policy.js';
+import { abortLate, afterThisTick, atTickEnd, fenced, journalUnavailable, OutagePatience } from './execution-end.js';
 import { FileLedger, RunContext, type StepName } from './run-context.js';
 import { toFileSteps } from './files/run-file.mapper.js';
 import { isLive, type RunEvent } from './run-event.types.js';

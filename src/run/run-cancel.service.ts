@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../persistence/index.js';
 import { RunBus } from './run-bus.js';
-import { missedDeadline } from './execution-end.policy.js';
+import { missedDeadline } from './execution-end.js';
 import { NO_USAGE, type RunCancelled, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { RunJournal } from './run-journal.js';

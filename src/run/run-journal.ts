@@ -19,7 +19,7 @@ import type { RunFile } from './files/run-file.types.js';
 import { isTerminal, type RunEvent } from './run-event.types.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunItem } from './run-item.factory.js';
-import { RunLease } from './local/local-run-lease.js';
+import { RunLease } from './run-lease.js';
 import { RunRows } from './run-rows.js';
 import type { RecordedStep, RunHead, RunOpening, RunRecord, StartRun } from './run.types.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../kernel/index.js';
+import { newId } from '../kernel/index.js';
 
 /** The port to this process's status in the cluster: whether it surely owns its runs. */
 export abstract class RunLease {

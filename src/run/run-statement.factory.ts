@@ -3,7 +3,7 @@ import type { Cipher } from '../security/index.js';
 import { currentTraceParent } from '../telemetry/index.js';
 import { eventPlace, runPlace, stepPlace, type StoredEnd } from './run-record.mapper.js';
 import { RunItem } from './run-item.factory.js';
-import type { Postponement } from './execution-end.policy.js';
+import type { Postponement } from './execution-end.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
 import { enqueueWebhooks } from './webhook-statement.factory.js';
 

@@ -13,7 +13,7 @@ import {
   journalUnavailable,
   revoked,
   timeLimit,
-} from './execution-end.policy.js';
+} from './execution-end.js';
 import type { RunTree } from './tree/run-tree.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { LateResultService, type RefusedBatch } from './late-result.service.js';

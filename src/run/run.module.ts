@@ -28,7 +28,7 @@ import { RunMetrics } from './run-metrics.service.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import { LocalRunBus, LocalRunHub, RunBus } from './run-bus.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
-import { LocalRunLease, RunLease } from './local/local-run-lease.js';
+import { LocalRunLease, RunLease } from './run-lease.js';
 import { RunRetentionService } from './retention/run-retention.service.js';
 import { RunRemovalService } from './retention/run-removal.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';

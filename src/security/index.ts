@@ -55,7 +55,7 @@ export { FilteredStream } from './content/filtered-stream.builder.js';
 export { findLinks } from './content/link.parser.js';
 export { createFinders } from './content/own-pattern.factory.js';
 export { openRateLimiter } from './rate-limit/rate-limiter.factory.js';
-export { RateLimiter, type RateLimit } from './rate-limit/flexible-rate-limiter.js';
+export { RateLimiter, type RateLimit } from './rate-limit/rate-limiter.js';
 export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
 export { assertLocal, assertSameSite } from './caller-origin.policy.js';

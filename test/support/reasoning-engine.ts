@@ -1,5 +1,5 @@
 import { ProcessorRegistry } from '../../src/reasoning/loop/processor.registry.js';
-import { PromptBuilder, ProtocolRegistry } from '../../src/reasoning/loop/pipeline.factory.js';
+import { PromptBuilder, ProtocolRegistry } from '../../src/reasoning/loop/pipeline.js';
 import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
 import { type CallRules, SecurityPolicies } from '../../src/tool-policy/index.js';
 import type { ToolExecutor } from '../../src/tool/index.js';

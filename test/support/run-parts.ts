@@ -1,6 +1,6 @@
 import { ModelBudget } from '../../src/llm/index.js';
 import type { Database } from '../../src/persistence/index.js';
-import { LocalRunLease, type RunLease } from '../../src/run/local/local-run-lease.js';
+import { LocalRunLease, type RunLease } from '../../src/run/run-lease.js';
 import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
 import { RunJournal } from '../../src/run/run-journal.js';
 import { type Cipher, Ownership, PLAIN_CIPHER } from '../../src/security/index.js';

@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../errors/index.js';
 import { createToolNow, inputOf, type Tool } from '../../tool/index.js';
-import type { Skill, SkillRegistry } from './offered-skill.mapper.js';
+import type { Skill, SkillRegistry } from './skill.registry.js';
 
 /** Name of the tool that reads skills. */
 export const READ_SKILL = 'read_skill';

@@ -20,7 +20,7 @@ import {
   ToolPolicyRegistry,
 } from '../../tool/index.js';
 import { CallerTaintPolicy } from '../loop/data-facts.executor.js';
-import { PromptBuilder, ProtocolRegistry } from '../loop/pipeline.factory.js';
+import { PromptBuilder, ProtocolRegistry } from '../loop/pipeline.js';
 import { ProcessorRegistry } from '../loop/processor.registry.js';
 import { ReasoningEngine } from '../reasoning.engine.js';
 import { EnhancedChatModel } from './enhanced-chat-model.js';

@@ -1,4 +1,4 @@
-import type { PlacedProcessor } from './pipeline.factory.js';
+import type { PlacedProcessor } from './pipeline.js';
 
 /** Custom processors of the application. */
 export class ProcessorRegistry {

@@ -26,7 +26,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
   /** Pending background work; a shutdown waits for it. */
   private readonly background = new Set<Promise<void>>();
   /** Runs that this process owned in the last sweep without executing them. */
-  private suspects = new Set<string>();
+  private lostBefore = new Set<string>();
 
   constructor(
     private readonly journal: RunJournal,
@@ -174,11 +174,11 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
   private async putBackLost(): Promise<void> {
     const owned = await this.open.ownedBy(this.journal.node ?? '');
     const lost = owned.filter(({ id }) => !this.taker.has(id));
-    for (const run of lost.filter(({ id }) => this.suspects.has(id))) {
+    for (const run of lost.filter(({ id }) => this.lostBefore.has(id))) {
       await this.journal.putBack(run);
       await this.cluster.offer([run]);
     }
-    this.suspects = new Set(lost.map(({ id }) => id));
+    this.lostBefore = new Set(lost.map(({ id }) => id));
   }
 
   /** The run changed: a cancel was requested, an answer was given, or its session is free. */

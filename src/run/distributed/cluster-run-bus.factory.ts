@@ -2,7 +2,7 @@ import type { DatabaseConfig } from '../../config/index.js';
 import { type Database, loadRedis, type NotificationChannel, unreference } from '../../persistence/index.js';
 import { applicationName } from '../application-name.mapper.js';
 import type { RunJournal } from '../run-journal.js';
-import type { RunLease } from '../local/local-run-lease.js';
+import type { RunLease } from '../run-lease.js';
 import { ClusterRunBus } from './cluster-run-bus.js';
 import { RedisNotificationChannel } from './redis-notification-channel.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';

@@ -5,7 +5,7 @@ import { LocalRunBus, RunBus, type RunListener, type WakeListener } from '../run
 import { inPieces } from '../run-follow.service.js';
 import { endsStream, type RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
-import { RunLease } from '../local/local-run-lease.js';
+import { RunLease } from '../run-lease.js';
 import { RemoteChangeRegistry } from './remote-change.registry.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';
 import { RemoteRunClient } from './remote-run.client.js';

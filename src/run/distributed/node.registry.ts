@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Log } from '../../errors/index.js';
 import type { RunConfig } from '../../config/index.js';
 import { Database } from '../../persistence/index.js';
-import { RunLease } from '../local/local-run-lease.js';
+import { RunLease } from '../run-lease.js';
 
 /** Heartbeats per lease. */
 const BEATS_A_LEASE = 10;

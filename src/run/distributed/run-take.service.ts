@@ -1,6 +1,6 @@
 import { HeapReservation } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
-import { isPostponed, journalUnavailable } from '../execution-end.policy.js';
+import { isPostponed, journalUnavailable } from '../execution-end.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import type { PostponedRunRegistry } from '../postponed-run.registry.js';

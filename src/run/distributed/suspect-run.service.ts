@@ -2,7 +2,7 @@ import type { RunConfig } from '../../config/index.js';
 import { Log } from '../../errors/index.js';
 import type { RunBus } from '../run-bus.js';
 import type { RunJournal } from '../run-journal.js';
-import { MAX_CRASHES } from '../execution-end.policy.js';
+import { MAX_CRASHES } from '../execution-end.js';
 import type { RunRecord } from '../run.types.js';
 import { progressOf } from '../suspect-progress.js';
 import { recordSuspects, separateSuspects } from '../suspect-run.policy.js';

@@ -7,7 +7,7 @@ import { refusalOf } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
-import { journalUnavailable } from '../execution-end.policy.js';
+import { journalUnavailable } from '../execution-end.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunJournal } from '../run-journal.js';
 import { isOpen, withoutInput } from '../run-record.mapper.js';

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
 import { WaitingRunStore } from '../decision/waiting-run.store.js';
-import { isPostponed, isRelinquished, outageOf } from '../execution-end.policy.js';
+import { isPostponed, isRelinquished, outageOf } from '../execution-end.js';
 import { RunBus } from '../run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
 import { RunDispatcher } from '../run-dispatcher.js';

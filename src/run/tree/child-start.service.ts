@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../../persistence/index.js';
-import { isPatient } from '../execution-end.policy.js';
+import { isPatient } from '../execution-end.js';
 import { RunBus } from '../run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';

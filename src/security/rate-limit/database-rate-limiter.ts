@@ -1,6 +1,6 @@
 import { AppError } from '../../errors/index.js';
 import { type Database, refusalOf, type Statement } from '../../persistence/index.js';
-import { RateLimiter, type RateLimit, type RateVerdict } from './flexible-rate-limiter.js';
+import { RateLimiter, type RateLimit, type RateVerdict } from './rate-limiter.js';
 
 interface CountRow {
   readonly resets_at: number;

@@ -2,7 +2,7 @@ import type { DatabaseConfig } from '../../config/index.js';
 import { exportsOf } from '../../errors/index.js';
 import { createRedisClient, type Database } from '../../persistence/index.js';
 import { DatabaseRateLimiter } from './database-rate-limiter.js';
-import type { RateLimiter } from './flexible-rate-limiter.js';
+import type { RateLimiter } from './rate-limiter.js';
 
 /** Time-out of a Redis command, in ms. */
 const REDIS_TIMEOUT_MS = 500;
@@ -17,7 +17,7 @@ export async function openRateLimiter(
   if (isShared && database) return new DatabaseRateLimiter(database);
   const [{ RateLimiterMemory }, { FlexibleRateLimiter }] = await Promise.all([
     import('rate-limiter-flexible').then(exportsOf),
-    import('./flexible-rate-limiter.js'),
+    import('./rate-limiter.js'),
   ]);
   return new FlexibleRateLimiter(
     (points, duration) => new RateLimiterMemory({ points, duration, keyPrefix: `${PREFIX}:${duration}` }),
@@ -29,7 +29,7 @@ async function openRedis(url: string): Promise<RateLimiter> {
   const [client, { RateLimiterRedis }, { FlexibleRateLimiter }] = await Promise.all([
     createRedisClient(url, REDIS_TIMEOUT_MS),
     import('rate-limiter-flexible').then(exportsOf),
-    import('./flexible-rate-limiter.js'),
+    import('./rate-limiter.js'),
   ]);
   await client.connect().catch(() => undefined);
   return new FlexibleRateLimiter(
