@@ -108,6 +108,24 @@ describe('stream', () => {
     expect(llm.lastRequest).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
+  it('joins texts that arrive together', async () => {
+    const deltas = [
+      { reasoning_content: 'Let' },
+      { reasoning_content: ' me' },
+      { content: 'Hi' },
+      { content: ' 你好' },
+    ];
+    const frames = deltas.map((delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`);
+    const end = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+    llm.reply({ chunks: [Buffer.from(frames.join('') + end)], type: 'text/event-stream' });
+    const parts = await collect(ask);
+    expect(parts.slice(0, -1)).toEqual([
+      { type: 'reasoning', text: 'Let me' },
+      { type: 'text', text: 'Hi 你好' },
+    ]);
+    expect(parts.at(-1)).toMatchObject({ result: { message: { content: 'Hi 你好', reasoning: 'Let me' } } });
+  });
+
   it('assembles tool calls and yields only the finish', async () => {
     llm.reply({
       calls: [{ name: 'calculator', arguments: { expression: '1+1' } }, { name: 'get_timestamp' }],

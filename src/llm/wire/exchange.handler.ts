@@ -101,11 +101,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     this.silenceLimit.restart(this.limits.idleMs);
   }
 
-  /** The next chunk. @throws the error that ended the exchange */
+  /** All data that arrived since the last call, in one chunk. @throws the error that ended the exchange */
   async next(): Promise<IteratorResult<Buffer, undefined>> {
     for (;;) {
-      const chunk = this.chunks.shift();
-      if (chunk) return { done: false, value: this.take(chunk) };
+      if (this.chunks.length > 0) return { done: false, value: this.take() };
       if (this.failure) throw this.failure;
       if (this.state === 'ended') return { done: true, value: undefined };
       await new Promise<void>((resolve) => (this.wake = resolve));
@@ -133,10 +132,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     if (this.controller?.paused) this.controller.resume();
   }
 
-  private take(chunk: Buffer): Buffer {
-    this.unread -= chunk.length;
-    if (this.unread === 0 && this.controller?.paused) this.controller.resume();
-    return chunk;
+  private take(): Buffer {
+    const [first, ...others] = this.chunks.splice(0);
+    this.unread = 0;
+    if (this.controller?.paused) this.controller.resume();
+    return others.length === 0 ? first! : Buffer.concat([first!, ...others]);
   }
 
   private readonly onAbort = (): void => this.abort(new Error('The call was aborted.'));

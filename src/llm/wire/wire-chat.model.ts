@@ -103,7 +103,8 @@ export class WireChatModel extends ChatModel {
     try {
       const response = await this.send(fitted.request, options, true);
       for await (const parts of readParts(response, reply)) {
-        yield* options.progress ? withProgress(parts, reply, options.progress) : parts;
+        // `yield*` of a list makes an iterator and two promises more for each part.
+        for (const part of options.progress ? withProgress(parts, reply, options.progress) : parts) yield part;
       }
       if (!reply.isComplete) throw new BadReplyError('a stream that ends before its finish reason');
     } catch (thrown) {
@@ -227,16 +228,33 @@ async function* readParts(response: WireResponse, reply: StreamedReply): AsyncGe
   yield* partsOf(reply, events.end());
 }
 
-/** The parts of complete events. An invalid event does not suppress those before it, however the stream is chunked. */
+/**
+ * The parts of complete events, adjacent texts joined. An invalid event does not suppress those before it, however the
+ * stream is chunked.
+ */
 function* partsOf(reply: StreamedReply, events: readonly string[]): Generator<ChatStreamPart[], void> {
   const parts: ChatStreamPart[] = [];
   try {
     for (const data of events) if (!reply.isDone) reply.add(data, parts);
   } catch (failure) {
-    if (parts.length > 0) yield parts;
+    if (parts.length > 0) yield joinTexts(parts);
     throw failure;
   }
-  yield parts;
+  yield joinTexts(parts);
+}
+
+/** Text that arrives together is one part: each part costs an event for every reader. */
+function joinTexts(parts: ChatStreamPart[]): ChatStreamPart[] {
+  if (parts.length < 2) return parts;
+  const joined: ChatStreamPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const isText = part.type === 'text' || part.type === 'reasoning';
+    if (isText && last?.type === part.type)
+      joined[joined.length - 1] = { type: part.type, text: last.text + part.text };
+    else joined.push(part);
+  }
+  return joined;
 }
 
 /** Some servers never stream, and a proxy's error page is not a stream. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { ANTHROPIC_WIRE, OPENAI_WIRE, RESPONSES_WIRE, type FakeWire } from './fake-wires.js';
 import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-provider.types.js';
 
@@ -28,16 +28,16 @@ export class FakeReplyHandler {
     } catch (thrown) {
       reply = { status: 500, body: { error: { message: `The script of the fake provider threw: ${String(thrown)}` } } };
     }
-    if (!this.outgoing.destroyed) this.sendReply(reply);
+    if (!this.outgoing.destroyed) await this.sendReply(reply);
   }
 
-  private sendReply(reply: FakeReply): void {
+  private async sendReply(reply: FakeReply): Promise<void> {
     if ('hang' in reply) return;
     if ('reset' in reply) this.breakOff();
     else if ('status' in reply) this.sendBody(reply.status, reply.body, reply.headers);
-    else if ('chunks' in reply) this.sendChunks(reply.chunks, reply.type);
-    else if ('events' in reply) this.sendEvents(reply.events, reply);
-    else if (this.request.stream) this.sendEvents(this.wire.toEvents(reply, this.request), reply);
+    else if ('chunks' in reply) await this.sendChunks(reply.chunks, reply.type);
+    else if ('events' in reply) await this.sendEvents(reply.events, reply);
+    else if (this.request.stream) await this.sendEvents(this.wire.toEvents(reply, this.request), reply);
     else this.sendWhole(this.wire.toBody(reply, this.request), reply);
   }
 
@@ -48,10 +48,20 @@ export class FakeReplyHandler {
     this.outgoing.end(isText ? body : JSON.stringify(body));
   }
 
-  private sendChunks(chunks: readonly Uint8Array[], type: string): void {
+  private async sendChunks(chunks: readonly Uint8Array[], type: string): Promise<void> {
     this.outgoing.writeHead(200, { 'content-type': type });
-    for (const chunk of chunks) this.outgoing.write(chunk);
+    await this.sendPieces(chunks);
     this.outgoing.end();
+  }
+
+  /** Each in a turn of the event loop of its own: a client joins pieces that arrive together. */
+  private async sendPieces(pieces: readonly (string | Uint8Array)[], pauseMs?: number): Promise<void> {
+    for (const piece of pieces) {
+      if (pauseMs !== undefined) await setTimeout(pauseMs);
+      if (this.outgoing.destroyed) return;
+      this.outgoing.write(piece);
+      if (pauseMs === undefined) await setImmediate();
+    }
   }
 
   private sendWhole(body: unknown, faults: FakeFaults): void {
@@ -64,28 +74,17 @@ export class FakeReplyHandler {
     else if (resetAfter !== undefined) this.outgoing.write('', () => this.breakOff());
   }
 
-  private sendEvents(events: readonly unknown[], faults: FakeFaults): void {
+  private async sendEvents(events: readonly unknown[], faults: FakeFaults): Promise<void> {
     const { stallAfter, cutAfter, resetAfter, drip } = faults;
     const count = stallAfter ?? cutAfter ?? resetAfter ?? events.length;
     this.outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     this.outgoing.flushHeaders();
-    if (drip !== undefined) return void this.dripEvents(events, drip);
-    for (const event of events.slice(0, count)) {
-      this.outgoing.write(this.wire.frame(event));
-    }
+    const frames = events.slice(0, count).map((event) => this.wire.frame(event));
+    await this.sendPieces(frames, drip);
     if (stallAfter !== undefined) return;
     if (resetAfter === undefined) this.outgoing.end();
     // The chunks are sent first, then the connection is reset.
     else this.outgoing.write('', () => this.breakOff());
-  }
-
-  private async dripEvents(events: readonly unknown[], ms: number): Promise<void> {
-    for (const event of events) {
-      await setTimeout(ms);
-      if (this.outgoing.destroyed) return;
-      this.outgoing.write(this.wire.frame(event));
-    }
-    this.outgoing.end();
   }
 
   private breakOff(): void {
