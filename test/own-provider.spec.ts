@@ -6,6 +6,7 @@ import {
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
+  type ModelCapabilities,
 } from '../src/index.js';
 import { readFileSync } from 'node:fs';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
@@ -18,7 +19,7 @@ import { TestTools } from './support/test.tool.js';
 /** A model without an existing wire format. */
 class EchoModel extends ChatModel {
   readonly provider = 'echo';
-  readonly capabilities = { vision: false, functionCalling: false, jsonMode: false };
+  readonly capabilities: ModelCapabilities = { vision: false, functionCalling: false, jsonMode: false };
 
   constructor(readonly name: string) {
     super();
@@ -35,13 +36,24 @@ class EchoModel extends ChatModel {
   }
 }
 
+/** Records the tools of its requests. */
+class NativeEchoModel extends EchoModel {
+  static readonly tools: ChatRequest['tools'][] = [];
+  override readonly capabilities: ModelCapabilities = { vision: false, functionCalling: true, jsonMode: false };
+
+  override generate(request: ChatRequest): Promise<ChatResult> {
+    NativeEchoModel.tools.push(request.tools);
+    return super.generate(request);
+  }
+}
+
 class EchoFactory extends ModelFactory {
   readonly name = 'echo';
   readonly defaultBaseUrl = undefined;
   readonly defaultModel = 'echo-1';
 
   create({ model = this.defaultModel }: { model?: string }): ChatModel {
-    return new EchoModel(model);
+    return model.startsWith('native') ? new NativeEchoModel(model) : new EchoModel(model);
   }
 }
 
@@ -74,6 +86,13 @@ it('a custom model refuses input outside of its capabilities and parameters', as
   expect(await jackdaw.chat({ query: 'x', parameters: { seed: 1 } })).toMatchObject({ status: 400 });
   llm.reply({ text: 'I see.' });
   expect(await jackdaw.chat({ query: 'x', images, model: 'acme-1-vision' })).toMatchObject({ status: 200 });
+});
+
+it('the tools of an agent are the same array in every request, so that a model can cache by identity', async () => {
+  for (const query of ['one', 'two']) await jackdaw.chat({ query, model: 'echo:native-1' });
+  const [first, second] = NativeEchoModel.tools;
+  expect(first?.map(({ name }) => name)).toContain('double');
+  expect(second).toBe(first);
 });
 
 it('a model without a known wire format is chosen by a request', async () => {

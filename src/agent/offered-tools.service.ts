@@ -84,6 +84,20 @@ export interface PartedTools {
 /** Never aborts: the wait for announced tools always ends by itself. */
 const NEVER = new AbortController().signal;
 
+/** The tools of a list that are for models, not only for the views of MCP servers. */
+const modelTools = new WeakMap<readonly Tool[], readonly Tool[]>();
+
+/** Returns the same array for the same list: the registry, protocols and providers cache by identity. */
+function forModels(tools: readonly Tool[]): readonly Tool[] {
+  let offered = modelTools.get(tools);
+  if (!offered) {
+    const isForModels = ({ metadata }: Tool): boolean => metadata.app?.isForModels !== false;
+    offered = tools.every(isForModels) ? tools : tools.filter(isForModels);
+    modelTools.set(tools, offered);
+  }
+  return offered;
+}
+
 /** Selects the tools that the model of an agent sees; the loop answers a call to another tool with an error. */
 @Injectable()
 export class OfferedTools {
@@ -141,8 +155,7 @@ export class OfferedTools {
   /** The agent's available tools, enabled or not. */
   listed(definition: AgentDefinition, principal: Principal): PartedTools {
     const caller = { agent: definition.name, principal, rules: agentRules(definition) };
-    const offered = this.tools.of(definition).filter(({ metadata }) => metadata.app?.isForModels !== false);
-    return partTools(this.policies, offered, caller);
+    return partTools(this.policies, forModels(this.tools.of(definition)), caller);
   }
 
   private async off(runId: string, { tenant }: Principal): Promise<ReadonlySet<string>> {
