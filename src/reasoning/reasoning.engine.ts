@@ -20,7 +20,7 @@ import type { Processor } from './loop/processor.js';
 import { NO_REPLY_PLAN } from './loop/reply-plan.policy.js';
 import { asCaller, factsOfDefinitions, readModelFacts } from './loop/data-facts.executor.js';
 import { publishedResult } from './loop/published-result.mapper.js';
-import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
+import type { Loop, LoopEnd, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
 import { toFailure } from './run-failure.mapper.js';
 
 /**
@@ -66,20 +66,25 @@ export class ReasoningEngine {
    */
   async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
     const loop = this.begin(request, run);
+    let end: LoopEnd;
     try {
       await deferTools(loop);
       loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, loop.request.tools));
-      while (!loop.end) {
-        loop.iteration++;
-        await readModelFacts(loop);
-        await fitContext(loop);
-        for (const processor of this.pipeline) await asCaller(loop, this.policies, () => processor.process(loop));
-      }
+      end = await asCaller(loop, this.policies, () => this.iterate(loop));
     } catch (error) {
       return this.close(loop, error);
     }
-    if (loop.end.kind === 'waiting') return this.hold(loop, loop.end);
-    return ended(loop, loop.end.finishReason);
+    return end.kind === 'waiting' ? this.hold(loop, end) : ended(loop, end.finishReason);
+  }
+
+  private async iterate(loop: Loop): Promise<LoopEnd> {
+    while (!loop.end) {
+      loop.iteration++;
+      await readModelFacts(loop);
+      await fitContext(loop);
+      for (const processor of this.pipeline) await processor.process(loop);
+    }
+    return loop.end;
   }
 
   private begin(request: ReasoningRequest, run: RunContext): Loop {

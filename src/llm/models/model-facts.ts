@@ -57,12 +57,27 @@ const VENDORS = Object.values(vendors).flatMap(({ models }) => rowsOf(models));
 
 const compiled = new WeakMap<ModelPatterns, readonly Row[]>();
 
+const NO_PATTERNS: ModelPatterns = {};
+/** Facts by patterns, then by `provider:name`: each run asks for those of its model. */
+const found = new WeakMap<ModelPatterns, Map<string, ModelFacts>>();
+/** A request may name any model. */
+const MAX_FOUND = 1000;
+
 /**
  * The facts of a model: each from the first pattern that has it, of the own patterns first.
  * @param own facts of `LLM_MODELS_FILE`, by patterns of `provider:name` or the name
  */
-export function factsOf(model: NamedModel, own: ModelPatterns = {}): ModelFacts {
-  return merged(matching(model, own));
+export function factsOf(model: NamedModel, own: ModelPatterns = NO_PATTERNS): ModelFacts {
+  const known = found.get(own) ?? new Map<string, ModelFacts>();
+  found.set(own, known);
+  const key = `${model.provider}:${model.name}`;
+  let facts = known.get(key);
+  if (!facts) {
+    facts = merged(matching(model, own));
+    if (known.size >= MAX_FOUND) known.clear();
+    known.set(key, facts);
+  }
+  return facts;
 }
 
 /** The facts that the own patterns state. */
@@ -71,7 +86,7 @@ export function ownFactsOf(model: NamedModel, own: ModelPatterns): ModelFacts {
 }
 
 /** Whether a table or an own pattern has the model. */
-export function isKnown(model: NamedModel, own: ModelPatterns = {}): boolean {
+export function isKnown(model: NamedModel, own: ModelPatterns = NO_PATTERNS): boolean {
   return matching(model, own).some(({ pattern }) => pattern !== EVERY);
 }
 
@@ -85,7 +100,7 @@ export function listPriceOf({ provider, name }: NamedModel): ModelFacts['price']
 }
 
 /** The context window of a model, in tokens; undefined if unknown. */
-export function contextWindowOf(model: NamedModel, own: ModelPatterns = {}): number | undefined {
+export function contextWindowOf(model: NamedModel, own: ModelPatterns = NO_PATTERNS): number | undefined {
   return factsOf(model, own).contextTokens;
 }
 
@@ -98,7 +113,7 @@ const WINDOW_SHARE = 1 / 4;
  * Default history budget, in tokens: a quarter of the smallest context window, at most 16,000; 8,000 for a model whose
  * window is unknown.
  */
-export function defaultContextTokens(models: readonly NamedModel[], own: ModelPatterns = {}): number {
+export function defaultContextTokens(models: readonly NamedModel[], own: ModelPatterns = NO_PATTERNS): number {
   const budgets = models.map((model) => {
     const window = contextWindowOf(model, own);
     return window === undefined ? UNKNOWN_BUDGET : Math.min(Math.floor(window * WINDOW_SHARE), MOST_BUDGET);

@@ -65,6 +65,7 @@ export class ExecuteToolsProcessor extends Processor {
     loop.waiting = waiting;
     loop.replyPlan = await planReply(loop, this.tools);
     loop.started = new Set();
+    if (calls.length === 0) return;
     const ending = new AbortController();
     loop.signal = AbortSignal.any([loop.run.signal, ending.signal]);
     const called = new Map<number, CalledRun>();
