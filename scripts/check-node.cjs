@@ -46,6 +46,10 @@ function install() {
   fs.mkdirSync(bin, { recursive: true });
   fs.rmSync(path.join(bin, 'node'), { force: true });
   fs.symlinkSync(path.relative(bin, program), path.join(bin, 'node'));
+  // Where the package `node` has it: other programs look there.
+  var home = path.join(MODULES, 'node');
+  fs.rmSync(home, { force: true, recursive: true });
+  fs.symlinkSync(path.join('.node', 'node_modules', name), home);
 }
 
 function run(args, program) {

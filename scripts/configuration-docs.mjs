@@ -20,7 +20,7 @@ the proxies (\`HTTP_PROXY\`, \`HTTPS_PROXY\`, \`NO_PROXY\`) have no prefix. A ho
 the option \`files: true\`. A server (\`npm start\`, \`serve\`) accepts both forms, and so do variables given in code
 (\`config\`, \`env\`). Of both in one source, the one with the prefix applies.
 
-An unknown name with the prefix stops the start. Ignored are \`JACKDAW_URL\` and \`JACKDAW_KEY\` of the [command line](cli.md), \`JACKDAW_MCP_CHILD\`, and what Kubernetes sets for a
+An unknown name with the prefix stops the start. Ignored are \`JACKDAW_URL\` and \`JACKDAW_KEY\` of the [command line](cli.md), \`JACKDAW_MCP_CHILD\`, \`JACKDAW_DIR\` (of scripts), and what Kubernetes sets for a
 service called \`jackdaw\`: \`JACKDAW_SERVICE_*\`, \`JACKDAW_PORT_*\`, and \`JACKDAW_PORT\` with a value \`tcp://…\`. For a service with another name
 that starts with \`jackdaw-\`, set \`enableServiceLinks: false\`.
 

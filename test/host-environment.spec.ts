@@ -135,7 +135,7 @@ describe('the environment of a host application', () => {
     });
 
     it('ignores names of clients, of MCP server processes and of a Kubernetes service', async () => {
-      set({ JACKDAW_URL: 'http://other', JACKDAW_MCP_CHILD: '1', ...KUBERNETES });
+      set({ JACKDAW_URL: 'http://other', JACKDAW_DIR: '/opt/jackdaw', JACKDAW_MCP_CHILD: '1', ...KUBERNETES });
       expect(await start()).toEqual([]);
     });
 

@@ -30,8 +30,11 @@ export function hostName(name: string): string {
   return PREFIXED.has(name) ? PREFIX + name : name;
 }
 
-/** Names with the prefix that are not settings: of clients, of MCP server processes, and of a Kubernetes service `jackdaw`. */
-const FOREIGN = /^JACKDAW_(?:URL$|KEY$|MCP_CHILD$|SERVICE_|PORT_)/;
+/**
+ * Names with the prefix that are not settings: of clients, of MCP server processes, of scripts that need the folder of an
+ * installation, and of a Kubernetes service `jackdaw`.
+ */
+const FOREIGN = /^JACKDAW_(?:URL$|KEY$|DIR$|MCP_CHILD$|SERVICE_|PORT_)/;
 
 /** Whether a variable with the prefix belongs to another program. */
 export function isForeign(name: string, value: string): boolean {
