@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { record } from './results.mjs';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../lib/main.js', import.meta.url));
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
 /** Answers every chat completion at once. */
