@@ -9,7 +9,7 @@ it('a client in the middle of a message gets step.restarted after a kill of the 
   world.llm.reply({ text: 'one two three', stallAfter: 3 }).reply({ gate: open.opened, text: 'uno dos tres' });
   const first = await world.start();
   const stream = await first.stream({ query: 'count' });
-  await stream.waitFor('message.delta', 2);
+  await stream.waitForText('one two');
   const place = stream.events.at(-1)!.place!;
   expect(place).toMatch(/^1\.1\d+\.7$/);
   await first.kill();
@@ -24,10 +24,12 @@ it('a client in the middle of a message gets step.restarted after a kill of the 
   await numbered.waitFor('step.restarted');
   open.open();
   const published = (await back.all()).filter(({ event }) => event !== 'step.started');
-  expect(published.map(({ event }) => event)).toEqual([
+  // The server joins pieces of text that arrive together.
+  const isNew = (event: string, at: number) => event !== 'message.delta' || published[at - 1]?.event !== event;
+  expect(published.map(({ event }) => event).filter(isNew)).toEqual([
     'run.resumed',
     'step.restarted',
-    ...Array.from({ length: 3 }, () => 'message.delta'),
+    'message.delta',
     'message.completed',
     'usage',
     'run.completed',

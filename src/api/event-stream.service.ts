@@ -62,6 +62,13 @@ export interface StreamItem {
   readonly data: string;
 }
 
+interface FrameSource<T> {
+  readonly pieces: AsyncGenerator<T, void>;
+  readonly toFrame: (piece: T) => string;
+  /** The last frame for a slow client. */
+  readonly closing: string;
+}
+
 /** Writes server-sent events on the raw reply, no faster than the client reads. */
 @Injectable()
 export class EventStreamService {
@@ -76,22 +83,35 @@ export class EventStreamService {
     items: AsyncGenerator<StreamItem, void>,
     signal: AbortSignal,
   ): Promise<void> {
-    return this.sendFrames(reply, about, toFrames(items), signal, toEvent(slowReader(about)));
+    const stream = { pieces: items, toFrame: toEvent, closing: toEvent(slowReader(about)) };
+    return this.write(reply, about, stream, signal);
   }
 
   /**
-   * Takes over the reply and writes until the frames end or the client disconnects. It never throws: after the first
-   * byte an error can only end the stream, and the client resumes from its last event id.
+   * Writes frames until they end or the client disconnects.
    * @param about names the run of the stream, for the log
    * @param frames whole events in wire format
    * @param closing the last frame for a slow client
    */
-  async sendFrames(
+  sendFrames(
     reply: FastifyReply,
     about: { readonly run_id?: string },
     frames: AsyncGenerator<string, void>,
     signal: AbortSignal,
     closing = '',
+  ): Promise<void> {
+    return this.write(reply, about, { pieces: frames, toFrame: (frame) => frame, closing }, signal);
+  }
+
+  /**
+   * Takes over the reply. It never throws: after the first byte an error can only end the stream, and the client
+   * resumes from its last event id.
+   */
+  private async write<T>(
+    reply: FastifyReply,
+    about: { readonly run_id?: string },
+    { pieces, toFrame, closing }: FrameSource<T>,
+    signal: AbortSignal,
   ): Promise<void> {
     reply.hijack();
     const { raw } = reply;
@@ -102,8 +122,8 @@ export class EventStreamService {
     raw.flushHeaders();
     const stopHeartbeats = this.heartbeats.add(raw);
     try {
-      for await (const frame of frames) {
-        if (!raw.write(frame)) await drained(raw, ends);
+      for await (const piece of pieces) {
+        if (!raw.write(toFrame(piece))) await drained(raw, ends);
         if (ends.aborted) break;
       }
       if (stalled.aborted && closing !== '') raw.write(closing);
@@ -114,10 +134,6 @@ export class EventStreamService {
       raw.end();
     }
   }
-}
-
-async function* toFrames(items: AsyncGenerator<StreamItem, void>): AsyncGenerator<string, void> {
-  for await (const item of items) yield toEvent(item);
 }
 
 /** A signal that aborts when the client makes no progress. Node restarts the time when the socket has sent some bytes. */

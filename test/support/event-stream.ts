@@ -73,6 +73,12 @@ export class EventStream {
     return event;
   }
 
+  /** Waits until the deltas so far are this text: the server joins pieces that arrive together. */
+  async waitForText(text: string): Promise<void> {
+    await this.waitUntil(() => this.deltas() === text || this.hasEnded);
+    if (this.deltas() !== text) throw new Error(`The stream ended with the text ${JSON.stringify(this.deltas())}`);
+  }
+
   /** All events, to the stream's end. */
   async all(): Promise<SseEvent[]> {
     await this.waitUntil(() => this.hasEnded);

@@ -220,27 +220,30 @@ async function* readParts(response: WireResponse, reply: StreamedReply): AsyncGe
   }
   const events = new SseParser();
   for await (const chunk of response.body) {
-    yield* partsOf(reply, events.push(chunk));
+    const { parts, failure } = partsOf(reply, events.push(chunk));
+    if (!failure || parts.length > 0) yield parts;
+    if (failure) throw failure.error;
     if (!reply.isDone) continue;
     response.body.release();
     return;
   }
-  yield* partsOf(reply, events.end());
+  const { parts, failure } = partsOf(reply, events.end());
+  if (parts.length > 0) yield parts;
+  if (failure) throw failure.error;
 }
 
-/**
- * The parts of complete events, adjacent texts joined. An invalid event does not suppress those before it, however the
- * stream is chunked.
- */
-function* partsOf(reply: StreamedReply, events: readonly string[]): Generator<ChatStreamPart[], void> {
+/** The parts of complete events, adjacent texts joined, and the error of an invalid event after them. */
+function partsOf(
+  reply: StreamedReply,
+  events: readonly string[],
+): { readonly parts: ChatStreamPart[]; readonly failure?: { readonly error: unknown } } {
   const parts: ChatStreamPart[] = [];
   try {
     for (const data of events) if (!reply.isDone) reply.add(data, parts);
-  } catch (failure) {
-    if (parts.length > 0) yield joinTexts(parts);
-    throw failure;
+  } catch (error) {
+    return { parts: joinTexts(parts), failure: { error } };
   }
-  yield joinTexts(parts);
+  return { parts: joinTexts(parts) };
 }
 
 /** Text that arrives together is one part: each part costs an event for every reader. */

@@ -53,6 +53,11 @@ export class FollowerBacklog {
     return this.hasDropped;
   }
 
+  /** Whether an item can be taken now. */
+  get hasItem(): boolean {
+    return !this.hasDropped && this.head < this.items.length;
+  }
+
   /** Accepts items again; all later ones. */
   resume(): void {
     this.hasDropped = false;
