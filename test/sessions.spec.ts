@@ -209,6 +209,7 @@ describe('a session', () => {
     await say('six');
     expect(shown()).toEqual(['two', 'answer 4', 'five', 'answer 6', 'six']);
     await small.send('/api/sessions/s/turns/1/pin', { method: 'PUT' });
+    expect((await small.messages('s')).filter(({ is_pinned }) => is_pinned).map(({ turn }) => turn)).toEqual([1, 1]);
     await say('seven');
     expect(shown()[0]).toBe('one');
     expect((await small.send('/api/sessions/s/turns/99/pin', { method: 'PUT' })).status).toBe(404);

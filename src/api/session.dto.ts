@@ -127,6 +127,8 @@ export class MessageDto {
   /** Status of the turn; a failed or cancelled turn may lack an answer. */
   turn_status!: TurnStatus;
   run_id!: string;
+  /** Present if the turn is pinned. */
+  is_pinned?: true;
   role!: SessionMessage['role'];
   content!: SessionMessage['content'];
   /** Tool calls of an assistant message. */

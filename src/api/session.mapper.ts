@@ -1,4 +1,10 @@
-import type { SessionMessage, SessionPlace, SessionRecord, StoredTurn } from '../session/index.js';
+import {
+  PINNED,
+  type SessionMessage,
+  type SessionPlace,
+  type SessionRecord,
+  type StoredTurn,
+} from '../session/index.js';
 import type { MessageDto, MessagePageDto, SessionDto, SessionPageDto } from './session.dto.js';
 import { timePlaceIn, toCursor } from './list-cursor.js';
 
@@ -43,9 +49,9 @@ export function toMessagePage(turns: readonly StoredTurn[], limit: number): Mess
   };
 }
 
-function toMessageView({ turn, status, runId, createdAt }: StoredTurn, message: SessionMessage): MessageDto {
+function toMessageView({ turn, status, runId, mark, createdAt }: StoredTurn, message: SessionMessage): MessageDto {
   const { role, content, at = createdAt, metadata } = message;
-  const facts = { turn, turn_status: status, run_id: runId };
+  const facts = { turn, turn_status: status, run_id: runId, ...(mark === PINNED && { is_pinned: true as const }) };
   const view = { ...facts, role, content, ...(metadata && { metadata: { ...metadata } }), created_at: at };
   switch (message.role) {
     case 'assistant':

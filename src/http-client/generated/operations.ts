@@ -1173,6 +1173,8 @@ export interface Message {
   /** Status of the turn; a failed or cancelled turn may lack an answer. */
   readonly turn_status: 'completed' | 'failed' | 'cancelled';
   readonly run_id: string;
+  /** Present if the turn is pinned. */
+  readonly is_pinned?: boolean;
   readonly role: 'tool' | 'user' | 'system' | 'assistant';
   readonly content: string | readonly (TextPart | ImagePart)[];
   /** Tool calls of an assistant message. */
