@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { gzipSync } from 'node:zlib';
-import { readdirSync, readFileSync } from 'node:fs';
 import { Database } from '../src/persistence/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { describeBrowser } from './support/browser.js';
@@ -280,17 +278,4 @@ describeBrowser('the console', (browser) => {
     await view.close();
     await guarded.stop();
   });
-});
-
-it('the console stays within its size', () => {
-  buildIfStale();
-  const sizes = readdirSync('dist/console/app')
-    .filter((name) => /\.(js|css)$/.test(name))
-    .map((name) => ({ name, bytes: gzipSync(readFileSync(`dist/console/app/${name}`), { level: 9 }).length }));
-  const sum = (pattern: RegExp) =>
-    sizes.filter(({ name }) => pattern.test(name)).reduce((total, { bytes }) => total + bytes, 0);
-  expect(sum(/\.js$/)).toBeLessThanOrEqual(250 * 1024);
-  expect(sum(/\.css$/)).toBeLessThanOrEqual(12 * 1024);
-  for (const { bytes } of sizes.filter(({ name }) => name.endsWith('.js')))
-    expect(bytes).toBeLessThanOrEqual(30 * 1024);
 });

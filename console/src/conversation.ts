@@ -136,6 +136,18 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
+/** The text of a message, which may consist of parts. */
+export function textOf({ content }: Message): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}
+
+/** The addresses of the images in a question, or in the result of a tool. */
+export function imagesOf({ content, images = [] }: Message): readonly string[] {
+  const parts = typeof content === 'string' ? [] : content;
+  return [...parts, ...images].flatMap((part) => (part.type === 'image' ? [part.url] : []));
+}
+
 /** The exchanges of a session's messages, the oldest first. */
 export function toExchanges(messages: readonly Message[]): Exchange[] {
   const exchanges: Exchange[] = [];
@@ -144,8 +156,8 @@ export function toExchanges(messages: readonly Message[]): Exchange[] {
     if (message.role === 'user' && last?.key !== message.run_id) {
       exchanges.push({
         key: message.run_id,
-        query: message.content ?? '',
-        images: (message.images ?? []).map(({ url }) => url),
+        query: textOf(message),
+        images: imagesOf(message),
         answer: { ...EMPTY_ANSWER, runId: message.run_id, status: statusOf(message.turn_status) },
       });
     } else if (last) exchanges[exchanges.length - 1] = { ...last, answer: withMessage(last.answer, message) };
@@ -157,18 +169,21 @@ function statusOf(turnStatus: string): Answer['status'] {
   return turnStatus === 'failed' || turnStatus === 'cancelled' ? turnStatus : 'completed';
 }
 
-function withMessage(answer: Answer, { role, content, tool_calls, tool_call_id, turn }: Message): Answer {
+function withMessage(answer: Answer, message: Message): Answer {
+  const { role, tool_calls, tool_call_id, turn } = message;
+  const content = textOf(message);
   if (role === 'tool') {
     const result = { call_id: tool_call_id ?? '' };
-    const isError = content?.startsWith('Error:') ?? false;
+    const isError = content.startsWith('Error:');
     return withCall(
       answer,
       { type: '', ...result },
-      isError ? { state: 'error', error: content! } : { state: 'ok', result: content },
+      isError ? { state: 'error', error: content } : { state: 'ok', result: content },
     );
   }
   const parts: Part[] = [];
-  if (content) parts.push({ kind: 'text', iteration: turn * 1000 + answer.parts.length, text: content, isDone: true });
+  if (content !== '')
+    parts.push({ kind: 'text', iteration: turn * 1000 + answer.parts.length, text: content, isDone: true });
   for (const { id, name, arguments: text } of tool_calls ?? []) {
     parts.push({ kind: 'call', call: { id, tool: name, arguments: text, state: 'running' } });
   }

@@ -1,4 +1,4 @@
-import { locale } from './i18n';
+import { locale, t } from './i18n';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -21,6 +21,12 @@ export function dateTime(at: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
 }
 
+/** The period that ends now, such as "Last 24 hours". */
+export function lastHours(hours: number): string {
+  if (hours === 1) return t('runs.lastHour');
+  return hours > 24 ? t('runs.lastDays', { days: hours / 24 }) : t('runs.lastHours', { hours });
+}
+
 /** Time of day with milliseconds. */
 export function clock(at: number): string {
   const time = new Intl.DateTimeFormat(locale(), { timeStyle: 'medium', hourCycle: 'h23' }).format(at);
@@ -31,9 +37,18 @@ export function clock(at: number): string {
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 3600
+    ? parts([Math.floor(seconds / 60), 'min'], [seconds % 60, 's'])
+    : parts([Math.floor(seconds / 3600), 'h'], [Math.floor(seconds / 60) % 60, 'min']);
+}
+
+/** The second unit is left out if its value is 0. */
+function parts(...all: readonly (readonly [value: number, unit: string])[]): string {
+  return all
+    .filter(([value], at) => at === 0 || value > 0)
+    .map(([value, unit]) => `${value} ${unit}`)
+    .join(' ');
 }
 
 export function count(value: number): string {

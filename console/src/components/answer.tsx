@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { TextKey } from '../i18n';
 import type { Answer, Call, Part } from '../conversation';
 import { compact, duration, money } from '../format';
@@ -9,7 +10,16 @@ import { Markdown } from './markdown';
 import { Code, Status } from './parts';
 
 /** The answer of a run: its text, reasoning and tool calls, and the decisions for which it waits. */
-export function AnswerView({ answer, onDecided }: { readonly answer: Answer; readonly onDecided: () => void }) {
+export function AnswerView({
+  answer,
+  onDecided,
+  children,
+}: {
+  readonly answer: Answer;
+  readonly onDecided: () => void;
+  /** Further actions beside the link to the run. */
+  readonly children?: ComponentChildren;
+}) {
   const { runId, parts, status, requests, error, usage, model } = answer;
   return (
     <div class="answer">
@@ -36,6 +46,7 @@ export function AnswerView({ answer, onDecided }: { readonly answer: Answer; rea
         {usage && <span>{t('tokens', { count: compact(usage.total_tokens) })}</span>}
         {usage?.cost !== undefined && <span>{t('cost', { cost: money(usage.cost) })}</span>}
         {runId !== null && <a href={href(['runs', runId])}>{t('chat.openRun')}</a>}
+        {children}
       </div>
     </div>
   );

@@ -1,14 +1,10 @@
 import { request } from '../api';
 import { t } from '../i18n';
+import type { DatasetPage } from '../types';
 import { ActionButton } from './parts';
 
 /** Most lines of a downloaded dataset. */
 const MOST_LINES = 1_000;
-
-interface DatasetPage {
-  readonly lines: readonly { readonly id: string }[];
-  readonly next: string | null;
-}
 
 /** A button that downloads completed runs as a dataset in JSON Lines: all that match, or the one with the id. */
 export function DatasetButton({

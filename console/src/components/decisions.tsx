@@ -3,9 +3,9 @@ import { post } from '../api';
 import { dateTime } from '../format';
 import { t, tValue } from '../i18n';
 import { href } from '../router';
-import type { JsonSchema, WaitingRequest } from '../types';
+import type { JsonSchema, Tool, WaitingRequest } from '../types';
 import { useLoad } from './load';
-import { ActionButton, Code, visible } from './parts';
+import { ActionButton, Code } from './parts';
 import { JsonField, SchemaForm } from './schema-form';
 
 interface DecisionProps {
@@ -43,8 +43,8 @@ export function About({ request }: { readonly request: WaitingRequest }) {
   const { reason, facts, question, by_another, by_roles, expires_at, child_run_id } = request;
   return (
     <>
-      {question !== undefined && <p>{visible(question)}</p>}
-      {reason !== undefined && <p class="muted">{visible(reason)}</p>}
+      {question !== undefined && <p>{question}</p>}
+      {reason !== undefined && <p class="muted">{reason}</p>}
       {facts && facts.length > 0 && (
         <ul class="small">
           {facts.map(({ fact, step, tool, origin }) => (
@@ -95,9 +95,7 @@ function Approval({ runId, request, onDecided }: DecisionProps) {
   const [edited, setEdited] = useState<unknown>();
   const [reason, setReason] = useState('');
   const [scope, setScope] = useState('call');
-  const { value: tool } = useLoad<{ input_schema: JsonSchema }>(
-    mode === 'edit' ? `tools/${encodeURIComponent(request.tool)}` : null,
-  );
+  const { value: tool } = useLoad<Tool>(mode === 'edit' ? `tools/${encodeURIComponent(request.tool)}` : null);
   const callId = request.call_id;
   const approve = () =>
     post(`runs/${runId}/approve`, {
@@ -172,7 +170,7 @@ function Approval({ runId, request, onDecided }: DecisionProps) {
 function Question({ runId, request, onDecided }: DecisionProps) {
   const [value, setValue] = useState<unknown>();
   const callId = request.call_id;
-  const { schema } = request;
+  const { schema }: { readonly schema?: JsonSchema } = request;
   const isText = schema === undefined || schema.type === 'string';
   return (
     <>

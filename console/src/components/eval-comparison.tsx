@@ -1,13 +1,12 @@
-import { useState } from 'preact/hooks';
 import { compareFigures, type EvalResult, type LinePair, pairLines, PASSED, type StoredEval } from '../evals';
 import { count, dateTime, percent } from '../format';
 import { t } from '../i18n';
-import { go, href, route, setQuery } from '../router';
-import { LineName } from './eval-view';
-import { RunLink, visible } from './parts';
+import { go, href, route } from '../router';
+import { EvalLines, LineName } from './eval-lines';
+import { SelectFilter } from './filters';
+import { RunLink } from './parts';
 import { Table } from './table';
 
-const ROWS = 200;
 const SHOWN = ['changed', 'better', 'worse', 'same', 'added', 'removed'] as const;
 const STYLES = { better: 'good', worse: 'bad', same: '', added: 'busy', removed: 'warn' } as const;
 
@@ -103,52 +102,32 @@ function isShown({ change }: LinePair, show: string): boolean {
 
 function Lines({ pairs, measure, scorers }: LinesProps) {
   const { show = 'changed' } = route.value.query;
-  const [rows, setRows] = useState(ROWS);
   const found = pairs.filter((pair) => isShown(pair, show));
   return (
-    <section class="stack">
-      <div class="head">
-        <h2>{t('evals.lines')}</h2>
-        <span class="muted">{t('evals.shown', { shown: count(found.length), all: count(pairs.length) })}</span>
-      </div>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <div class="field">
-          <label for="show">{t('evals.changes')}</label>
-          <select id="show" value={show} onChange={({ currentTarget }) => setQuery({ show: currentTarget.value })}>
-            <option value="all">{t('all')}</option>
-            {SHOWN.map((value) => (
-              <option key={value} value={value}>
-                {t(`evals.change.${value}`)}
-              </option>
-            ))}
-          </select>
-        </div>
-        {scorers.length > 0 && (
-          <div class="field">
-            <label for="by">{t('evals.measure')}</label>
-            <select id="by" value={measure} onChange={({ currentTarget }) => setQuery({ by: currentTarget.value })}>
-              {[PASSED, ...scorers].map((name) => (
-                <option key={name} value={name}>
-                  {measureName(name)}
-                </option>
-              ))}
-            </select>
-          </div>
-        )}
-      </form>
-      {found.length === 0 ? (
-        <p class="empty">{t('evals.noMatch')}</p>
-      ) : (
-        <PairTable pairs={found.slice(0, rows)} measure={measure} />
-      )}
-      {found.length > rows && (
-        <div>
-          <button type="button" onClick={() => setRows(rows + ROWS)}>
-            {t('more')}
-          </button>
-        </div>
-      )}
-    </section>
+    <EvalLines
+      found={found}
+      all={pairs.length}
+      filters={
+        <>
+          <SelectFilter
+            name="show"
+            label={t('evals.changes')}
+            value={show}
+            options={[['all', t('all')], ...SHOWN.map((value) => [value, t(`evals.change.${value}`)] as const)]}
+          />
+          {scorers.length > 0 && (
+            <SelectFilter
+              name="by"
+              label={t('evals.measure')}
+              value={measure}
+              options={[PASSED, ...scorers].map((name) => [name, measureName(name)] as const)}
+            />
+          )}
+        </>
+      }
+    >
+      {(shown) => <PairTable pairs={shown} measure={measure} />}
+    </EvalLines>
   );
 }
 
@@ -196,8 +175,7 @@ function Side({ results, value, measure }: SideProps) {
       {value !== undefined && <b>{percent(value)}</b>}
       {results.map((result) => (
         <div key={result.repetition}>
-          {result.runId !== '' && <RunLink id={result.runId} />}{' '}
-          <span class="muted">{visible(reasonOf(result, measure))}</span>
+          {result.runId !== '' && <RunLink id={result.runId} />} <span class="muted">{reasonOf(result, measure)}</span>
         </div>
       ))}
     </>

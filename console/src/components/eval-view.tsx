@@ -1,15 +1,13 @@
-import { useState } from 'preact/hooks';
 import type { EvalFigures, EvalResult, StoredEval } from '../evals';
 import { compact, count, dateTime, duration, money, percent } from '../format';
 import { t } from '../i18n';
-import { go, href, route, setQuery } from '../router';
-import { Facts, RunLink, Status, visible, When } from './parts';
+import { go, href, route } from '../router';
+import { EvalLines, LineName } from './eval-lines';
+import { SelectFilter, TextFilter } from './filters';
+import { Facts, RunLink, Status, When } from './parts';
 import { Table, usePages } from './table';
 
 type Rate = EvalFigures['passRate'];
-
-/** Rows of the table of lines before a button shows further ones. */
-const ROWS = 200;
 
 /** The pass rate with its 95 % interval. */
 export function RateView({ rate: { rate, low, high, passed, total } }: { readonly rate: Rate }) {
@@ -54,22 +52,20 @@ export function EvalView({ stored: { id, report, created_at: at, created_by: by 
           <CompareWith id={id} name={name} />
         </div>
       </div>
-      <div class="card">
-        <Facts
-          items={[
-            [t('evals.passed'), <RateView rate={passRate} />],
-            [t('evals.subject'), <Subject report={report} />],
-            [t('evals.lines'), linesOf(report)],
-            [t('usage.cost'), costOf(report)],
-            [t('usage.tokens'), compact(usage.tokens + judgeUsage.tokens)],
-            [t('evals.ofJudges'), judgeUsage.tokens > 0 ? compact(judgeUsage.tokens) : undefined],
-            [t('evals.median'), duration(latencyMs.median)],
-            [t('usage.p95'), duration(latencyMs.p95)],
-            [t('time'), <When at={at} />],
-            [t('evals.by'), by],
-          ]}
-        />
-      </div>
+      <Facts
+        items={[
+          [t('evals.passed'), <RateView rate={passRate} />],
+          [t('evals.subject'), <Subject report={report} />],
+          [t('evals.lines'), linesOf(report)],
+          [t('usage.cost'), costOf(report)],
+          [t('usage.tokens'), compact(usage.tokens + judgeUsage.tokens)],
+          [t('evals.ofJudges'), judgeUsage.tokens > 0 ? compact(judgeUsage.tokens) : undefined],
+          [t('evals.median'), duration(latencyMs.median)],
+          [t('usage.p95'), duration(latencyMs.p95)],
+          [t('time'), <When at={at} />],
+          [t('evals.by'), by],
+        ]}
+      />
       <Scorers report={report} />
       <Lines results={report.results} />
     </>
@@ -110,55 +106,32 @@ function rounded(value: number): string {
   return count(Math.round(value * 1000) / 1000);
 }
 
-const SHOWN = ['failed', 'passed'] as const;
-
 function Lines({ results }: { readonly results: readonly EvalResult[] }) {
   const { show = '', line = '' } = route.value.query;
-  const [rows, setRows] = useState(ROWS);
   const found = results.filter(
     (one) => (show === '' || one.isPassed === (show === 'passed')) && one.line.includes(line),
   );
+  const hasRepetitions = results.some(({ repetition }) => repetition > 1);
   return (
-    <section class="stack">
-      <div class="head">
-        <h2>{t('evals.lines')}</h2>
-        <span class="muted">{t('evals.shown', { shown: count(found.length), all: count(results.length) })}</span>
-      </div>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <div class="field">
-          <label for="show">{t('evals.outcome')}</label>
-          <select id="show" value={show} onChange={({ currentTarget }) => setQuery({ show: currentTarget.value })}>
-            <option value="">{t('all')}</option>
-            {SHOWN.map((value) => (
-              <option key={value} value={value}>
-                {t(value === 'passed' ? 'evals.isPassed' : 'evals.isFailed')}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label for="line">{t('evals.line')}</label>
-          <input
-            id="line"
-            size={12}
-            value={line}
-            onInput={({ currentTarget }) => setQuery({ line: currentTarget.value })}
+    <EvalLines
+      found={found}
+      all={results.length}
+      filters={
+        <>
+          <SelectFilter
+            name="show"
+            label={t('evals.outcome')}
+            options={[
+              ['failed', t('evals.isFailed')],
+              ['passed', t('evals.isPassed')],
+            ]}
           />
-        </div>
-      </form>
-      {found.length === 0 ? (
-        <p class="empty">{t('evals.noMatch')}</p>
-      ) : (
-        <LineTable results={found.slice(0, rows)} hasRepetitions={results.some(({ repetition }) => repetition > 1)} />
-      )}
-      {found.length > rows && (
-        <div>
-          <button type="button" onClick={() => setRows(rows + ROWS)}>
-            {t('more')}
-          </button>
-        </div>
-      )}
-    </section>
+          <TextFilter name="line" label={t('evals.line')} isLive />
+        </>
+      }
+    >
+      {(shown) => <LineTable results={shown} hasRepetitions={hasRepetitions} />}
+    </EvalLines>
   );
 }
 
@@ -195,16 +168,6 @@ function LineTable({
   );
 }
 
-/** The id of a line, with the start of its question. */
-export function LineName({ line, input = '' }: { readonly line: string; readonly input?: string | undefined }) {
-  return (
-    <>
-      {visible(line)}
-      {input !== '' && <div class="small muted">{visible(input)}</div>}
-    </>
-  );
-}
-
 /** The scores; those of a failed line with their reasons. */
 function Scores({ result: { scores, error, status, isPassed } }: { readonly result: EvalResult }) {
   const all = Object.entries(scores);
@@ -213,12 +176,12 @@ function Scores({ result: { scores, error, status, isPassed } }: { readonly resu
     <>
       {all.map(([name, { score, reason }]) => (
         <div key={name}>
-          {name} <b>{rounded(score)}</b> <span class="muted">{visible(reason)}</span>
+          {name} <b>{rounded(score)}</b> <span class="muted">{reason}</span>
         </div>
       ))}
       {error !== undefined && (
         <div>
-          <Status value={status} /> {visible(error)}
+          <Status value={status} /> {error}
         </div>
       )}
     </>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { ApiError, request, type Query } from '../api';
 import { t } from '../i18n';
@@ -21,7 +21,8 @@ export function useLoad<T>(path: string | null, query: Query = {}): Loaded<T> {
     request<T>(path, query, { signal: controller.signal }).then(
       (value) => setState({ value, of: source }),
       (error: Error) => {
-        if (!controller.signal.aborted) setState((old) => ({ ...old, error }));
+        if (controller.signal.aborted) return;
+        setState((old) => ({ ...(old.of === source && { value: old.value }), error, of: source }));
       },
     );
     return () => controller.abort();
@@ -29,7 +30,14 @@ export function useLoad<T>(path: string | null, query: Query = {}): Loaded<T> {
   const reload = useCallback(() => setTurn((old) => old + 1), []);
   const { value, error, of } = state;
   // A value of another source would be shown under a wrong heading.
-  return { value: of === source ? value : undefined, error, reload };
+  return of === source ? { value, error, reload } : { value: undefined, error: undefined, reload };
+}
+
+/** The same, with the last value while the next one loads: for a query whose time moves on. */
+export function useLatest<T>(loaded: Loaded<T>): Loaded<T> {
+  const latest = useRef<T | undefined>(undefined);
+  latest.current = loaded.value ?? latest.current;
+  return { ...loaded, value: latest.current };
 }
 
 /** Shows a loaded value, or why there is none. */

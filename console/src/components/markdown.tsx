@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { visible } from './parts';
 
 /**
  * Renders Markdown of a model to elements; HTML in it stays text. Supports paragraphs, headings, lists, quotes, code, tables,
  * emphasis and links to web pages. Images are shown as links, since a page must not load from other hosts.
  */
 export function Markdown({ text }: { readonly text: string }) {
-  return <div class="prose">{blocks(visible(text).split('\n'))}</div>;
+  return <div class="prose">{blocks(text.split('\n'))}</div>;
 }
 
 function blocks(lines: readonly string[]): ComponentChildren[] {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { followTime } from '../clock';
 import { ago, dateTime, pretty } from '../format';
 import { t, tValue } from '../i18n';
 import { href } from '../router';
@@ -13,6 +14,7 @@ export function Status({ value }: { readonly value: string }) {
 
 /** A time as its distance from now; its title has the date. */
 export function When({ at }: { readonly at: number }) {
+  followTime();
   return (
     <time dateTime={new Date(at).toISOString()} title={dateTime(at)}>
       {ago(at)}
@@ -86,6 +88,14 @@ export function ToolLinks({ tools }: { readonly tools: readonly string[] }) {
 /** Text that may be long, with a button that copies it. */
 export function Code({ value, label }: { readonly value: unknown; readonly label: string }) {
   const text = pretty(value);
+  if (text === '') {
+    return (
+      <div class="row small">
+        <span class="label">{label}</span>
+        <span class="muted">{t('form.none')}</span>
+      </div>
+    );
+  }
   return (
     <figure class="stack">
       <figcaption class="row small">
@@ -94,20 +104,9 @@ export function Code({ value, label }: { readonly value: unknown; readonly label
       </figcaption>
       {/* A region that scrolls needs the focus for the keyboard. */}
       <pre class="code" tabIndex={0} role="region" aria-label={label}>
-        {visible(text)}
+        {text}
       </pre>
     </figure>
-  );
-}
-
-/** Characters that change the direction of text, or are invisible: they could make a text look like another one. */
-const DECEPTIVE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
-/** Text with deceptive characters as their code points. */
-export function visible(text: string): string {
-  return text.replaceAll(
-    DECEPTIVE,
-    (character) => `\u27e8U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
   );
 }
 
@@ -196,6 +195,42 @@ export function Dialog({
         {children}
       </div>
     </dialog>
+  );
+}
+
+/** A button for a change that cannot be undone: a dialog asks first. */
+export function ConfirmButton({
+  label,
+  title,
+  text,
+  action,
+}: {
+  readonly label: string;
+  readonly title: string;
+  /** What the change does. */
+  readonly text: string;
+  readonly action: () => Promise<unknown>;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={() => setOpen(false)}>
+          <p>{text}</p>
+          <div class="row">
+            <ActionButton class="danger" action={() => action().then(() => setOpen(false))}>
+              {label}
+            </ActionButton>
+            <button type="button" onClick={() => setOpen(false)}>
+              {t('cancel')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
   );
 }
 

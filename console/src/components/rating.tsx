@@ -2,15 +2,8 @@ import { useState } from 'preact/hooks';
 import { post } from '../api';
 import { may } from '../caller';
 import { t } from '../i18n';
+import type { Feedback } from '../types';
 import { ActionButton } from './parts';
-
-/** The caller's feedback on a run. */
-export interface Feedback {
-  readonly given_by: string;
-  readonly score: number | null;
-  readonly comment: string | null;
-  readonly correction: string | null;
-}
 
 /** Whether a run has ended. */
 export function isRatable(status: string | null): boolean {

@@ -10,16 +10,18 @@ type Change = (value: unknown) => void;
  * server validates the value.
  */
 export function SchemaForm({
-  schema,
+  schema: given,
   initial,
   label,
   onChange,
 }: {
-  readonly schema: JsonSchema;
+  /** A JSON Schema. */
+  readonly schema: object;
   readonly initial: unknown;
   readonly label: string;
   readonly onChange: Change;
 }) {
+  const schema = given as JsonSchema;
   const isForm = schema.properties !== undefined && Object.keys(schema.properties).length > 0;
   const [asJson, setAsJson] = useState(!isForm);
   const [value, setValue] = useState<unknown>(initial ?? (isForm ? {} : undefined));

@@ -59,7 +59,7 @@ function RequestView({ runId, step }: { readonly runId: string; readonly step: s
       {isOpen && (
         <Show of={loaded}>
           {({ body, is_same }) => (
-            <>
+            <div class="call-body">
               {is_same !== true && (
                 <p class={`notice ${is_same === false ? 'warn' : ''}`}>
                   {t(is_same === false ? 'step.requestDiffers' : 'step.requestUnknown')}
@@ -70,7 +70,7 @@ function RequestView({ runId, step }: { readonly runId: string; readonly step: s
               ) : (
                 <Code value={body} label={t('step.request')} />
               )}
-            </>
+            </div>
           )}
         </Show>
       )}

@@ -23,9 +23,16 @@ export function Page() {
           [t('about.caller'), id],
           [t('about.tenant'), tenant],
           [t('keys.role'), roles.join(', ')],
-          [t('keys.scopes'), scopes.join(', ')],
         ]}
       />
+      <div class="row">
+        <span class="label">{t('keys.scopes')}</span>
+        {scopes.map((scope) => (
+          <span key={scope} class="badge">
+            {scope}
+          </span>
+        ))}
+      </div>
       <Show of={health}>{(value) => <Code value={value} label={t('home.health')} />}</Show>
     </div>
   );

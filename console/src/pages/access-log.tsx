@@ -1,7 +1,8 @@
+import { Filters, TextFilter } from '../components/filters';
 import { PageList, Table, usePages } from '../components/table';
 import { dateTime } from '../format';
 import { t } from '../i18n';
-import { href, route, setQuery } from '../router';
+import { href, route } from '../router';
 
 interface AccessEntry {
   readonly at: number;
@@ -18,32 +19,18 @@ export function Page() {
   return (
     <div class="page">
       <h1>{t('nav.accessLog')}</h1>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <div class="field">
-          <label for="principal">{t('access.principal')}</label>
-          <input
-            id="principal"
-            value={principal}
-            onChange={({ currentTarget }) => setQuery({ principal: currentTarget.value.trim() })}
-          />
-        </div>
-        <div class="field">
-          <label for="target">{t('access.target')}</label>
-          <input
-            id="target"
-            value={target}
-            onChange={({ currentTarget }) => setQuery({ target: currentTarget.value.trim() })}
-          />
-        </div>
-      </form>
-      <PageList pages={pages} empty={t('access.none')}>
+      <Filters>
+        <TextFilter name="principal" label={t('access.principal')} />
+        <TextFilter name="target" label={t('access.target')} />
+      </Filters>
+      <PageList pages={pages} empty={t(principal === '' && target === '' ? 'access.none' : 'access.noMatch')}>
         {(items) => (
           <Table
             label={t('nav.accessLog')}
             items={items}
             keyOf={({ at, principal: id, action, target_id }) => `${at} ${id} ${action} ${target_id}`}
             columns={[
-              { title: t('time'), cell: ({ at }) => dateTime(at) },
+              { title: t('time'), cell: ({ at }) => dateTime(at), isNarrow: true },
               { title: t('access.principal'), cell: (entry) => entry.principal },
               { title: t('access.action'), cell: ({ action }) => action },
               { title: t('kind'), cell: ({ target_kind }) => target_kind },

@@ -45,7 +45,7 @@ function AgentCard({ agent }: { readonly agent: Agent }) {
           )}
         </div>
       </div>
-      {description !== '' && <p>{description}</p>}
+      {description !== '' && <p class="brief">{description}</p>}
       <Facts
         items={[
           [t('model'), `${model.provider}: ${model.name}`],

@@ -7,24 +7,9 @@ import { ActionButton, shortId, When } from '../components/parts';
 import { t } from '../i18n';
 import { href } from '../router';
 import { may } from '../caller';
-import type { WaitingRequest } from '../types';
+import type { ListedRequest, WaitingPage } from '../types';
 
-interface Waiting {
-  readonly run_id: string;
-  readonly session_id: string | null;
-  readonly agent: string;
-  readonly created_at: number;
-  readonly waiting_since: number;
-  readonly may_decide: boolean;
-  readonly request: WaitingRequest;
-}
-
-interface WaitingPage {
-  readonly requests: readonly Waiting[];
-  readonly next: string | null;
-}
-
-function keyOf({ run_id, request: { id } }: Waiting): string {
+function keyOf({ run_id, request: { id } }: ListedRequest): string {
   return `${run_id} ${id}`;
 }
 
@@ -32,9 +17,9 @@ function keyOf({ run_id, request: { id } }: Waiting): string {
 export function Page() {
   const { items, error, next, more, reload } = useWaiting();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const isChosen = (item: Waiting) => chosen.has(keyOf(item));
+  const isChosen = (item: ListedRequest) => chosen.has(keyOf(item));
   // From the current set: a second choice may come before the page shows the first.
-  const toggle = (item: Waiting) =>
+  const toggle = (item: ListedRequest) =>
     setChosen((current) => {
       const rest = new Set(current);
       if (!rest.delete(keyOf(item))) rest.add(keyOf(item));

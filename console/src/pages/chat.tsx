@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { apiUrl, request } from '../api';
-import { may } from '../caller';
+import { hasLogin, may } from '../caller';
 import { AnswerView } from '../components/answer';
 import { isRatable, Rating } from '../components/rating';
+import { Images } from '../components/images';
 import { Composer } from '../components/composer';
 import { Fault, useLoad } from '../components/load';
-import { ActionButton, CopyButton, visible, When } from '../components/parts';
+import { ActionButton, CopyButton, When } from '../components/parts';
 import type { Exchange } from '../conversation';
 import { t } from '../i18n';
 import { go, href, route } from '../router';
@@ -112,28 +113,23 @@ function ExchangeView({
     <article class="stack">
       <h2 class="hidden">{query.slice(0, 100)}</h2>
       <div class="question">
-        {visible(query)}
-        {images.length > 0 && (
-          <div class="thumbs">
-            {images.map((url, at) =>
-              url.startsWith('data:') ? <img key={at} src={url} alt={t('chat.image')} /> : <span key={at}>{url}</span>,
-            )}
-          </div>
-        )}
+        {query}
+        <Images urls={images} />
       </div>
-      <AnswerView answer={answer} onDecided={() => void talk.resume(answer.runId!)} />
-      {talk.running.value === null && answer.runId !== null && (
-        <div class="row">
-          {may('runs:write') && (
-            <button type="button" class="plain small" onClick={() => setEdited(query)}>
-              {t('chat.retry')}
-            </button>
-          )}
-          <CopyButton text={asCurl(body)} label={t('chat.copyCurl')} />
-          <CopyButton text={asTypeScript(body)} label={t('chat.copyTypeScript')} />
-          {isRatable(answer.status) && <Rating runId={answer.runId} />}
-        </div>
-      )}
+      <AnswerView answer={answer} onDecided={() => void talk.resume(answer.runId!)}>
+        {talk.running.value === null && answer.runId !== null && (
+          <>
+            {may('runs:write') && (
+              <button type="button" class="plain small" onClick={() => setEdited(query)}>
+                {t('chat.retry')}
+              </button>
+            )}
+            <CopyButton text={asCurl(body)} label={t('chat.copyCurl')} />
+            <CopyButton text={asTypeScript(body)} label={t('chat.copyTypeScript')} />
+            {isRatable(answer.status) && <Rating runId={answer.runId} />}
+          </>
+        )}
+      </AnswerView>
       {edited !== undefined && (
         <div class="stack">
           <textarea
@@ -158,21 +154,27 @@ function ExchangeView({
 
 function asCurl(body: object): string {
   const url = new URL(apiUrl('agent/chat'), location.href).href;
+  const key = hasLogin.value ? ' -H "authorization: Bearer $API_KEY"' : '';
   const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
-  return `curl -s ${url} -H 'content-type: application/json' -H "authorization: Bearer $API_KEY" -d '${text}'`;
+  return `curl -s '${url}' -H 'content-type: application/json'${key} -d '${text}'`;
 }
 
 function asTypeScript(body: object): string {
-  const { query, ...options } = body as { query: string };
-  const given = Object.keys(options).length === 0 ? '' : `, ${JSON.stringify(options)}`;
-  return `import { createAgent } from 'jackdaw';\n\nconst agent = await createAgent();\nconst reply = await agent.chat(${JSON.stringify(query)}${given});\nconsole.log(reply.result);\n`;
+  const baseUrl = new URL('..', location.href).href;
+  const options = `{ baseUrl: ${JSON.stringify(baseUrl)}${hasLogin.value ? ", apiKey: process.env['API_KEY']!" : ''} }`;
+  return `import { JackdawClient } from 'jackdaw/client';
+
+const jackdaw = new JackdawClient(${options});
+const { result } = await jackdaw.chat(${JSON.stringify(body, null, 2)});
+console.log(result);
+`;
 }
 
 function SessionChoice({ current }: { readonly current: string | undefined }) {
   const { value } = useLoad<{ sessions: readonly Session[] }>('sessions', { limit: 20 });
   if (!value || value.sessions.length === 0) return null;
   return (
-    <details class="call">
+    <details class="call menu">
       <summary>{t('chat.sessions')}</summary>
       <ul class="nav">
         {value.sessions.map(({ id, updated_at }) => (

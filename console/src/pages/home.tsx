@@ -1,13 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import { onChanges } from '../changes';
 import { FailedRuns } from '../components/failed-runs';
-import { Show, useLoad } from '../components/load';
+import { Show, useLatest, useLoad } from '../components/load';
 import { Status } from '../components/parts';
-import { compact, count, money } from '../format';
+import { Table } from '../components/table';
+import { compact, count, lastHours, money } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
 import { may } from '../caller';
-import type { RunCounts, RunStatus, Usage } from '../types';
+import type { RunCounts, RunStatus, UsagePage } from '../types';
 
 interface Health {
   readonly status: string;
@@ -34,13 +35,12 @@ export function Page() {
 }
 
 function Window({ hours }: { readonly hours: number }) {
-  const loaded = useLoad<RunCounts>('runs/counts', {
-    from: Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000,
-  });
+  const from = Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000;
+  const loaded = useLatest(useLoad<RunCounts>('runs/counts', { from }));
   useEffect(() => onChanges(loaded.reload, COUNT_EVERY_MS), []);
   return (
     <section class="stack">
-      <h2>{t('runs.lastHours', { hours })}</h2>
+      <h2>{lastHours(hours)}</h2>
       <Show of={loaded}>
         {({ by_status, failed }) => (
           <>
@@ -64,7 +64,7 @@ function Window({ hours }: { readonly hours: number }) {
 
 function UsageToday() {
   const today = new Date().toISOString().slice(0, 10);
-  const loaded = useLoad<{ total: { calls: number; usage: Usage } }>('usage', { by: 'day', from: today });
+  const loaded = useLoad<UsagePage>('usage', { by: 'day', from: today });
   return (
     <section class="stack">
       <h2>{t('home.usageToday')}</h2>
@@ -98,36 +98,28 @@ function HealthView() {
       <h2>{t('home.health')}</h2>
       <Show of={loaded}>
         {({ details }) => (
-          <div class="scroll" tabIndex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>{t('home.part')}</th>
-                  <th>{t('status')}</th>
-                  <th>{t('details')}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(details).map(([name, { status, ...rest }]) => (
-                  <tr key={name}>
-                    <td>{name}</td>
-                    <td>
-                      <span class={`badge ${status === 'up' ? 'good' : status === 'down' ? 'bad' : 'warn'}`}>
-                        {status}
-                      </span>
-                    </td>
-                    <td class="small wrap">
-                      {Object.entries(rest)
-                        .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-                        .join(' · ')}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            label={t('home.health')}
+            items={Object.entries(details)}
+            keyOf={([name]) => name}
+            columns={[
+              { title: t('home.part'), cell: ([name]) => name },
+              { title: t('status'), cell: ([, { status }]) => <Up value={status} />, isNarrow: true },
+              { title: t('details'), cell: ([, { status: _status, ...rest }]) => detailsOf(rest), isText: true },
+            ]}
+          />
         )}
       </Show>
     </section>
   );
+}
+
+function Up({ value }: { readonly value: string }) {
+  return <span class={`badge ${value === 'up' ? 'good' : value === 'down' ? 'bad' : 'warn'}`}>{value}</span>;
+}
+
+function detailsOf(values: object): string {
+  return Object.entries(values)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' · ');
 }

@@ -1,26 +1,16 @@
 import { useState } from 'preact/hooks';
 import { post, request } from '../api';
 import { Fault } from '../components/load';
-import { ActionButton, CopyButton, Dialog, When } from '../components/parts';
+import { ConfirmButton, CopyButton, Dialog, When } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
 import { t } from '../i18n';
-
-interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly scopes: readonly string[];
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  readonly last_used_at: number | null;
-}
+import type { Key } from '../types';
 
 const ROLES = ['user', 'viewer', 'admin', 'operator'] as const;
 
 /** The API keys of the tenant. */
 export function Page() {
-  const pages = usePages<ApiKey>('keys', 'keys');
+  const pages = usePages<Key>('keys', 'keys');
   const [isCreating, setCreating] = useState(false);
   const close = () => {
     setCreating(false);
@@ -61,12 +51,15 @@ export function Page() {
   );
 }
 
-function KeyStatus({ apiKey, onRevoked }: { readonly apiKey: ApiKey; readonly onRevoked: () => void }) {
+function KeyStatus({ apiKey, onRevoked }: { readonly apiKey: Key; readonly onRevoked: () => void }) {
   if (apiKey.revoked_at !== null) return <span class="badge">{t('keys.revoked')}</span>;
   return (
-    <ActionButton class="danger" action={() => request(`keys/${apiKey.id}`, {}, { method: 'DELETE' }).then(onRevoked)}>
-      {t('keys.revoke')}
-    </ActionButton>
+    <ConfirmButton
+      label={t('keys.revoke')}
+      title={t('keys.revokeTitle')}
+      text={t('keys.revokeText', { name: apiKey.name })}
+      action={() => request(`keys/${apiKey.id}`, {}, { method: 'DELETE' }).then(onRevoked)}
+    />
   );
 }
 

@@ -1,37 +1,17 @@
 import { post } from '../api';
 import { may } from '../caller';
 import { Show, useLoad } from '../components/load';
-import { ActionButton, Code, Facts, ToolLinks, visible, When } from '../components/parts';
+import { ActionButton, Code, Facts, ToolLinks, When } from '../components/parts';
 import { Table } from '../components/table';
 import { count } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
-
-interface McpServer {
-  readonly name: string;
-  readonly transport: string;
-  readonly source: string;
-  readonly status: string;
-  readonly since: number;
-  readonly connects: number;
-  readonly tools: readonly string[];
-  readonly pins: string;
-  readonly quarantined: number;
-}
-
-interface Quarantined {
-  readonly tool: string;
-  readonly reason: string;
-  readonly hidden: boolean;
-  readonly findings: readonly { readonly at: string; readonly what: string }[];
-  readonly differences: readonly { readonly at: string; readonly before?: string; readonly after?: string }[];
-  readonly pending: { readonly digest: string; readonly definition: unknown };
-}
+import type { McpQuarantine, McpServer } from '../types';
 
 interface McpServerDetail extends McpServer {
   readonly error?: string;
   readonly protocol?: string;
-  readonly quarantine: readonly Quarantined[];
+  readonly quarantine: readonly McpQuarantine[];
   readonly refused: readonly unknown[];
 }
 
@@ -101,7 +81,7 @@ function ServerView({ name }: { readonly name: string }) {
                 </ActionButton>
               </div>
             </div>
-            {server.error !== undefined && <p class="notice bad">{visible(server.error)}</p>}
+            {server.error !== undefined && <p class="notice bad">{server.error}</p>}
             <Facts
               items={[
                 [t('mcp.transport'), server.transport],
@@ -131,7 +111,7 @@ function Pending({
   path,
   onAccepted,
 }: {
-  readonly pending: Quarantined;
+  readonly pending: McpQuarantine;
   readonly path: string;
   readonly onAccepted: () => void;
 }) {
@@ -144,7 +124,7 @@ function Pending({
       </div>
       {findings.map(({ at, what }) => (
         <p key={at} class="notice warn">
-          {at}: {visible(what)}
+          {at}: {what}
         </p>
       ))}
       {differences.map(({ at, before, after }) => (

@@ -1,24 +1,25 @@
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../api';
 import { onChanges } from '../changes';
+import { CompareButton } from '../components/compare-runs';
 import { DatasetButton } from '../components/dataset';
 import { Decisions } from '../components/decisions';
 import { ForkForm } from '../components/fork-form';
 import { Fault, Show, useLoad } from '../components/load';
 import { Markdown } from '../components/markdown';
-import { type Feedback, isRatable, Rating } from '../components/rating';
-import { ActionButton, Clamp, Code, Dialog, Facts, RunLink, shortId, Status, visible, When } from '../components/parts';
+import { isRatable, Rating } from '../components/rating';
+import { ActionButton, Clamp, Code, Dialog, Facts, RunLink, shortId, Status, When } from '../components/parts';
 import { StepDetail } from '../components/step-detail';
 import { VirtualList } from '../components/virtual-list';
 import { Waterfall } from '../components/waterfall';
 import { followRun } from '../events';
 import { clock, compact, duration, money } from '../format';
 import { t } from '../i18n';
-import { go, href, route } from '../router';
+import { href, route } from '../router';
 import { toBars, toMarkers, toPhases } from '../run-timing';
 import { caller, may } from '../caller';
 import { useJournal } from '../run-journal';
-import type { JournalEvent, ListedRun, RunAnswer, RunJournal } from '../types';
+import type { Feedback, JournalEvent, ListedRun, RunAnswer, RunJournal } from '../types';
 
 const TABS = ['steps', 'events', 'json'] as const;
 const OPEN: ReadonlySet<string> = new Set(['queued', 'running', 'waiting']);
@@ -51,6 +52,7 @@ export function RunView({ id, isNarrow = false }: { readonly id: string; readonl
         {(value) => <Summary answer={value} journal={journal.value} onChange={reload} />}
       </Show>
       {journal.error && answer.value && <Fault error={journal.error} retry={journal.reload} />}
+      {answer.value && !journal.value && !journal.error && <p class="empty">{t('loading')}</p>}
       {journal.value && <Journal journal={journal.value} isNarrow={isNarrow} />}
     </div>
   );
@@ -80,7 +82,7 @@ function Summary({ answer, journal, onChange }: SummaryProps) {
           {status === 'completed' && journal && (
             <DatasetButton id={run_id} query={{ agent, from: journal.created_at, to: journal.created_at + 1 }} />
           )}
-          <CompareButton id={run_id} />
+          <CompareButton id={run_id} agent={agent} />
         </div>
       </div>
       <SummaryFacts answer={answer} journal={journal} agent={agent} />
@@ -120,7 +122,7 @@ function RunFeedback({ runId }: { readonly runId: string }) {
       {texts.map((one) => (
         <div key={one.given_by} class="card stack">
           <span class="label">{one.given_by}</span>
-          {one.comment !== null && <div>{visible(one.comment)}</div>}
+          {one.comment !== null && <p>{one.comment}</p>}
           {one.correction !== null && <Code value={one.correction} label={t('rating.correction')} />}
         </div>
       ))}
@@ -132,7 +134,7 @@ function Question({ journal }: { readonly journal: RunJournal | undefined }) {
   const { query } = (journal?.input ?? {}) as { query?: unknown };
   return typeof query === 'string' ? (
     <div class="question">
-      <Clamp>{visible(query)}</Clamp>
+      <Clamp>{query}</Clamp>
     </div>
   ) : null;
 }
@@ -143,7 +145,7 @@ function SummaryFacts({ answer, journal, agent }: Omit<SummaryProps, 'onChange'>
   return (
     <Facts
       items={[
-        [t('agent'), agent],
+        answer.nodes ? [t('workflow'), <WorkflowLink agent={agent} runId={answer.run_id} />] : [t('agent'), agent],
         [t('model'), model],
         [t('time'), journal && <When at={journal.created_at} />],
         [t('duration'), duration(duration_ms)],
@@ -171,42 +173,10 @@ function SummaryFacts({ answer, journal, agent }: Omit<SummaryProps, 'onChange'>
   );
 }
 
-function CompareButton({ id }: { readonly id: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const [other, setOther] = useState('');
-  return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {t('run.compare')}
-      </button>
-      {isOpen && (
-        <Dialog title={t('run.compare')} onClose={() => setOpen(false)}>
-          <form
-            class="stack"
-            onSubmit={(event) => {
-              event.preventDefault();
-              go(['runs', id, 'with', other.trim()]);
-            }}
-          >
-            <div class="field">
-              <label for="other-run">{t('run.otherId')}</label>
-              <input
-                id="other-run"
-                required
-                value={other}
-                onInput={({ currentTarget }) => setOther(currentTarget.value)}
-              />
-            </div>
-            <div>
-              <button class="primary" type="submit">
-                {t('run.compare')}
-              </button>
-            </div>
-          </form>
-        </Dialog>
-      )}
-    </>
-  );
+/** @param agent with the prefix of workflows */
+function WorkflowLink({ agent, runId }: { readonly agent: string; readonly runId: string }) {
+  const name = agent.replace(/^workflow:/, '');
+  return <a href={href(['workflows', name], { run: runId })}>{name}</a>;
 }
 
 function Journal({ journal, isNarrow }: { readonly journal: RunJournal; readonly isNarrow: boolean }) {
@@ -244,6 +214,7 @@ function Steps({ journal }: { readonly journal: RunJournal }) {
         markers={markers}
         from={journal.created_at}
         to={to}
+        queueMs={toPhases(bars, journal).queue}
         selected={selected}
         onSelect={(name) => setSelected(name === selected ? undefined : name)}
       />

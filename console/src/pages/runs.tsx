@@ -3,12 +3,13 @@ import { request } from '../api';
 import { onChanges } from '../changes';
 import { DatasetButton } from '../components/dataset';
 import { FailedRuns } from '../components/failed-runs';
-import { Fault, useLoad } from '../components/load';
+import { Filters, SelectFilter, TextFilter } from '../components/filters';
+import { Fault, useLatest, useLoad } from '../components/load';
 import { shortId, Status, When } from '../components/parts';
 import { VirtualList } from '../components/virtual-list';
-import { compact, duration } from '../format';
+import { compact, duration, lastHours } from '../format';
 import { t, tValue } from '../i18n';
-import { href, route, setQuery } from '../router';
+import { href, route } from '../router';
 import type { ListedRun, RunCounts, RunPage } from '../types';
 import { RunView } from './run';
 
@@ -69,7 +70,7 @@ function RunList() {
         {query['text'] && page?.is_search_complete === false && <span class="small muted">{t('runs.searched')}</span>}
         <div class="end">{isDataset(query) && runs.length > 0 && <DatasetButton query={datasetQuery(query)} />}</div>
       </div>
-      <Filters query={query} />
+      <RunFilters query={query} />
       <Failures query={query} />
       {error && <Fault error={error} retry={reload} />}
       {page && runs.length === 0 && (
@@ -89,7 +90,7 @@ function RunList() {
 function Failures({ query }: { readonly query: Filter }) {
   const { hours = '24', agent, kind } = query;
   const from = Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000) * 60_000;
-  const { value, reload } = useLoad<RunCounts>('runs/counts', { from, agent, kind });
+  const { value, reload } = useLatest(useLoad<RunCounts>('runs/counts', { from, agent, kind }));
   useEffect(() => onChanges(reload, COUNT_EVERY_MS), []);
   const shown = { ...(agent && { agent }), ...(kind && { kind }), hours };
   return value ? <FailedRuns failed={value.failed} query={shown} /> : null;
@@ -178,73 +179,33 @@ function RunRow({ run }: { readonly run: ListedRun }) {
   );
 }
 
-function Filters({ query }: { readonly query: Filter }) {
+function RunFilters({ query }: { readonly query: Filter }) {
   return (
-    <form class="filters" onSubmit={(event) => event.preventDefault()}>
-      <Select name="status" label={t('status')} query={query} values={STATUSES} text={(v) => tValue('status', v)} />
-      <Select name="kind" label={t('kind')} query={query} values={KINDS} text={(v) => tValue('kind', v)} />
-      <Select
+    <Filters>
+      <SelectFilter
+        name="status"
+        label={t('status')}
+        options={STATUSES.map((value) => [value, tValue('status', value)] as const)}
+      />
+      <SelectFilter
+        name="kind"
+        label={t('kind')}
+        options={KINDS.map((value) => [value, tValue('kind', value)] as const)}
+      />
+      <SelectFilter
         name="hours"
         label={t('time')}
-        query={query}
-        values={HOURS.map(String)}
-        text={(v) => t('runs.lastHours', { hours: v })}
+        options={HOURS.map((hours) => [String(hours), lastHours(hours)] as const)}
       />
-      <Text name="agent" label={t('agent')} query={query} />
-      <Text name="session" label={t('session')} query={query} />
-      <Text name="code" label={t('errorCode')} query={query} />
-      <Text name="text" label={t('runs.text')} query={query} />
+      <TextFilter name="agent" label={t('agent')} />
+      <TextFilter name="session" label={t('session')} />
+      <TextFilter name="code" label={t('errorCode')} />
+      <TextFilter name="text" label={t('runs.text')} />
       {Object.keys(query).length > 0 && (
         <a class="button" href={href(['runs'])}>
           {t('runs.clear')}
         </a>
       )}
-    </form>
-  );
-}
-
-interface FilterProps {
-  readonly name: string;
-  readonly label: string;
-  readonly query: Filter;
-}
-
-function Select({
-  name,
-  label,
-  query,
-  values,
-  text,
-}: FilterProps & { readonly values: readonly string[]; readonly text: (value: string) => string }) {
-  return (
-    <div class="field">
-      <label for={`filter-${name}`}>{label}</label>
-      <select
-        id={`filter-${name}`}
-        value={query[name] ?? ''}
-        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
-      >
-        <option value="">{t('all')}</option>
-        {values.map((value) => (
-          <option key={value} value={value}>
-            {text(value)}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
-function Text({ name, label, query }: FilterProps) {
-  return (
-    <div class="field">
-      <label for={`filter-${name}`}>{label}</label>
-      <input
-        id={`filter-${name}`}
-        size={12}
-        value={query[name] ?? ''}
-        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value.trim() })}
-      />
-    </div>
+    </Filters>
   );
 }

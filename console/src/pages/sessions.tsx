@@ -1,14 +1,17 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiUrl, request } from '../api';
 import { may } from '../caller';
 import { Show, useLoad } from '../components/load';
+import { Images } from '../components/images';
 import { Markdown } from '../components/markdown';
-import { ActionButton, Code, Dialog, Facts, shortId, When } from '../components/parts';
+import { ActionButton, Code, ConfirmButton, Facts, shortId, When } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
+import { imagesOf, textOf } from '../conversation';
 import { count } from '../format';
 import { t, tValue } from '../i18n';
 import { go, href } from '../router';
-import type { ListedRun, Message, RunAnswer, Session } from '../types';
+import type { Message, MessagePage, RunAnswer, RunPage, Session } from '../types';
 
 /** `#/sessions` is the list, `#/sessions/<id>` a conversation. */
 export function Page({ path: [id] }: { readonly path: readonly string[] }) {
@@ -27,7 +30,15 @@ function SessionList() {
             items={items}
             keyOf={({ id }) => id}
             columns={[
-              { title: t('session'), cell: ({ id }) => <a href={href(['sessions', id])}>{shortId(id)}</a> },
+              {
+                title: t('session'),
+                cell: ({ id }) => (
+                  <a class="mono" href={href(['sessions', id])}>
+                    {shortId(id)}
+                  </a>
+                ),
+                isNarrow: true,
+              },
               { title: t('sessions.owner'), cell: ({ owner }) => owner },
               { title: t('sessions.turns'), cell: ({ turn_count }) => count(turn_count), isNumber: true },
               { title: t('sessions.messages'), cell: ({ message_count }) => count(message_count), isNumber: true },
@@ -100,33 +111,27 @@ function SessionView({ id }: { readonly id: string }) {
 }
 
 function DeleteButton({ path }: { readonly path: string }) {
-  const [isOpen, setOpen] = useState(false);
   const erase = async () => {
     await request(path, {}, { method: 'DELETE' });
     go(['sessions']);
   };
   return (
-    <>
-      <button type="button" class="danger" onClick={() => setOpen(true)}>
-        {t('delete')}
-      </button>
-      {isOpen && (
-        <Dialog title={t('sessions.deleteTitle')} onClose={() => setOpen(false)}>
-          <p>{t('sessions.deleteText')}</p>
-          <div class="row">
-            <ActionButton class="danger" action={erase}>
-              {t('delete')}
-            </ActionButton>
-          </div>
-        </Dialog>
-      )}
-    </>
+    <ConfirmButton
+      label={t('delete')}
+      title={t('sessions.deleteTitle')}
+      text={t('sessions.deleteText')}
+      action={erase}
+    />
   );
 }
 
-/** The part of the conversation that the last run received. */
+/** The part of the conversation that the last finished run received. */
 function MemoryWindow({ id }: { readonly id: string }) {
-  const { value: last } = useLoad<{ runs: readonly ListedRun[] }>('runs', { sessionId: id, limit: 1 });
+  const { value: last } = useLoad<RunPage>('runs', {
+    sessionId: id,
+    status: 'completed,failed,cancelled',
+    limit: 1,
+  });
   const runId = last?.runs[0]?.run_id;
   const { value: answer } = useLoad<RunAnswer>(runId === undefined ? null : `runs/${runId}`);
   const state = answer?.memory_state;
@@ -149,7 +154,7 @@ function MemoryWindow({ id }: { readonly id: string }) {
 
 function Conversation({ path }: { readonly path: string }) {
   const [limit, setLimit] = useState(50);
-  const loaded = useLoad<{ messages: readonly Message[]; next: number | null }>(`${path}/messages`, { limit });
+  const loaded = useLoad<MessagePage>(`${path}/messages`, { limit });
   return (
     <section class="stack">
       <h2>{t('sessions.conversation')}</h2>
@@ -157,7 +162,12 @@ function Conversation({ path }: { readonly path: string }) {
         {({ messages, next }) => (
           <>
             {messages.map((message, at) => (
-              <MessageView key={at} message={message} path={path} isFirst={messages[at - 1]?.turn !== message.turn} />
+              <Fragment key={at}>
+                {messages[at - 1]?.turn !== message.turn && (
+                  <TurnHead first={message} path={path} onPinned={loaded.reload} />
+                )}
+                <MessageView message={message} />
+              </Fragment>
             ))}
             {next !== null && (
               <button type="button" onClick={() => setLimit(Math.min(limit * 2, 200))} disabled={limit >= 200}>
@@ -171,45 +181,45 @@ function Conversation({ path }: { readonly path: string }) {
   );
 }
 
-function MessageView({
-  message,
+/** The number of a turn, its run and its pin: memory of the policy `lru` drops pinned turns last. */
+function TurnHead({
+  first: { turn, turn_status, run_id, is_pinned },
   path,
-  isFirst,
+  onPinned,
 }: {
-  readonly message: Message;
+  readonly first: Message;
   readonly path: string;
-  readonly isFirst: boolean;
+  readonly onPinned: () => void;
 }) {
-  const { role, content, tool_calls = [], turn, run_id, name, turn_status } = message;
-  const pin = (method: 'PUT' | 'DELETE') => () => request(`${path}/turns/${turn}/pin`, {}, { method });
+  const pin = () => request(`${path}/turns/${turn}/pin`, {}, { method: is_pinned ? 'DELETE' : 'PUT' }).then(onPinned);
   return (
-    <>
-      {isFirst && (
-        <div class="row small muted">
-          <span>{t('sessions.turn', { turn })}</span>
-          <span>{tValue('status', turn_status)}</span>
-          <a href={href(['runs', run_id])}>{t('chat.openRun')}</a>
-          {may('sessions:write') && (
-            <>
-              <ActionButton class="plain" action={pin('PUT')}>
-                {t('sessions.pin')}
-              </ActionButton>
-              <ActionButton class="plain" action={pin('DELETE')}>
-                {t('sessions.unpin')}
-              </ActionButton>
-            </>
-          )}
-        </div>
+    <div class="row small muted">
+      <span>{t('sessions.turn', { turn })}</span>
+      <span>{tValue('status', turn_status)}</span>
+      <a href={href(['runs', run_id])}>{t('chat.openRun')}</a>
+      {is_pinned && <span class="badge busy">{t('sessions.pinned')}</span>}
+      {may('sessions:write') && (
+        <ActionButton class="plain" action={pin}>
+          {t(is_pinned ? 'sessions.unpin' : 'sessions.pin')}
+        </ActionButton>
       )}
-      <div class="card stack">
-        <span class="label">
-          {tValue('role', role)} {name}
-        </span>
-        {content && (role === 'tool' ? <Code value={content} label={t('result')} /> : <Markdown text={content} />)}
-        {tool_calls.map((call) => (
-          <Code key={call.id} value={call.arguments} label={call.name} />
-        ))}
-      </div>
-    </>
+    </div>
+  );
+}
+
+function MessageView({ message }: { readonly message: Message }) {
+  const { role, tool_calls = [], name } = message;
+  const text = textOf(message);
+  return (
+    <div class="card stack">
+      <span class="label">
+        {tValue('role', role)} {name}
+      </span>
+      {text !== '' && (role === 'tool' ? <Code value={text} label={t('result')} /> : <Markdown text={text} />)}
+      <Images urls={imagesOf(message)} />
+      {tool_calls.map((call) => (
+        <Code key={call.id} value={call.arguments} label={call.name} />
+      ))}
+    </div>
   );
 }

@@ -9,25 +9,7 @@ import { Table } from '../components/table';
 import { duration } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
-import type { JsonSchema, RunAnswer } from '../types';
-
-interface Tool {
-  readonly name: string;
-  readonly description: string;
-  readonly effect: string;
-  readonly source: string;
-  readonly enabled: boolean;
-  readonly input_schema: JsonSchema;
-  readonly output_schema?: JsonSchema;
-  readonly metadata: {
-    readonly approval: string;
-    readonly egress: boolean;
-    readonly untrusted: boolean;
-    readonly private: boolean;
-    readonly retries: number;
-    readonly timeout_ms?: number;
-  };
-}
+import type { RunAnswer, Tool } from '../types';
 
 /** `#/tools` is the list, `#/tools/<name>` a tool. */
 export function Page({ path: [name] }: { readonly path: readonly string[] }) {
@@ -37,7 +19,7 @@ export function Page({ path: [name] }: { readonly path: readonly string[] }) {
 function ToolList() {
   const [text, setText] = useState('');
   const loaded = useLoad<{ tools: readonly Tool[] }>('tools');
-  const wanted = text.toLowerCase();
+  const isWanted = ({ name, description }: Tool) => `${name} ${description}`.toLowerCase().includes(text.toLowerCase());
   return (
     <div class="page">
       <div class="head">
@@ -51,23 +33,30 @@ function ToolList() {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </div>
-      <Show of={loaded}>
-        {({ tools }) => (
-          <Table
-            label={t('nav.tools')}
-            items={tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))}
-            keyOf={({ name }) => name}
-            columns={[
-              { title: t('tools.name'), cell: ({ name }) => <a href={href(['tools', name])}>{name}</a> },
-              { title: t('tools.description'), cell: ({ description }) => description.slice(0, 160), isText: true },
-              { title: t('tools.effect'), cell: ({ effect }) => effect },
-              { title: t('tools.source'), cell: ({ source }) => source },
-              { title: t('status'), cell: ({ enabled }) => <Enabled value={enabled} /> },
-            ]}
-          />
-        )}
-      </Show>
+      <Show of={loaded}>{({ tools }) => <ToolTable tools={tools.filter(isWanted)} />}</Show>
     </div>
+  );
+}
+
+function ToolTable({ tools }: { readonly tools: readonly Tool[] }) {
+  if (tools.length === 0) return <p class="empty">{t('tools.noMatch')}</p>;
+  return (
+    <Table
+      label={t('nav.tools')}
+      items={tools}
+      keyOf={({ name }) => name}
+      columns={[
+        { title: t('tools.name'), cell: ({ name }) => <a href={href(['tools', name])}>{name}</a> },
+        {
+          title: t('tools.description'),
+          cell: ({ description }) => <span class="brief">{description}</span>,
+          isText: true,
+        },
+        { title: t('tools.effect'), cell: ({ effect }) => effect },
+        { title: t('tools.source'), cell: ({ source }) => source },
+        { title: t('status'), cell: ({ enabled }) => <Enabled value={enabled} /> },
+      ]}
+    />
   );
 }
 

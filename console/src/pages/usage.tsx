@@ -1,28 +1,22 @@
 import { Show, useLoad } from '../components/load';
-import { Facts, When } from '../components/parts';
+import { Facts, shortId, When } from '../components/parts';
 import { PageList, Table, usePages } from '../components/table';
 import { count, duration, money } from '../format';
 import { t } from '../i18n';
-import { route, setQuery } from '../router';
-import type { Usage } from '../types';
+import { href, route, setQuery } from '../router';
+import type { UsageEntry, UsagePage } from '../types';
 
 const GROUPS = ['day', 'agent', 'model', 'session'] as const;
 const DAYS = [1, 7, 30, 90] as const;
 const DAY_MS = 86_400_000;
-
-interface Entry {
-  readonly key: string | null;
-  readonly calls: number;
-  readonly usage: Usage;
-}
 
 /** Tokens and cost of model calls. */
 export function Page() {
   const { by = 'day', days = '30' } = route.value.query;
   const from = new Date(Date.now() - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
   const query = { by, from };
-  const pages = usePages<Entry>('usage', 'entries', query);
-  const total = useLoad<{ total: { calls: number; usage: Usage } }>('usage', { ...query, limit: 1 });
+  const pages = usePages<UsageEntry>('usage', 'entries', query);
+  const total = useLoad<UsagePage>('usage', { ...query, limit: 1 });
   return (
     <div class="page">
       <div class="head">
@@ -54,17 +48,15 @@ export function Page() {
       </div>
       <Show of={total}>
         {({ total: { calls, usage } }) => (
-          <div class="card">
-            <Facts
-              items={[
-                [t('home.calls'), count(calls)],
-                [t('usage.promptTokens'), count(usage.prompt_tokens)],
-                [t('usage.cachedTokens'), usage.cached_tokens === undefined ? undefined : count(usage.cached_tokens)],
-                [t('usage.completionTokens'), count(usage.completion_tokens)],
-                [t('usage.cost'), usage.cost === undefined ? undefined : money(usage.cost)],
-              ]}
-            />
-          </div>
+          <Facts
+            items={[
+              [t('home.calls'), count(calls)],
+              [t('usage.promptTokens'), count(usage.prompt_tokens)],
+              [t('usage.cachedTokens'), usage.cached_tokens === undefined ? undefined : count(usage.cached_tokens)],
+              [t('usage.completionTokens'), count(usage.completion_tokens)],
+              [t('usage.cost'), usage.cost === undefined ? undefined : money(usage.cost)],
+            ]}
+          />
         )}
       </Show>
       <PageList pages={pages} empty={t('usage.none')}>
@@ -76,7 +68,7 @@ export function Page() {
               items={items}
               keyOf={({ key }) => key ?? ''}
               columns={[
-                { title: t(`usage.by.${by as 'day'}`), cell: ({ key }) => key ?? t('form.none') },
+                { title: t(`usage.by.${by as 'day'}`), cell: ({ key }) => <KeyView by={by} value={key} /> },
                 { title: t('home.calls'), cell: ({ calls }) => count(calls), isNumber: true },
                 { title: t('usage.promptTokens'), cell: ({ usage }) => count(usage.prompt_tokens), isNumber: true },
                 {
@@ -98,6 +90,13 @@ export function Page() {
       <Budgets />
     </div>
   );
+}
+
+/** The name of a group, with a link to what it has. */
+function KeyView({ by, value }: { readonly by: string; readonly value: string | null }) {
+  if (value === null) return <>{t('form.none')}</>;
+  if (by === 'session') return <a href={href(['sessions', value])}>{shortId(value)}</a>;
+  return by === 'agent' ? <a href={href(['runs'], { agent: value })}>{value}</a> : <>{value}</>;
 }
 
 interface Latency {
@@ -208,7 +207,7 @@ function LatencyTable({ query }: { readonly query: Readonly<Record<string, strin
 }
 
 /** Tokens of each day of the period as bars. The table below has the figures. */
-function Bars({ entries, from }: { readonly entries: readonly Entry[]; readonly from: string }) {
+function Bars({ entries, from }: { readonly entries: readonly UsageEntry[]; readonly from: string }) {
   const tokens = new Map(entries.map(({ key, usage }) => [key, usage.total_tokens]));
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.now(); at += DAY_MS) days.push(new Date(at).toISOString().slice(0, 10));

@@ -57,7 +57,7 @@ function WorkflowView({ name }: { readonly name: string }) {
               <h1>{workflow.name}</h1>
               <div class="end row">
                 {may('runs:read') && (
-                  <a class="button" href={href(['runs'], { agent: name, kind: 'workflow' })}>
+                  <a class="button" href={href(['runs'], { agent: `workflow:${name}` })}>
                     {t('nav.runs')}
                   </a>
                 )}
