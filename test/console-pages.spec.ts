@@ -18,10 +18,10 @@ const POEM = {
   name: 'poem',
   input: { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] },
   nodes: [
-    { id: 'draft', type: 'llm', prompt: 'Draft {{input.topic}}' },
-    { id: 'polish', type: 'llm', prompt: 'Polish {{draft.response}}' },
+    { id: 'draft', type: 'llm' as const, prompt: 'Draft {{input.topic}}' },
+    { id: 'polish', type: 'llm' as const, prompt: 'Polish {{draft.response}}' },
   ],
-} as const;
+};
 
 const folder = newFolder();
 const definitions = join(folder, 'tools.json');
@@ -37,7 +37,7 @@ function reply({ messages }: FakeRequest): FakeReply {
   return { text: `re: ${text}`, usage: [100, 10] };
 }
 
-async function start(serverVersion: string, definition: object): Promise<void> {
+async function start(serverVersion: string, definition: Readonly<Record<string, unknown>>): Promise<void> {
   writeFileSync(definitions, JSON.stringify({ serverVersion, tools: [listed('read', definition)] }));
   const mcpServers = [scripted('files', { toolsFile: definitions }, { trusted: true, pins: 'hold' })];
   jackdaw = await startJackdaw({
