@@ -82,6 +82,9 @@ const SDKS = [
 /** The only importer of Nest's private files. Not part of its index: it loads Nest's injector. */
 const NEST_INTERNALS = '^src/kernel/nest-(internals|metadata)\\.ts$';
 
+/** Read by the supervisor of workers and by the entry point, which load neither Nest nor the other variables. */
+const WORKERS = '^src/config/worker\\.loader\\.ts$';
+
 const MODULES = LAYERS.flat();
 const TESTS = '\\.spec\\.ts$|^test/';
 
@@ -141,7 +144,7 @@ export default {
       comment: 'Another module is imported only by its index.ts; everything else is internal.',
       severity: 'error',
       from: { path: '^src/([^/]+)/', pathNot: '^src/openapi/generated/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', NEST_INTERNALS, PLATFORM] },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', NEST_INTERNALS, PLATFORM, WORKERS] },
     },
     {
       name: 'public-index-composition',

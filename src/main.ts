@@ -9,8 +9,16 @@ if (isOldNode) {
 }
 
 try {
-  const { serve } = await import('./server/bootstrap.js');
-  await serve();
+  const { workersToStart } = await import('./config/worker.loader.js');
+  const workers = workersToStart();
+  if (workers > 1) {
+    // The supervisor loads neither Nest nor the application.
+    const { supervise } = await import('./server/supervisor/supervise.js');
+    await supervise(workers);
+  } else {
+    const { serve } = await import('./server/bootstrap.js');
+    await serve();
+  }
 } catch (error) {
   const isOurs = error instanceof Error && error.name === 'AppError';
   process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);

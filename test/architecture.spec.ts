@@ -77,7 +77,11 @@ describe('a file of src/', () => {
           readFileSync(`src/${path}`, 'utf8'),
         ),
     );
-    expect(readers.toSorted()).toEqual(['config/build.policy.ts', 'config/config.loader.ts']);
+    expect(readers.toSorted()).toEqual([
+      'config/build.policy.ts',
+      'config/config.loader.ts',
+      'config/worker.loader.ts',
+    ]);
   });
 
   it('reads /proc and syncs folders in src/kernel/platform only', () => {

@@ -7,6 +7,7 @@ import { ConfiguredSecrets, shortSecretWarnings } from './configured-secrets.js'
 import { type ConfigUse, readConfig, type LoadedConfig, whenLockedOf } from './config.loader.js';
 import { NAMESPACE_NAMES, NAMESPACES, type Configuration } from './env.schema.js';
 import type { EnvRecord } from './variable-name.mapper.js';
+import { workerNumber } from './worker.loader.js';
 
 type Given = Configuration | LoadedConfig | EnvRecord;
 
@@ -97,6 +98,8 @@ function check({ warnings, secretWarnings }: LoadedConfig, modules: ModulesConta
       'JackdawModule.forRoot is imported twice in this application, with different options. Import it once, in the root module; other modules add tools, agents, MCP servers and workflows with JackdawModule.forFeature({ … }).',
     );
   }
+  // Of workers only the first one logs them.
+  if ((workerNumber() ?? 1) > 1) return true;
   const logger = new Log(AppConfigModule.name);
   for (const warning of [...warnings, ...secretWarnings]) logger.warn(warning);
   return true;

@@ -93,6 +93,35 @@ describe('rules between variables', () => {
     });
   });
 
+  describe('WORKERS', () => {
+    const POSTGRES = { DATABASE_URL: 'postgres://u@h/d' };
+    const load =
+      (env: Record<string, string>, isHost = false) =>
+      () =>
+        loadConfig({ env, isHost });
+
+    it.each(['2', 'auto'])('needs a database that processes can share: %s', (WORKERS) => {
+      expect(load({ WORKERS })).toThrow(
+        `WORKERS: "${WORKERS}" needs a database that several processes can share: set DATABASE_URL`,
+      );
+      expect(load({ WORKERS, DATABASE_URL: 'mariadb://u@h/d' })).toThrow(`WORKERS: "${WORKERS}" needs REDIS_URL`);
+      expect(load({ WORKERS, DATABASE_URL: 'mariadb://u@h/d', REDIS_URL: 'redis://h' })).not.toThrow();
+      expect(load({ WORKERS, ...POSTGRES })).not.toThrow();
+    });
+
+    it('has no effect in a host application', () => {
+      expect(load({ JACKDAW_WORKERS: '2', JACKDAW_DATABASE_URL: POSTGRES.DATABASE_URL }, true)).toThrow(
+        'JACKDAW_WORKERS: "2" has no effect, as the process belongs to the application',
+      );
+      expect(load({ WORKERS: '2' }, true)).not.toThrow();
+    });
+
+    it('is one process by default', () => {
+      expect(loadConfig({ env: {} }).config.server.workers).toBe(1);
+      expect(load({ WORKERS: '1' })).not.toThrow();
+    });
+  });
+
   describe('METRICS_PORT and METRICS_HOST', () => {
     const metrics = (env: Record<string, string>, isHost = false) => loadConfig({ env, isHost }).config.telemetry;
 

@@ -2,7 +2,7 @@ import { isReplay } from './build.policy.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { secretMistakes } from './tool-secret.policy.js';
 import { defaultOf, type EnvName, type EnvValues } from './env.schema.js';
-import { graceMistakes, healthMistakes, metricsMistakes } from './listener-rules.policy.js';
+import { graceMistakes, healthMistakes, metricsMistakes, workerMistakes } from './listener-rules.policy.js';
 import type { ConfigContext } from './namespace.factory.js';
 import { isCluster } from './namespaces/database.config.js';
 import { isLoopback } from './namespaces/server.config.js';
@@ -37,6 +37,7 @@ export function mistakesBetween(
     ...graceMistakes(values, isHost),
     ...healthMistakes(given, isHost),
     ...metricsMistakes(values, given),
+    ...workerMistakes(given, values, isHost),
     ...webhookMistakes(given),
   ];
 }

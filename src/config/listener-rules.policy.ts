@@ -1,5 +1,9 @@
+import cluster from 'node:cluster';
 import { mistakeLine } from './config-invalid.error.js';
 import type { EnvName, EnvValues } from './env.schema.js';
+import { isCluster } from './namespaces/database.config.js';
+import { databaseKind } from './store-url.schema.js';
+import { workerNumber } from './worker.loader.js';
 
 type Values = Readonly<Partial<EnvValues>>;
 type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
@@ -35,4 +39,24 @@ export function metricsMistakes(
   return host === undefined || port !== undefined
     ? []
     : [mistakeLine('METRICS_HOST', host, 'has no effect without METRICS_PORT: set both, or leave it out')];
+}
+
+/** More than one process needs a database that they share, and a supervisor that started them. */
+export function workerMistakes(
+  { WORKERS: text, DATABASE_URL: url, REDIS_URL: redis }: GivenEnv,
+  { WORKERS: workers = 1 }: Values,
+  isHost: boolean,
+): string[] {
+  if (text === undefined || workers === 1) return [];
+  const mistake = (fault: string) => [mistakeLine('WORKERS', text, fault)];
+  if (isHost) return mistake('has no effect, as the process belongs to the application: leave it out');
+  if (cluster.isWorker && workerNumber() === undefined)
+    return mistake('has no effect in a worker of pm2 or node:cluster, which starts the others: leave it out');
+  if (isCluster({ ...(url !== undefined && { DATABASE_URL: url }), ...(redis !== undefined && { REDIS_URL: redis }) }))
+    return [];
+  return mistake(
+    databaseKind(url) === 'mariadb'
+      ? 'needs REDIS_URL, as several processes on MariaDB need Redis: set it, or leave WORKERS out'
+      : 'needs a database that several processes can share: set DATABASE_URL to a PostgreSQL, or to a MariaDB with REDIS_URL, or leave WORKERS out',
+  );
 }

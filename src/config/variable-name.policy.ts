@@ -31,10 +31,10 @@ export function hostName(name: string): string {
 }
 
 /**
- * Names with the prefix that are not settings: of clients, of MCP server processes, of scripts that need the folder of an
- * installation, and of a Kubernetes service `jackdaw`.
+ * Names with the prefix that are not settings: of clients, of MCP server processes, of a worker, of scripts that need the
+ * folder of an installation, and of a Kubernetes service `jackdaw`.
  */
-const FOREIGN = /^JACKDAW_(?:URL$|KEY$|DIR$|MCP_CHILD$|SERVICE_|PORT_)/;
+const FOREIGN = /^JACKDAW_(?:URL$|KEY$|DIR$|MCP_CHILD$|WORKER$|SERVICE_|PORT_)/;
 
 /** Whether a variable with the prefix belongs to another program. */
 export function isForeign(name: string, value: string): boolean {

@@ -2,7 +2,7 @@ import { type OnApplicationShutdown, type OnModuleDestroy, ServiceUnavailableExc
 import { once } from 'node:events';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import type { HealthPortData, HealthPortStart, HealthSignal } from './health-port.executor.js';
+import type { HealthPortData, HealthPortStart, HealthSignal, Readiness } from './health-port.executor.js';
 
 const BEAT_MS = 250;
 const CHECK_MS = 1_000;
@@ -20,6 +20,7 @@ const SHUTTING_DOWN = { server: { status: 'down', message: 'shutting down' } };
 export class HealthPort implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Log('Health');
   private worker: Worker | undefined;
+  private sink: (signal: HealthSignal) => void = () => undefined;
   private timers: readonly NodeJS.Timeout[] = [];
   private isChecking = false;
   private isDraining = false;
@@ -57,8 +58,16 @@ export class HealthPort implements OnModuleDestroy, OnApplicationShutdown {
     worker.on('error', (err) => this.logger.error({ err }, 'The health port failed; its probes fail until a restart'));
     worker.unref();
     this.logger.log(`Health checks at port ${this.port} of ${host}, without a key`);
+    // The rule is for windows of a browser.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    this.report((signal) => worker.postMessage(signal));
+  }
+
+  /** Sends a beat and the result of the readiness check again and again: each 250 ms, and each second. */
+  report(sink: (signal: HealthSignal) => void): void {
+    this.sink = sink;
     this.timers = [
-      setInterval(() => this.send('beat'), BEAT_MS).unref(),
+      setInterval(() => this.sink('beat'), BEAT_MS).unref(),
       setInterval(() => void this.check(), CHECK_MS).unref(),
     ];
     void this.check();
@@ -68,7 +77,7 @@ export class HealthPort implements OnModuleDestroy, OnApplicationShutdown {
   drain(): void {
     this.isDraining = true;
     const body = { status: 'error', info: {}, error: SHUTTING_DOWN, details: SHUTTING_DOWN };
-    this.send({ isReady: false, body });
+    this.sink({ isReady: false, body });
   }
 
   /** A close without a signal. */
@@ -88,13 +97,13 @@ export class HealthPort implements OnModuleDestroy, OnApplicationShutdown {
     this.isChecking = true;
     try {
       const result = await this.result();
-      if (!this.isDraining) this.send(result);
+      if (!this.isDraining) this.sink(result);
     } finally {
       this.isChecking = false;
     }
   }
 
-  private async result(): Promise<Exclude<HealthSignal, 'beat'>> {
+  private async result(): Promise<Readiness> {
     try {
       return { isReady: true, body: await this.readiness() };
     } catch (error) {
@@ -102,12 +111,6 @@ export class HealthPort implements OnModuleDestroy, OnApplicationShutdown {
       this.logger.warn({ err: error }, 'The readiness check failed; the server is reported as not ready');
       return { isReady: false, body: { status: 'error' } };
     }
-  }
-
-  private send(signal: HealthSignal): void {
-    // The rule is for windows of a browser.
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin
-    this.worker?.postMessage(signal);
   }
 }
 

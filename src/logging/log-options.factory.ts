@@ -84,7 +84,7 @@ const NUMBER_OF: Readonly<Record<ServerConfig['logLevel'], number>> = {
   silent: Number.POSITIVE_INFINITY,
 };
 
-type LogRules = Pick<ServerConfig, 'logLevel' | 'contextLevels'>;
+type LogRules = Pick<ServerConfig, 'logLevel' | 'contextLevels' | 'worker'>;
 
 /**
  * Structured logs, one JSON object per line, to `stream`. The lines of a request have its `request_id` (`logRequests`), those of a
@@ -96,6 +96,8 @@ export function logOptions(
   policies: SecurityPolicies,
   redact: (line: string) => string,
 ): Params {
+  const { worker } = rules;
+  const ofWorker = worker === undefined ? undefined : { worker };
   return {
     // Fastify hooks log requests: the middleware creates two loggers for each request, even without log lines.
     forRoutes: [],
@@ -107,7 +109,7 @@ export function logOptions(
       wrapSerializers: false,
       serializers: { err: (error: unknown) => toLoggedError(error) },
       // Pino changes the object.
-      mixin: () => ({ ...currentLogFields() }),
+      mixin: () => ({ ...ofWorker, ...currentLogFields() }),
       hooks: { logMethod: createFilter(rules), streamWrite: (line) => redact(maskLine(policies.log, line)) },
     },
   };

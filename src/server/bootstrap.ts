@@ -1,17 +1,14 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PinoLogger, Logger as ServerLogger } from 'nestjs-pino';
-import cluster from 'node:cluster';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
 import { serverConfig, type ServerConfig } from '../config/index.js';
 import { mountConsole } from '../console/index.js';
 import { AppError, Log, ProblemFilter } from '../errors/index.js';
 import { HealthPort } from '../health/index.js';
-import { steadyNow } from '../kernel/index.js';
 import { BootLog, logRequests } from '../logging/index.js';
 import { MCP_PATH } from '../mcp-server/index.js';
 import { mountOpenApi } from '../openapi/index.js';
@@ -19,10 +16,14 @@ import { RunAdmissionService, RunService } from '../run/index.js';
 import { RequestAuthenticator } from '../security/index.js';
 import { MetricRegistry, METRICS_TYPE } from '../telemetry/index.js';
 import { type ToolDefinition, ToolRegistry } from '../tool/index.js';
+import { DrainingAdapter } from './draining-adapter.js';
+import { onEndSignal } from './end-signal.js';
 import { addCallerHooks, addDrainHooks, addHttpRules, answerInvalidHttp, fastifyOptions } from './http-rules.js';
-import { END_SIGNALS, endWhenStuck, onEndSignal } from './process-end.js';
+import { endSignals, endWhenStuck } from './process-end.js';
 import { logStart } from './start-log.js';
 import { mountStartPage } from './start-page.js';
+import { followSupervisor, reportStart } from './supervisor/supervised-worker.js';
+import { SupervisorLink } from './supervisor/supervisor-link.js';
 import { withToolFiles } from './tool-files.loader.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 import { createValidationPipe } from './validation.pipe.js';
@@ -57,6 +58,7 @@ export function addPrefix(fastify: FastifyInstance, prefix: string): void {
 export function mountMetrics(app: NestFastifyApplication): void {
   const metrics = app.get(MetricRegistry, { strict: false });
   if (!metrics.isOn) return;
+  const { link } = app.getHttpAdapter() as DrainingAdapter;
   const callers = app.get(RequestAuthenticator);
   app
     .getHttpAdapter()
@@ -66,7 +68,7 @@ export function mountMetrics(app: NestFastifyApplication): void {
       return reply
         .header('cache-control', 'no-store')
         .type(METRICS_TYPE)
-        .send(await metrics.text());
+        .send(await (link ? link.scrape() : metrics.text()));
     });
 }
 
@@ -92,31 +94,6 @@ function reasonOf(code: unknown): string | undefined {
   }
 }
 
-/** The HTTP server of Nest and Fastify. After a signal its listener stays open for a time, for late requests. */
-export class DrainingAdapter extends FastifyAdapter {
-  private openUntil = 0;
-
-  /** @param graceMs time after `drain` in which the listener accepts connections at least */
-  constructor(
-    options: object,
-    private readonly graceMs: number,
-  ) {
-    super(options);
-  }
-
-  /** In a worker of pm2 or node:cluster, closes the listener at once: another worker has the port. */
-  drain(): void {
-    if (cluster.isWorker) this.getHttpServer().close();
-    else if (this.getHttpServer().listening) this.openUntil = steadyNow() + this.graceMs;
-  }
-
-  override async close(): Promise<void> {
-    const restMs = this.openUntil - steadyNow();
-    if (restMs > 0) await pause(restMs);
-    await super.close();
-  }
-}
-
 /**
  * Creates the application, ready to listen.
  * @param endsBySignal whether signals end the process, after a drain
@@ -136,7 +113,8 @@ export async function createApp(options: AppOptions = {}, endsBySignal = true): 
     http: { requireHostHeader: false },
     ...(server.prefix !== '' && { rewriteUrl: ({ url = '' }) => withoutPrefix(url, server.prefix) }),
   };
-  const adapter = new DrainingAdapter(fastifyServer, server.shutdownGraceMs);
+  const link = endsBySignal ? SupervisorLink.open() : null;
+  const adapter = new DrainingAdapter(fastifyServer, server.shutdownGraceMs, link);
   const whole = await withToolFiles(options);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...whole, config: loaded, recovery: 'manual' }),
@@ -154,6 +132,7 @@ export async function createApp(options: AppOptions = {}, endsBySignal = true): 
   return closeOnFailure(app, async () => {
     await setUp(app, problems, options.logger);
     if (endsBySignal) endBySignal(app);
+    if (link) followSupervisor(app, link);
   });
 }
 
@@ -184,14 +163,17 @@ async function setUp(
 ): Promise<void> {
   app.useLogger(logger ?? app.get(ServerLogger));
   app.setGlobalPrefix('api', { exclude: [MCP_PATH, 'v1/{*path}', 'ag-ui/:agent'] });
-  const fastify = app.getHttpAdapter().getInstance();
+  const adapter = app.getHttpAdapter() as DrainingAdapter;
+  const fastify = adapter.getInstance();
+  adapter.link?.siblings.addHook(fastify);
   const callers = app.get(RequestAuthenticator);
   const { prefix, httpLog: mode } = app.get<ServerConfig>(serverConfig.KEY);
   const principalOf = (request: FastifyRequest) => callers.found(request);
   logRequests(fastify, await app.resolve(PinoLogger), { mode, own: logger, principalOf });
   addPrefix(fastify, prefix);
   fastify.addHook('onListen', () => recover(app));
-  addDrainHooks(fastify, app.get(RunAdmissionService, { strict: false }));
+  const admission = app.get(RunAdmissionService, { strict: false });
+  addDrainHooks(fastify, () => admission.isClosing || adapter.isRetiring);
   await addCallerHooks(app);
   addHttpRules(fastify, (token) => app.get(token, { strict: false }), problems);
   app.useGlobalPipes(createValidationPipe());
@@ -206,7 +188,7 @@ async function setUp(
 /** At a signal the server is not ready any more, before the hooks of modules, which may take time. */
 function endBySignal(app: NestFastifyApplication): void {
   // By default Nest sends itself the signal again, and the exit code is not 0.
-  app.enableShutdownHooks(END_SIGNALS, { useProcessExit: true });
+  app.enableShutdownHooks(endSignals(), { useProcessExit: true });
   const adapter = app.getHttpAdapter() as DrainingAdapter;
   const admission = app.get(RunAdmissionService, { strict: false });
   const health = app.get(HealthPort, { strict: false });
@@ -214,7 +196,7 @@ function endBySignal(app: NestFastifyApplication): void {
     admission.stop();
     health.drain();
     adapter.drain();
-  });
+  }, endSignals());
   adapter.getInstance().addHook('onClose', (_instance, done) => {
     release();
     done();
@@ -231,6 +213,8 @@ async function listen(app: NestFastifyApplication): Promise<void> {
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw toListenFailure(error, config);
   });
+  const { link } = app.getHttpAdapter() as DrainingAdapter;
+  if (link) return reportStart(app, link);
   const { healthPort: port, healthHost: host, prefix } = config;
   if (port !== undefined) await app.get(HealthPort, { strict: false }).listen({ port, host, prefix });
   await logStart(app);

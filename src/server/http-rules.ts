@@ -6,7 +6,6 @@ import { type McpEndpointConfig, mcpServerConfig, type ServerConfig, serverConfi
 import { AppError, loadPackage, type ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
-import type { RunAdmissionService } from '../run/index.js';
 import { AccessLogService, assertLocal, KeyUseRegistry, RequestAuthenticator } from '../security/index.js';
 import { withTraceParent } from '../telemetry/index.js';
 import { addBodyHooks, parseJsonBody, type ServiceLookup } from './json-body.parser.js';
@@ -45,9 +44,9 @@ export async function addCallerHooks(app: NestFastifyApplication): Promise<void>
 }
 
 /** Closes the connection of each response from the start of a shutdown, so that the next request reaches another server. */
-export function addDrainHooks(fastify: FastifyInstance, admission: RunAdmissionService): void {
+export function addDrainHooks(fastify: FastifyInstance, isClosing: () => boolean): void {
   const closeConnection = ({ raw }: FastifyReply) => {
-    if (admission.isClosing && !raw.headersSent) raw.setHeader('connection', 'close');
+    if (isClosing() && !raw.headersSent) raw.setHeader('connection', 'close');
   };
   fastify.addHook('onRequest', (_request, reply, done) => {
     closeConnection(reply);

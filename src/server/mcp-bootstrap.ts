@@ -11,7 +11,7 @@ import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
 import { McpEndpoint } from '../mcp-server/index.js';
 import { RunService } from '../run/index.js';
 import { Authenticator } from '../security/index.js';
-import { END_SIGNALS, onEndSignal } from './process-end.js';
+import { END_SIGNALS, onEndSignal } from './end-signal.js';
 import { withToolFiles } from './tool-files.loader.js';
 import { logUnhandledErrors } from './unhandled-errors.js';
 

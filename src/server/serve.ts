@@ -1,5 +1,5 @@
 import type { ModuleMetadata } from '@nestjs/common';
-import { serverConfig, type ServerConfig } from '../config/index.js';
+import { serverConfig, type ServerConfig, workersToStart } from '../config/index.js';
 import { loadPackage } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 import { assertKnownOptions } from '../known-options.policy.js';
@@ -38,8 +38,18 @@ export interface ServeOptions extends JackdawOptions {
  */
 export async function serve(options: ServeOptions = {}): Promise<Server> {
   assertKnownOptions('serve', options);
+  const workers = workersToStart(variablesIn(options), options.files);
+  if (workers > 1) {
+    const { supervise } = await import('./supervisor/supervise.js');
+    return supervise(workers, options.logger);
+  }
   const bootstrap = await loadPackage(SERVER_PACKAGES, 'serve()', () => import('./bootstrap.js'));
   const app = await bootstrap.serve(options);
   const { prefix } = app.get<ServerConfig>(serverConfig.KEY);
   return { url: `${await app.getUrl()}${prefix}`, close: () => app.close() };
+}
+
+/** The variables of a configuration that is not loaded yet. */
+function variablesIn({ config = {} }: ServeOptions): Readonly<Record<string, string | undefined>> {
+  return 'server' in config || 'config' in config ? {} : config;
 }

@@ -62,8 +62,8 @@ export class TelemetryModule
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { metricsPort, metricsHost } = this.config;
-    if (metricsPort === undefined) return;
+    const { metricsPort, metricsHost, isSupervised } = this.config;
+    if (metricsPort === undefined || isSupervised) return;
     await this.listener.listen(metricsPort, metricsHost);
     this.logger.log(`Metrics at http://${hostText(metricsHost)}:${this.listener.port}/metrics, without a key`);
   }

@@ -1,5 +1,6 @@
 import { choice, integer, originList, pattern } from '../env-value.schema.js';
 import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { workerNumber } from '../worker.loader.js';
 import { serverConfig } from './server.config.js';
 
 /** Jackdaw's own MCP server. */
@@ -36,7 +37,8 @@ export const mcpServerConfig = namespace(
     allowedOrigins: [...(env.CORS_ORIGINS ?? []), ...(env.MCP_ALLOWED_ORIGINS ?? [])],
     maxSessions: env.MCP_MAX_SESSIONS,
     sessionIdleMs: env.MCP_SESSION_IDLE_SECONDS * 1000,
-    ...compact({ apiKey: env.MCP_STDIO_KEY }),
+    /** `worker`: the number of this worker, for the ids of sessions. */
+    ...compact({ apiKey: env.MCP_STDIO_KEY, worker: workerNumber() }),
   }),
   serverConfig,
 );

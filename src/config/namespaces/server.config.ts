@@ -1,5 +1,6 @@
 import { checked, choice, flag, integer, originList, pattern, proxyTrust } from '../env-value.schema.js';
-import { type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { compact, type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { MOST_WORKERS, parseWorkers, workerNumber, workersIn } from '../worker.loader.js';
 import { isCluster } from './database.config.js';
 import { securityConfig } from './security.config.js';
 
@@ -38,6 +39,11 @@ export const serverConfig = namespace(
     HOST: pattern(/^\S{1,255}$/, 'a host name or an address')
       .default('127.0.0.1')
       .describe('Address to listen on; an address beyond loopback requires `API_KEYS`'),
+    WORKERS: checked(parseWorkers, `an integer from 1 to ${MOST_WORKERS}, or auto`)
+      .default(1)
+      .describe(
+        'Processes that share the port, for all cores of a machine: a number, or `auto` for one per available core. More than one requires a database that several processes can share (docs/deployment.md)',
+      ),
     HEALTH_PORT: integer(0, 65_535)
       .optional()
       .describe(
@@ -84,7 +90,7 @@ export const serverConfig = namespace(
     SHUTDOWN_GRACE_MS: integer(0, 9000, 'ms')
       .optional()
       .describe(
-        'Time after SIGTERM, SIGINT or SIGHUP in which the listener still accepts connections, in ms: `health/ready` answers 503, new runs and sessions are rejected with 503. Part of `SHUTDOWN_TIMEOUT_MS`. By default 3000 with `API_KEYS` or in a cluster, otherwise 0; always 0 in a worker of pm2 or node:cluster',
+        'Time after SIGTERM, SIGINT or SIGHUP in which the listener still accepts connections, in ms: `health/ready` answers 503, new runs and sessions are rejected with 503. Part of `SHUTDOWN_TIMEOUT_MS`. By default 3000 with `API_KEYS` or in a cluster, otherwise 0; always 0 in a worker of pm2 or node:cluster, except those of `WORKERS`',
       ),
     LOG_LEVEL: checked((text) => (parseLogRules(text) ? text : undefined), `one of ${LOG_LEVELS.join(', ')}`)
       .default('info')
@@ -111,6 +117,9 @@ export const serverConfig = namespace(
   (env, { hasAuthenticator, isHost, values }) => ({
     port: env.PORT,
     host: env.HOST,
+    /** The number of processes that share the port. */
+    workers: workerNumber() === undefined ? 1 : workersIn(env.WORKERS),
+    ...compact({ worker: isHost ? undefined : workerNumber() }),
     /** The own port of the health checks. */
     healthPort: env.HEALTH_PORT,
     healthHost: env.HEALTH_HOST ?? env.HOST,

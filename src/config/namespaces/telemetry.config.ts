@@ -1,5 +1,6 @@
 import { checked, choice, decimal, flag, httpUrl, integer, pattern } from '../env-value.schema.js';
-import { namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { compact, namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { workerNumber } from '../worker.loader.js';
 import { serverConfig } from './server.config.js';
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
@@ -110,6 +111,8 @@ export const telemetryConfig = namespace(
     /** The own port of the metrics. */
     metricsPort: env.METRICS === 'on' ? env.METRICS_PORT : undefined,
     metricsHost: env.METRICS_HOST ?? env.HOST,
+    /** Whether the supervisor of this worker serves that port. */
+    ...compact({ isSupervised: (!isHost && workerNumber() !== undefined) || undefined }),
     /** Undefined if traces are off. */
     tracing: tracingOf(env),
   }),

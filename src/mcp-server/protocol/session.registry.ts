@@ -24,6 +24,8 @@ interface Session {
 export interface SessionLimits {
   readonly maxSessions: number;
   readonly sessionIdleMs: number;
+  /** The number of this worker, at the end of its session ids: other workers pass their requests on. */
+  readonly worker?: number;
 }
 
 /** Protocol error for an unknown or expired session id: the client starts a new session. */
@@ -84,8 +86,9 @@ export class SessionRegistry {
 
   private async start(request: Request, owner: Principal, options: HandleOptions): Promise<Response> {
     const connection = this.connect();
+    const { worker } = this.limits;
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
+      sessionIdGenerator: () => (worker === undefined ? randomUUID() : `${randomUUID()}.${worker}`),
       onsessioninitialized: (id) => {
         this.sessions.set(id, { id, owner, connection, transport, open: 0, usedAt: performance.now() });
       },

@@ -1,0 +1,60 @@
+import cluster from 'node:cluster';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseEnvFile } from './env-file.parser.js';
+
+// The supervisor reads this before the configuration: no import of Nest or zod.
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The variable with the number of a worker and the folder for its socket, which the supervisor gives it: `2:/tmp/jackdaw-x`. */
+export const WORKER_VARIABLE = 'JACKDAW_WORKER';
+export const MOST_WORKERS = 256;
+
+/** Parses `WORKERS`: a number of processes, or `auto`. @returns undefined for an invalid text */
+export function parseWorkers(text: string): number | 'auto' | undefined {
+  if (text === 'auto') return text;
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return count >= 1 && count <= MOST_WORKERS ? count : undefined;
+}
+
+/** The number of this process among the workers of its supervisor, from 1; undefined in other processes. */
+export function workerNumber(): number | undefined {
+  return workerPlace()?.number;
+}
+
+/** The number of this worker, and the folder for its socket; undefined in other processes. */
+export function workerPlace(): { readonly number: number; readonly folder: string } | undefined {
+  const [, number, folder = ''] = /^(\d+):(.+)$/s.exec((cluster.isWorker && process.env[WORKER_VARIABLE]) || '') ?? [];
+  return number === undefined ? undefined : { number: Number(number), folder };
+}
+
+/**
+ * The number of workers that this process shall start: 1 means that it serves itself. Errors also count as 1, since the
+ * process that serves reads the whole configuration and reports all errors.
+ * @param overrides variables given in code @param hasFile whether `.env` is read
+ */
+export function workersToStart(overrides: Variables = {}, hasFile = true): number {
+  if (cluster.isWorker) return 1;
+  const sources = [overrides, process.env, ...(hasFile ? [envFile()] : [])];
+  const text = sources.map(valueIn).find((value) => value !== undefined) ?? '';
+  return workersIn(parseWorkers(text) ?? 1);
+}
+
+/** @returns the number of processes; for `auto` that of the cores that this process may use, also in a container */
+export function workersIn(workers: number | 'auto'): number {
+  return workers === 'auto' ? availableParallelism() : workers;
+}
+
+/** An empty value counts, so that it hides that of a later source. */
+function valueIn({ JACKDAW_WORKERS: prefixed, WORKERS: bare }: Variables): string | undefined {
+  return prefixed?.trim() || (bare ?? prefixed)?.trim();
+}
+
+function envFile(): Variables {
+  try {
+    return parseEnvFile(readFileSync('.env', 'utf8').replace(/^\uFEFF/, '')).values;
+  } catch {
+    return {};
+  }
+}
