@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { mistakeLine } from './config-invalid.error.js';
 import type { EnvName, EnvValues } from './env.schema.js';
+import { compact } from './namespace.factory.js';
 import { isCluster } from './namespaces/database.config.js';
 import { databaseKind } from './store-url.schema.js';
 import { workerNumber } from './worker.loader.js';
@@ -52,11 +53,14 @@ export function workerMistakes(
   if (isHost) return mistake('has no effect, as the process belongs to the application: leave it out');
   if (cluster.isWorker && workerNumber() === undefined)
     return mistake('has no effect in a worker of pm2 or node:cluster, which starts the others: leave it out');
-  if (isCluster({ ...(url !== undefined && { DATABASE_URL: url }), ...(redis !== undefined && { REDIS_URL: redis }) }))
-    return [];
+  if (isShared(url, redis)) return [];
   return mistake(
     databaseKind(url) === 'mariadb'
       ? 'needs REDIS_URL, as several processes on MariaDB need Redis: set it, or leave WORKERS out'
       : 'needs a database that several processes can share: set DATABASE_URL to a PostgreSQL, or to a MariaDB with REDIS_URL, or leave WORKERS out',
   );
+}
+
+function isShared(url: string | undefined, redis: string | undefined): boolean {
+  return isCluster(compact({ DATABASE_URL: url, REDIS_URL: redis }));
 }

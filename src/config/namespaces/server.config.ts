@@ -1,5 +1,5 @@
 import { checked, choice, flag, integer, originList, pattern, proxyTrust } from '../env-value.schema.js';
-import { compact, type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
+import { type ConfigContext, namespace, type NamespaceConfig } from '../namespace.factory.js';
 import { MOST_WORKERS, parseWorkers, workerNumber, workersIn } from '../worker.loader.js';
 import { isCluster } from './database.config.js';
 import { securityConfig } from './security.config.js';
@@ -117,9 +117,7 @@ export const serverConfig = namespace(
   (env, { hasAuthenticator, isHost, values }) => ({
     port: env.PORT,
     host: env.HOST,
-    /** The number of processes that share the port. */
-    workers: workerNumber() === undefined ? 1 : workersIn(env.WORKERS),
-    ...compact({ worker: isHost ? undefined : workerNumber() }),
+    ...workersOf(env.WORKERS, isHost),
     /** The own port of the health checks. */
     healthPort: env.HEALTH_PORT,
     healthHost: env.HEALTH_HOST ?? env.HOST,
@@ -147,6 +145,12 @@ export const serverConfig = namespace(
   securityConfig,
 );
 export type ServerConfig = NamespaceConfig<typeof serverConfig>;
+
+/** `workers`: the number of processes that share the port; `worker`: the number of this one, in a worker of the supervisor. */
+function workersOf(workers: number | 'auto', isHost: boolean): { readonly workers: number; readonly worker?: number } {
+  const worker = isHost ? undefined : workerNumber();
+  return worker === undefined ? { workers: 1 } : { workers: workersIn(workers), worker };
+}
 
 /** Time for load balancers to stop sending requests, in ms. */
 const GRACE_MS = 3_000;
