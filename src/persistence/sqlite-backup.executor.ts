@@ -5,7 +5,7 @@ import { AppError } from '../errors/index.js';
 import { MIGRATIONS } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import { checkSqliteFile } from './sqlite-check.executor.js';
-import { loadSqliteDriver } from './sqlite-handle.js';
+import { PAGE_BYTES, loadSqliteDriver } from './sqlite-handle.js';
 import { makePrivateFile, MEMORY, prepareSqliteFile, sidecarOf, sqliteFile } from './sqlite-place.js';
 import { lockFile, ownSqliteFile } from './sqlite-lock.factory.js';
 
@@ -44,6 +44,8 @@ function copyInto(source: string, target: string): void {
   // Not read-only: without a running server SQLite must create the files of the log.
   const handle = new Sqlite(source, { timeout: BUSY_TIMEOUT_MS });
   try {
+    // A copy of an older file gets the pages of a new one.
+    handle.pragma(`page_size = ${PAGE_BYTES}`);
     handle.prepare('VACUUM INTO ?').run(target);
   } finally {
     handle.close();

@@ -26,3 +26,6 @@ export type SqliteDriver = new (path: string, options: { timeout: number }) => S
 export function loadSqliteDriver(): SqliteDriver {
   return createRequire(import.meta.url)('better-sqlite3-v13') as SqliteDriver;
 }
+
+/** A row of more than a quarter of a page occupies further pages alone, such as a turn of 1 KB one of 4 KB. */
+export const PAGE_BYTES = 8192;

@@ -56,6 +56,21 @@ function openFiles(): string[] {
   return links.filter((path) => path.startsWith(folder)).toSorted();
 }
 
+describe('a new file', () => {
+  it('stores a turn of 1 KB without a page of its own', async () => {
+    const { database } = await open();
+    const pages = async () =>
+      (await database.query<{ n: number }>('SELECT page_count AS n FROM pragma_page_count()'))[0]!.n;
+    const turn = (n: number) =>
+      insert('run_event', { run_id: 'r', n, tenant: 't', type: 'x', data: 'x'.repeat(1000), created_at: n });
+    await database.commit([turn(1)]);
+    const before = await pages();
+    await database.commit(Array.from({ length: 70 }, (_, n) => turn(n + 2)));
+    // Seven rows a page.
+    expect((await pages()) - before).toBeLessThanOrEqual(12);
+  });
+});
+
 describe('the schema', () => {
   it('is created once and keeps its data when it is opened again', async () => {
     const first = await open();

@@ -9,7 +9,7 @@ import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { checkSqliteFile } from './sqlite-check.executor.js';
 import { SqliteDatabase } from './sqlite-database.js';
-import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
+import { loadSqliteDriver, PAGE_BYTES, type SqliteHandle } from './sqlite-handle.js';
 import { ownSqliteFile } from './sqlite-lock.factory.js';
 import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { MEMORY, sidecarOf, sqliteFile, sqlitePlace } from './sqlite-place.js';
@@ -119,13 +119,15 @@ async function openDataSource(
     migrationsTableName: MIGRATIONS,
     prepareDatabase: (handle: SqliteHandle) => {
       created(handle);
+      // Of a new file; without effect on an existing one.
+      handle.pragma(`page_size = ${PAGE_BYTES}`);
       handle.pragma('journal_mode = WAL');
       handle.pragma('synchronous = FULL');
       handle.pragma('temp_store = MEMORY');
       // Overwrites deleted data, which would remain readable in the file until its space is reused.
       handle.pragma('secure_delete = ON');
       // In pages, 16 MB: tables grow at their end, so a page is written back once for many commits.
-      handle.pragma('wal_autocheckpoint = 4000');
+      handle.pragma('wal_autocheckpoint = 2000');
     },
   });
   await initialiseDataSource(dataSource);
