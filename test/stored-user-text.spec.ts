@@ -39,6 +39,7 @@ const RULES: Readonly<Record<string, 'texts' | 'ids' | 'none'>> = {
   run_schedule: 'texts',
   run_step: 'texts',
   run_usage: 'ids',
+  usage_day: 'ids',
   session: 'texts',
   session_summary: 'texts',
   session_turn: 'texts',

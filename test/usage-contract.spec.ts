@@ -3,6 +3,7 @@ import type { Principal } from '../src/kernel/index.js';
 import { RunEraseStore } from '../src/run/erase/run-erase.store.js';
 import type { RunUsage, UsageReported } from '../src/run/run-event.types.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
+import { UsageDayStore } from '../src/run/usage/usage-day.store.js';
 import { insertUsage } from '../src/run/run-outbox.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
@@ -25,11 +26,13 @@ const seer = (tenant: string): Principal => ({ id: 'seer', tenant, roles: ['admi
 describeDatabases('usage of models', servers, (created) => {
   let opened: OpenDatabase;
   let usages: RunUsageStore;
+  let days: UsageDayStore;
   let tenants = 0;
   let tenant: string;
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
     usages = new RunUsageStore(opened.database, BY_PRINCIPAL);
+    days = new UsageDayStore(opened.database);
   });
   beforeEach(() => void (tenant = `t${++tenants}`));
   afterAll(() => opened.close());
@@ -37,14 +40,14 @@ describeDatabases('usage of models', servers, (created) => {
   const report = (
     n: number,
     usage: RunUsage & Partial<UsageReported>,
-    { session = 's', model = 'm', agent = 'a', at = NOON, of = tenant } = {},
+    { session = 's', model = 'm', agent = 'a', at = NOON, of = tenant, by = seer(of) } = {},
   ) =>
     opened.database.commit([
       insertUsage(
         {
           id: `run-of-${of}`,
           tenant: of,
-          principal: seer(of),
+          principal: by,
           sessionId: session === '' ? null : session,
           lineage: null,
           agent,
@@ -169,9 +172,104 @@ describeDatabases('usage of models', servers, (created) => {
     expect(entries).toMatchObject([{ key: '', usage: { prompt_tokens: 7 } }]);
   });
 
+  /** Adds all calls to the daily sums. */
+  const sumUp = async () => {
+    while (await days.add(100));
+  };
+
+  /** Answers to all questions about the tenant's usage. */
+  const answers = async (principal: Principal) => {
+    const filters = [{}, { from: '2027-01-16' }, { to: '2027-01-15' }, { agent: 'poet' }, { model: 'y' }];
+    const asked = filters.map(async (filter) => {
+      const all = { principal, ...filter };
+      const kinds = (['day', 'session', 'agent', 'model', 'tenant'] as const).map((kind) =>
+        Promise.all([usages.page(all, kind, 10), usages.latencyPage(all, kind, 10)]),
+      );
+      return [await usages.total(all), await usages.latency(all), await Promise.all(kinds)];
+    });
+    return Promise.all(asked);
+  };
+
+  /** The calls of a tenant and of a user of it. */
+  const reportMixed = async (user: Principal) => {
+    await report(2, took(1, { cached_tokens: 3, cost: 0.1 }), { session: 'a', model: 'x', agent: 'poet' });
+    await report(3, { ...took(2), execution_time_ms: 70, first_token_ms: 10 }, { model: 'y', at: NOON + DAY_MS });
+    await report(4, took(4, { cost: 0.2 }), { session: '', model: 'y', agent: 'poet', by: user });
+    await report(5, took(8), { model: 'y', by: user });
+    await report(6, took(16), { model: 'x', at: NOON + DAY_MS, by: user });
+  };
+  const aUser = (): Principal => ({ id: `user-of-${tenant}`, tenant, roles: ['user'] });
+
+  it('is the same before and after its calls are added to the daily sums', async () => {
+    const readers = [seer(tenant), aUser()];
+    await reportMixed(readers[1]!);
+    const before = [await answers(readers[0]!), await answers(readers[1]!)];
+    expect(before[1]).not.toEqual(before[0]);
+    for (let more = true; more;) {
+      more = await days.add(2);
+      expect([await answers(readers[0]!), await answers(readers[1]!)]).toEqual(before);
+    }
+    const rest = await opened.database.query('SELECT run_id FROM run_usage WHERE unsummed = 1 AND tenant = ?', [
+      tenant,
+    ]);
+    expect(rest).toEqual([]);
+  });
+
+  it('counts each call once, with several processes that sum', async () => {
+    const calls = Array.from({ length: 30 }, (_, n) => n + 2);
+    await Promise.all(calls.map((n) => report(n, took(n), { model: `m${n % 3}` })));
+    const before = await answers(seer(tenant));
+    const processes = [1, 2, 3].map(async () => {
+      for (let left = 40; left > 0 && (await days.add(7)); left--);
+    });
+    await Promise.all(processes);
+    await sumUp();
+    expect(await answers(seer(tenant))).toEqual(before);
+  });
+
+  it('includes the calls of earlier versions, which do not know the sums', async () => {
+    await report(2, took(5));
+    await sumUp();
+    await report(3, took(7));
+    expect((await usages.total({ principal: seer(tenant) })).usage.prompt_tokens).toBe(12);
+    await sumUp();
+    expect((await usages.total({ principal: seer(tenant) })).usage.prompt_tokens).toBe(12);
+  });
+
+  it('of an erased user remains counted for the tenant, without the user', async () => {
+    const user = aUser();
+    await reportMixed(user);
+    await sumUp();
+    const before = await usages.total({ principal: seer(tenant) });
+    await report(7, took(32), { by: user });
+    const erased = new RunEraseStore(opened.database, PLAIN_CIPHER);
+    await erased.erase(tenant, [`run-of-${tenant}`], new Set());
+    await sumUp();
+    const { usage } = await usages.total({ principal: seer(tenant) });
+    expect(usage.prompt_tokens).toBe(before.usage.prompt_tokens + 32);
+    expect(await usages.total({ principal: user })).toMatchObject({ calls: 0 });
+    for (const table of ['run_usage', 'usage_day'])
+      expect(await opened.database.query(`SELECT day FROM ${table} WHERE principal_id = ?`, [user.id])).toEqual([]);
+  });
+
+  it('of a user who is erased while its calls are added names the user nowhere', async () => {
+    const user = aUser();
+    await reportMixed(user);
+    const racing = Object.create(opened.database) as typeof opened.database;
+    racing.commit = async (batch) => {
+      await new RunEraseStore(opened.database, PLAIN_CIPHER).erase(tenant, [`run-of-${tenant}`], new Set());
+      await opened.database.commit(batch);
+    };
+    await new UsageDayStore(racing).add(100);
+    await sumUp();
+    expect((await usages.total({ principal: seer(tenant) })).calls).toBe(5);
+    expect(await opened.database.query('SELECT day FROM usage_day WHERE principal_id = ?', [user.id])).toEqual([]);
+  });
+
   it('is deleted in small batches once it is too old', async () => {
     for (const n of [2, 3, 4]) await report(n, took(n), { at: NOON - 100 * DAY_MS });
     await report(5, took(5));
+    await sumUp();
     const before = NOON - 99 * DAY_MS;
     expect([await usages.drop(before, 2), await usages.drop(before, 2)]).toEqual([true, false]);
     expect((await usages.total({ principal: seer(tenant) })).calls).toBe(1);

@@ -5,7 +5,7 @@ import { DatabaseOrigin } from './database-origin.js';
 import { STORAGE_PROBE } from './migrations/1764000000030-create-storage-probe.migration.js';
 import type { PostgresPlace } from './postgres-place.js';
 import { withinLimit } from './server-limits.policy.js';
-import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
+import { accumulate, insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
 import { damaged, isDamaged, isStorageUnavailable } from './storage-fault.policy.js';
 import { currentPatience, outlast, StorageStatus } from './storage-status.js';
@@ -272,6 +272,11 @@ export abstract class Database {
    */
   upsert(table: string, rows: readonly Row[], keyColumns: readonly string[]): Statement {
     return upsert(this.dialect, table, rows, keyColumns);
+  }
+
+  /** An insert that adds the numbers of a row to those of the row with the same key. */
+  accumulate(table: string, row: Row, keyColumns: readonly string[]): Statement {
+    return accumulate(this.dialect, table, row, keyColumns);
   }
 
   /**

@@ -8,6 +8,8 @@ export interface IndexDefinition {
   readonly isUnique?: boolean;
   /** A partial index on rows with a value in this column, where the database supports it. */
   readonly onlyWith?: string;
+  /** As `onlyWith`, a condition. Queries use the index only if they repeat it literally. */
+  readonly onlyIf?: string;
 }
 
 export interface TableDefinition {
@@ -86,9 +88,10 @@ export class SchemaBuilder {
     for (const name of names) await this.runner.query(`ALTER TABLE ${table} DROP COLUMN ${ifExists}${name}`);
   }
 
-  async createIndex(table: string, { name, columns, isUnique = false, onlyWith }: IndexDefinition): Promise<void> {
+  async createIndex(table: string, index: IndexDefinition): Promise<void> {
+    const { name, columns, isUnique = false, onlyWith, onlyIf = onlyWith && `${onlyWith} IS NOT NULL` } = index;
     const unique = isUnique ? 'UNIQUE ' : '';
-    const where = onlyWith && this.dialect !== 'mariadb' ? ` WHERE ${onlyWith} IS NOT NULL` : '';
+    const where = onlyIf && this.dialect !== 'mariadb' ? ` WHERE ${onlyIf}` : '';
     await this.runner.query(`CREATE ${unique}INDEX IF NOT EXISTS ${name} ON ${table} (${columns.join(', ')})${where}`);
   }
 

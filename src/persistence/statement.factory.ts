@@ -111,6 +111,25 @@ function changedBy(columns: readonly string[], keyColumns: readonly string[]): s
   return `ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${sets}`;
 }
 
+/** An insert that adds the numbers of a row to those of an existing row. NULL is an unknown number. */
+export function accumulate(dialect: Dialect, table: string, row: Row, keyColumns: readonly string[]): Statement {
+  const numbers = Object.keys(row).filter((column) => !keyColumns.includes(column));
+  return insertAll(table, [row], dialect === 'mariadb' ? addedByMariadb(numbers) : addedBy(table, numbers, keyColumns));
+}
+
+function addedByMariadb(columns: readonly string[]): string {
+  return `ON DUPLICATE KEY UPDATE ${columns.map((column) => toSum(column, column, `VALUES(${column})`)).join(', ')}`;
+}
+
+function addedBy(table: string, columns: readonly string[], keyColumns: readonly string[]): string {
+  const sums = columns.map((column) => toSum(column, `${table}.${column}`, `excluded.${column}`));
+  return `ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
+}
+
+function toSum(column: string, old: string, more: string): string {
+  return `${column} = COALESCE(${old} + ${more}, ${old}, ${more})`;
+}
+
 export function limitedDelete(
   dialect: Dialect,
   table: string,

@@ -13,6 +13,7 @@ import { TraceRuns1764000000043 } from './migrations/1764000000043-trace-runs.mi
 import { CreateWebhook1764000000044 } from './migrations/1764000000044-create-webhook.migration.js';
 import { CreateRunFeedback1764000000046 } from './migrations/1764000000046-create-run-feedback.migration.js';
 import { CreateEvalReport1764000000047 } from './migrations/1764000000047-create-eval-report.migration.js';
+import { SumUsage1764000000048 } from './migrations/1764000000048-sum-usage.migration.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
@@ -98,12 +99,11 @@ export {
   type AgentUsage,
   type LatencyPage,
   type UsageEntry,
-  type UsageFilter,
-  type UsageKind,
   type UsagePage,
   type UsageSum,
 } from './usage/run-usage.store.js';
-export { LATENCY_BUCKETS_MS } from './usage/call-latency.mapper.js';
+export type { UsageFilter, UsageKind } from './usage/usage-query.factory.js';
+export { LATENCY_BUCKETS_MS } from './usage/summed-column.js';
 export type { CallLatency, Latency, LatencyEntry } from './usage/call-latency.mapper.js';
 export { parseRunPlace, START, type RunPlace, RunItem } from './run-item.factory.js';
 export { isRelinquished, journalUnavailable, queuedState } from './execution-end.js';
@@ -159,6 +159,7 @@ export const RUN_MIGRATIONS = [
   CreateWebhook1764000000044,
   CreateRunFeedback1764000000046,
   CreateEvalReport1764000000047,
+  SumUsage1764000000048,
 ];
 export { WEBHOOK_EVENTS } from './webhook-statement.factory.js';
 export type { WebhookEvent } from './webhook-statement.factory.js';

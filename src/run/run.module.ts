@@ -55,6 +55,8 @@ import { RunReplayService } from './run-replay.service.js';
 import { RunTracing } from './trace/run-tracing.service.js';
 import { UnsentTraces } from './trace/unsent-traces.service.js';
 import { RunUsageStore } from './usage/run-usage.store.js';
+import { UsageDayService } from './usage/usage-day.service.js';
+import { UsageDayStore } from './usage/usage-day.store.js';
 import type { NodeRegistry } from './distributed/node.registry.js';
 
 /** Runs on one process, or on many if the database serves many. The parts of a cluster are imported only then. */
@@ -105,6 +107,8 @@ import type { NodeRegistry } from './distributed/node.registry.js';
     RunFileStore,
     RunFileService,
     RunUsageStore,
+    UsageDayStore,
+    UsageDayService,
     RunForkStore,
     SealedCopyStore,
     RunForkService,

@@ -69,6 +69,10 @@ export class RunEraseStore {
     for (let at = 0; at < runIds.length; at += RUNS_A_BATCH) {
       const lists = inLists(runIds.slice(at, at + RUNS_A_BATCH));
       const hashes = (await this.definitionsOf(lists)).filter((hash) => !inUse.has(hash));
+      const sums = (await this.usersOf(lists)).map((id) => ({
+        sql: 'DELETE FROM usage_day WHERE principal_id = ? AND tenant = ?',
+        params: [id, tenant],
+      }));
       const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM webhook_delivery WHERE run_id IN (${marks})`, params },
@@ -84,7 +88,8 @@ export class RunEraseStore {
           AND NOT EXISTS (SELECT 1 FROM run WHERE run.tenant = ? AND run.definition_hash = ?)`,
         params: [tenant, hash, tenant, hash],
       }));
-      await this.database.commit([...runs, ...definitions]);
+      // After their calls: a process that adds these to sums takes the rows in the same order.
+      await this.database.commit([...runs, ...sums, ...definitions]);
     }
     return runIds.length;
   }
@@ -150,6 +155,16 @@ export class RunEraseStore {
     const found = await this.database.query(`SELECT tenant FROM ${table} WHERE ${where}`, params);
     if (found.length > 0) await this.database.commit([{ sql: `DELETE FROM ${table} WHERE ${where}`, params }]);
     return found.length;
+  }
+
+  /** The principals whose usage is counted with these runs. */
+  private async usersOf(lists: readonly InList[]): Promise<string[]> {
+    const found = new Set<string>();
+    for (const { marks, params } of lists) {
+      const sql = `SELECT DISTINCT principal_id AS id FROM run_usage WHERE principal_id IS NOT NULL AND run_id IN (${marks})`;
+      for (const { id } of await this.database.query<{ id: string }>(sql, params)) found.add(id);
+    }
+    return [...found];
   }
 
   private async definitionsOf(lists: readonly InList[]): Promise<string[]> {

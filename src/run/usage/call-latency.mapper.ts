@@ -1,5 +1,4 @@
-/** Upper bounds of the buckets of durations, in ms; longer calls are in one more bucket. */
-export const LATENCY_BUCKETS_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 60_000, 120_000] as const;
+import { type DURATION_COLUMNS, LATENCY_BUCKETS_MS } from './summed-column.js';
 
 /** A histogram of durations. */
 export interface Latency {
@@ -28,22 +27,14 @@ export interface LatencyEntry extends CallLatency {
   readonly key: string;
 }
 
-const COLUMNS = ['duration_ms', 'first_token_ms'] as const;
-
 /** Sums are numbers or texts, depending on the database; `null` without rows. */
 export type LatencyRow = Readonly<Record<string, number | string | null>>;
-
-/** Columns of a grouped query over `run_usage`: the number of calls up to each bound, and of all calls. */
-export const SELECT_LATENCY = COLUMNS.flatMap((column) => [
-  ...LATENCY_BUCKETS_MS.map((bound, at) => `SUM(CASE WHEN ${column} <= ${bound} THEN 1 ELSE 0 END) AS ${column}_${at}`),
-  `COUNT(${column}) AS ${column}_all`,
-]).join(', ');
 
 export function toCallLatency(row: LatencyRow): CallLatency {
   return { duration: toLatency(row, 'duration_ms'), firstToken: toLatency(row, 'first_token_ms') };
 }
 
-function toLatency(row: LatencyRow, column: (typeof COLUMNS)[number]): Latency {
+function toLatency(row: LatencyRow, column: (typeof DURATION_COLUMNS)[number]): Latency {
   const calls = Number(row[`${column}_all`]);
   const upTo = [...LATENCY_BUCKETS_MS.map((_, at) => Number(row[`${column}_${at}`])), calls];
   const counts = upTo.map((count, at) => count - (upTo[at - 1] ?? 0));

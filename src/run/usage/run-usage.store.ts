@@ -1,34 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { dayOf, type Principal } from '../../kernel/index.js';
+import { dayOf } from '../../kernel/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
-import { Database, type SqlValue, withLongCalls } from '../../persistence/index.js';
+import { Database, withLongCalls } from '../../persistence/index.js';
 import { Ownership } from '../../security/index.js';
 import type { RunUsage } from '../run-event.types.js';
 import { isOpen } from '../run-record.mapper.js';
 import type { RunStatus } from '../run.types.js';
-import {
-  type CallLatency,
-  type LatencyEntry,
-  type LatencyRow,
-  SELECT_LATENCY,
-  toCallLatency,
-} from './call-latency.mapper.js';
-
-/** The filter of a usage sum; absent fields match every call. */
-export interface UsageFilter {
-  /** The caller, who may not see every call; if absent, the calls of all tenants count. */
-  readonly principal?: Principal;
-  readonly sessionId?: string;
-  readonly agent?: string;
-  readonly model?: string;
-  /** The first day, UTC: `2027-01-31`. */
-  readonly from?: string;
-  /** The last day. */
-  readonly to?: string;
-}
-
-/** The grouping of sums. */
-export type UsageKind = 'day' | 'session' | 'agent' | 'model' | 'tenant';
+import { type CallLatency, type LatencyEntry, type LatencyRow, toCallLatency } from './call-latency.mapper.js';
+import { LATENCY_COLUMNS, type SummedColumn, type TokenColumn, USAGE_COLUMNS } from './summed-column.js';
+import { USAGE_DAY_KEY } from './usage-day.store.js';
+import { type UsageFilter, type UsageGroup, type UsageKind, toUsageQuery } from './usage-query.factory.js';
 
 /** Total usage of several calls. */
 export interface UsageSum {
@@ -50,24 +31,6 @@ export interface UsagePage {
 }
 
 const PAGE = 500;
-const COLUMN_OF: Readonly<Record<UsageKind, string>> = {
-  day: 'day',
-  session: 'session_id',
-  // Unknown for calls of runs that were deleted before the column existed.
-  agent: "COALESCE(agent, '')",
-  model: 'model',
-  tenant: 'tenant',
-};
-const SUMS = [
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'reasoning_tokens',
-  'cost',
-] as const;
-const SELECT_SUMS = ['COUNT(*) AS calls', ...SUMS.map((name) => `SUM(${name}) AS ${name}`)].join(', ');
 
 interface UsageRow {
   readonly run_id: string;
@@ -98,7 +61,7 @@ export interface AgentUsage extends JournaledUsage {
 }
 
 /** Sums are numbers or texts, depending on the database. */
-type SumRow = Readonly<Record<(typeof SUMS)[number], number | string | null>> & { readonly calls: number | string };
+type SumRow = Readonly<Record<TokenColumn | 'calls', number | string | null>>;
 type GroupRow = SumRow & { readonly key_name: string };
 type LatencyGroupRow = LatencyRow & { readonly key_name: string };
 
@@ -111,9 +74,7 @@ export class RunUsageStore {
   ) {}
 
   async total(filter: UsageFilter): Promise<UsageSum> {
-    const { where, params } = this.conditionsOf(filter);
-    const sql = `SELECT ${SELECT_SUMS} FROM run_usage${where}`;
-    const [row] = await withLongCalls(() => this.database.query<SumRow>(sql, params));
+    const [row] = await this.sums<SumRow>(USAGE_COLUMNS, filter);
     return toSum(row!);
   }
 
@@ -122,30 +83,20 @@ export class RunUsageStore {
    * @param limit maximum entries of the page
    */
   async page(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<UsagePage> {
-    const column = COLUMN_OF[kind];
-    const { where, params } = this.conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
-    const sql = `SELECT ${column} AS key_name, ${SELECT_SUMS} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`;
-    const rows = await withLongCalls(() => this.database.query<GroupRow>(sql, [...params, limit + 1]));
-    const entries = rows.slice(0, limit).map((row): UsageEntry => ({ key: row.key_name, ...toSum(row) }));
-    return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
+    const rows = await this.sums<GroupRow>(USAGE_COLUMNS, filter, { kind, limit: limit + 1, after });
+    return toPage(rows, limit, toSum);
   }
 
   /** The durations of all calls. */
   async latency(filter: UsageFilter): Promise<CallLatency> {
-    const { where, params } = this.conditionsOf(filter);
-    const sql = `SELECT ${SELECT_LATENCY} FROM run_usage${where}`;
-    const [row] = await withLongCalls(() => this.database.query<LatencyRow>(sql, params));
+    const [row] = await this.sums<LatencyRow>(LATENCY_COLUMNS, filter);
     return toCallLatency(row!);
   }
 
   /** As `page`, of durations. */
   async latencyPage(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<LatencyPage> {
-    const column = COLUMN_OF[kind];
-    const { where, params } = this.conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
-    const sql = `SELECT ${column} AS key_name, ${SELECT_LATENCY} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`;
-    const rows = await withLongCalls(() => this.database.query<LatencyGroupRow>(sql, [...params, limit + 1]));
-    const entries = rows.slice(0, limit).map((row) => ({ key: row.key_name, ...toCallLatency(row) }));
-    return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
+    const rows = await this.sums<LatencyGroupRow>(LATENCY_COLUMNS, filter, { kind, limit: limit + 1, after });
+    return toPage(rows, limit, toCallLatency);
   }
 
   /** Whether no run is running, so that all usage is journaled. */
@@ -170,31 +121,34 @@ export class RunUsageStore {
     }
   }
 
-  /** Deletes up to `limit` calls of days before the day of a time (epoch ms). @returns whether there are more */
+  /** Deletes up to `limit` calls and sums of days before the day of a time (epoch ms). @returns whether there are more */
   async drop(before: number, limit: number): Promise<boolean> {
     const [old, params] = ['day < ?', [dayOf(before)]];
-    await this.database.commit([this.database.limitedDelete('run_usage', ['run_id', 'n'], old, params, limit)]);
-    return (await this.database.query(`SELECT day FROM run_usage WHERE ${old} LIMIT 1`, params)).length > 0;
+    await this.database.commit([
+      this.database.limitedDelete('run_usage', ['run_id', 'n'], old, params, limit),
+      this.database.limitedDelete('usage_day', USAGE_DAY_KEY, old, params, limit),
+    ]);
+    const left = ['run_usage', 'usage_day'].map((table) =>
+      this.database.query(`SELECT day FROM ${table} WHERE ${old} LIMIT 1`, params),
+    );
+    return (await Promise.all(left)).some((rows) => rows.length > 0);
   }
 
-  private conditionsOf(
-    { principal, sessionId, agent, model, from, to }: UsageFilter,
-    more: readonly (readonly [sql: string, value: string])[] = [],
-  ): { where: string; params: SqlValue[] } {
-    const visible = principal && this.ownership.filter(principal, 'principal_id');
-    const all: readonly (readonly [sql: string, value: string | undefined])[] = [
-      ['session_id = ?', sessionId],
-      ['agent = ?', agent],
-      ['model = ?', model],
-      ['day >= ?', from],
-      ['day <= ?', to],
-      ...more,
-    ];
-    const given = all.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, params: [value] }]));
-    const conditions = [...(visible ? [visible] : []), ...given];
-    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
-    return { where, params: conditions.flatMap(({ params }) => params) };
+  private sums<Found>(columns: readonly SummedColumn[], filter: UsageFilter, group?: UsageGroup): Promise<Found[]> {
+    const { principal } = filter;
+    const owner = principal ? this.ownership.limitOf(principal) : null;
+    const { sql, params } = toUsageQuery(columns, filter, owner, group);
+    return withLongCalls(() => this.database.query<Found>(sql, params));
   }
+}
+
+function toPage<Found extends { readonly key_name: string }, Sum extends object>(
+  rows: readonly Found[],
+  limit: number,
+  toEntry: (row: Found) => Sum,
+): { entries: ({ readonly key: string } & Sum)[]; next: string | null } {
+  const entries = rows.slice(0, limit).map((row) => ({ key: row.key_name, ...toEntry(row) }));
+  return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
 }
 
 function toSum({ calls, cached_tokens, cache_write_tokens, reasoning_tokens, cost, ...row }: SumRow): UsageSum {
