@@ -118,6 +118,26 @@ describe('retention', () => {
     for (const id of [first, second, waiting]) expect(await isPruned(id)).toBe(true);
   });
 
+  it('reads each run once, apart from those that were open, or ended long after their start', async () => {
+    const late = [await ended('waiting', null), await ended('failed', 5 * DAY_MS)];
+    await ended('failed', 0);
+    for (let i = 0; i < 3; i++) await ended('completed', i * DAY_MS);
+    const read: string[] = [];
+    const counted = Object.create(opened.database) as typeof opened.database;
+    counted.query = async (sql, params) => {
+      const rows = await opened.database.query<{ id: string }>(sql, params);
+      if (/FROM run LEFT JOIN/.test(sql)) read.push(...rows.map(({ id }) => id));
+      return rows as never;
+    };
+    const { config } = loadConfig({ env: { RUN_RETENTION_DAYS: '10', RUN_RETENTION_FAILED_DAYS: '12' } });
+    const usages = new RunUsageStore(opened.database, BY_PRINCIPAL);
+    const service = new RunRetentionService(new RunRetentionStore(counted), usages, config.run);
+    expect(await service.sweep(13 * DAY_MS)).toBe(4);
+    read.length = 0;
+    expect(await service.sweep(13 * DAY_MS)).toBe(0);
+    expect(read).toEqual(late);
+  });
+
   it('prunes many runs in small batches, also with two concurrent sweeps', async () => {
     for (let i = 0; i < 730; i++) {
       const [id, at] = [`many-${String(i).padStart(4, '0')}`, i % 7 === 0 ? 100 * DAY_MS : 0];

@@ -22,6 +22,14 @@ const NEXT_SWEEP_MS = 60_000;
 /** Validity of an idempotency key. */
 const KEY_AGE_MS = DAY_MS;
 
+/** A retention time, in ms, with the last run that is older and was read. */
+interface Age {
+  readonly ms: number;
+  readTo: string;
+}
+
+const ENDED = ['completed', 'failed', 'cancelled'] as const satisfies readonly RunStatus[];
+
 /**
  * Deletes the journals of old ended runs (age limit by status), reports of evals, idempotency keys, and usage rows. Every process does
  * so, in small batches; a repetition has no effect.
@@ -36,8 +44,10 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     onClockJump: (jumpMs) =>
       this.logger.warn({ jump_ms: jumpMs }, 'Wall clock jumped; old runs are not deleted for 10 minutes'),
   });
-  /** All runs up to this id are pruned or will never be. */
-  private settled = '';
+  /** The finite retention times. */
+  private readonly ages: readonly Age[];
+  /** Runs that were read before they were due: they were open, or ended long after their start. */
+  private readonly late = new Set<string>();
   /** Whether the last sweep reached a limit. */
   private hasMore = false;
 
@@ -45,7 +55,10 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     private readonly store: RunRetentionStore,
     private readonly usages: RunUsageStore,
     @Inject(runConfig.KEY) private readonly config: RunConfig,
-  ) {}
+  ) {
+    const times = new Set(ENDED.map((status) => this.retentionMs(status)));
+    this.ages = [...times].filter((ms) => ms !== Infinity).map((ms) => ({ ms, readTo: '' }));
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.store.onceOpen(() => this.sweeps.start(FIRST_SWEEP_MS));
@@ -98,27 +111,46 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     }
   }
 
-  /** Scans the runs from the oldest, until all are too young to prune. */
   private async sweepRuns(now: number): Promise<number> {
+    let pruned = await this.pruneLate(now);
+    for (const age of this.ages) pruned += await this.sweepAge(age, now, RUNS_A_SWEEP - pruned);
+    return pruned;
+  }
+
+  /** Reads the runs that have become old since the last sweep, the oldest first. Each run is read once. */
+  private async sweepAge(age: Age, now: number, limit: number): Promise<number> {
     let pruned = 0;
-    let isSettled = true;
-    for (let place = this.settled; !this.sweeps.isStopping;) {
-      const page = await this.store.runsAfter(place, RUNS_A_PAGE);
-      const due = page.filter((run) => this.isDue(run, now));
+    for (; !this.sweeps.isStopping; await this.sweeps.rest()) {
+      const page = await this.store.runsAfter(age.readTo, RUNS_A_PAGE);
+      const last = page.findLastIndex(({ createdAt }) => createdAt <= now - age.ms);
+      const old = page.slice(0, last + 1);
+      const due = old.filter((run) => this.retentionMs(run.status) === age.ms && this.isDue(run, now));
       await this.pruneAll(due, now);
       pruned += due.length;
       const done = new Set(due);
-      for (const run of page) {
-        isSettled &&= done.has(run) || this.isSettled(run);
-        if (isSettled) this.settled = run.id;
-      }
-      const isOver = page.every(({ createdAt }) => createdAt > now - this.shortestMs);
-      if (isOver || page.length < RUNS_A_PAGE) break;
-      if (pruned >= RUNS_A_SWEEP) {
+      for (const run of old) if (!done.has(run) && this.mayBeDue(run, age)) this.late.add(run.id);
+      age.readTo = old.at(-1)?.id ?? age.readTo;
+      if (old.length < RUNS_A_PAGE) return pruned;
+      if (pruned >= limit) {
         this.hasMore = true;
-        break;
+        return pruned;
       }
-      place = page.at(-1)!.id;
+    }
+    return pruned;
+  }
+
+  /** Prunes runs that were read before they were due. */
+  private async pruneLate(now: number): Promise<number> {
+    let pruned = 0;
+    const ids = [...this.late];
+    for (let at = 0; at < ids.length && !this.sweeps.isStopping; at += RUNS_A_PAGE) {
+      const some = ids.slice(at, at + RUNS_A_PAGE);
+      const runs = await this.store.runs(some);
+      const due = runs.filter((run) => this.isDue(run, now));
+      await this.pruneAll(due, now);
+      pruned += due.length;
+      const left = new Set(runs.filter((run) => !due.includes(run) && !this.isSettled(run)).map(({ id }) => id));
+      for (const id of some) if (!left.has(id)) this.late.delete(id);
       await this.sweeps.rest();
     }
     return pruned;
@@ -136,6 +168,11 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
 
   private isDue({ status, finishedAt, prunedAt }: AgingRun, now: number): boolean {
     return prunedAt === null && finishedAt !== null && finishedAt < now - this.retentionMs(status);
+  }
+
+  /** Whether a later sweep must read the run again, and no other age reads it. */
+  private mayBeDue(run: AgingRun, { ms }: Age): boolean {
+    return run.prunedAt === null && (run.finishedAt === null || this.retentionMs(run.status) === ms);
   }
 
   private isSettled({ status, finishedAt, prunedAt }: AgingRun): boolean {
@@ -156,10 +193,6 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
       case 'waiting':
         return Infinity;
     }
-  }
-
-  private get shortestMs(): number {
-    return Math.min(this.retentionMs('completed'), this.retentionMs('failed'));
   }
 }
 

@@ -22,6 +22,10 @@ interface AgingRow {
 export const KEY_TABLES = ['idempotency_key', 'creation_key'] as const;
 const OLD_ROWS = 'created_at < ?';
 
+const SELECT_AGING = `SELECT run.id, COALESCE(root.status, run.status) AS status, run.created_at, run.pruned_at,
+    CASE WHEN run.finished_at IS NULL OR root.id IS NULL THEN run.finished_at ELSE root.finished_at END AS finished_at
+  FROM run LEFT JOIN run root ON root.id = run.root_run_id`;
+
 /** Reads runs by age and deletes old data, in small batches. */
 @Injectable()
 export class RunRetentionStore {
@@ -34,19 +38,19 @@ export class RunRetentionStore {
 
   /** Up to `limit` runs of all tenants after the id `after`; ids start with the time, so the oldest come first. */
   async runsAfter(after: string, limit: number): Promise<AgingRun[]> {
-    const rows = await this.database.query<AgingRow>(
-      `SELECT run.id, COALESCE(root.status, run.status) AS status, run.created_at, run.pruned_at,
-          CASE WHEN run.finished_at IS NULL OR root.id IS NULL THEN run.finished_at ELSE root.finished_at END AS finished_at
-        FROM run LEFT JOIN run root ON root.id = run.root_run_id WHERE run.id > ? ORDER BY run.id LIMIT ?`,
-      [after, limit],
+    const rows = await this.database.query<AgingRow>(`${SELECT_AGING} WHERE run.id > ? ORDER BY run.id LIMIT ?`, [
+      after,
+      limit,
+    ]);
+    return rows.map(toAging);
+  }
+
+  /** Runs by their ids. */
+  async runs(ids: readonly string[]): Promise<AgingRun[]> {
+    const found = inLists(ids).map(({ marks, params }) =>
+      this.database.query<AgingRow>(`${SELECT_AGING} WHERE run.id IN (${marks})`, params),
     );
-    return rows.map(({ id, status, created_at, finished_at, pruned_at }) => ({
-      id,
-      status,
-      createdAt: created_at,
-      finishedAt: finished_at,
-      prunedAt: pruned_at,
-    }));
+    return (await Promise.all(found)).flat().map(toAging);
   }
 
   /** The runs below a root run. */
@@ -84,4 +88,8 @@ export class RunRetentionStore {
       (await this.database.query(`SELECT created_at FROM ${table} WHERE ${OLD_ROWS} LIMIT 1`, [before])).length > 0
     );
   }
+}
+
+function toAging({ id, status, created_at, finished_at, pruned_at }: AgingRow): AgingRun {
+  return { id, status, createdAt: created_at, finishedAt: finished_at, prunedAt: pruned_at };
 }
