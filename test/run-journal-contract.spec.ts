@@ -136,6 +136,14 @@ describeDatabases('the run journal', servers, (created) => {
     expect(await journal.openOf(run)).toBeNull();
   });
 
+  it('has no expiry of an ended run, so that the search for due runs does not read it', async () => {
+    const { run } = await journal.create({ ...aRun('a'), deadlineAt: NOW }, 'running', NOW);
+    const expiries = () => opened.database.query('SELECT id FROM run WHERE expires_at IS NOT NULL');
+    expect(await expiries()).toHaveLength(1);
+    await opened.database.commit([endRun(run, 'running', 'completed', NOW)]);
+    expect(await expiries()).toEqual([]);
+  });
+
   it('finds unfinished runs in their order, and those that are due', async () => {
     const waits = await create('w');
     await journal.commit([releaseRun(waits, 'waiting', NOW + 10)]);

@@ -66,7 +66,7 @@ export class RunCountStore {
       ['status = ?', status],
       [visible.sql, ...visible.params],
     ];
-    if (agent !== undefined) conditions.push(['agent = ?', agent]);
+    if (agent !== undefined) conditions.push(["COALESCE(agent, '') = ?", agent]);
     if (kind !== undefined) conditions.push(['kind = ?', kind]);
     if (isOpen(status)) return conditions;
     conditions.push(['created_at >= ?', from]);

@@ -4,6 +4,7 @@ import { fieldMistake, type Principal } from '../kernel/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
 import { Cipher, Ownership } from '../security/index.js';
 import { LISTED_COLUMNS, previewOf, toListedRun, type ListedRun, type ListRow } from './listed-run.mapper.js';
+import { isOpen } from './run-record.mapper.js';
 import type { RunStatus } from './run.types.js';
 
 /** The filter of a run list; absent fields match every run. */
@@ -35,6 +36,9 @@ export interface RunSearchPage extends RunPage {
 /** Runs that one search reads at most, and at once. */
 const MAX_SEARCHED = 10_000;
 const SEARCH_PAGE = 500;
+
+/** The kind of most runs; the index of kinds has only the others. */
+const COMMON_KIND = 'agent';
 
 /** Only failed runs have an error code. */
 const FAILED: readonly RunStatus[] = ['failed'];
@@ -102,20 +106,29 @@ export class RunListStore {
     const { statuses = filter.errorCode === undefined ? undefined : FAILED, ...rest } = filter;
     // The index of sessions finds few runs. `+ 0` and `COALESCE` keep SQLite from choosing another index,
     // as it has no statistics.
-    const isOfSession = filter.sessionId !== undefined;
-    const time = isOfSession ? 'created_at + 0' : 'created_at';
-    const visible = this.ownership.filter(principal, isOfSession ? "COALESCE(principal_id, '')" : 'principal_id');
-    const conditions: Condition[] = [
-      [visible.sql, ...visible.params],
-      ...conditionsOf(rest, time),
-      ...after(cursor, time),
-    ];
+    const time = filter.sessionId === undefined ? 'created_at' : 'created_at + 0';
+    const conditions = [...conditionsOf(rest, time), ...after(cursor, time)];
     // Each status is a sorted range of the index; one query over several statuses would have to sort.
-    const queries = statuses ? [...new Set(statuses)].map((status): Condition[] => [['status = ?', status]]) : [[]];
+    const queries = (statuses ? [...new Set(statuses)] : [undefined]).map((status) =>
+      this.narrowest(principal, status, filter),
+    );
     const found = await Promise.all(queries.map((more) => this.select([...more, ...conditions], limit + 1)));
     const rows = found.length === 1 ? found[0]! : merge(found);
     const page = rows.slice(0, limit);
     return { rows: page, next: rows.length > limit ? cursorOf(page.at(-1)!) : null };
+  }
+
+  /** Conditions of which only that with the best index can use one. */
+  private narrowest(principal: Principal, status: RunStatus | undefined, filter: RunFilter): Condition[] {
+    const index = indexOf(status, filter, this.ownership.limitOf(principal) !== null);
+    const columnOf = (name: IndexedColumn) => (name === index ? name : `COALESCE(${name}, '')`);
+    const visible = this.ownership.filter(principal, columnOf('principal_id'));
+    const { agent, kind } = filter;
+    const given = Object.entries({ status, agent, kind }).flatMap(([name, value]): Condition[] =>
+      value === undefined ? [] : [[`${columnOf(name as IndexedColumn)} = ?`, value]],
+    );
+    const conditions: Condition[] = [...given, [visible.sql, ...visible.params]];
+    return index === 'kind' ? [[`kind <> '${COMMON_KIND}'`], ...conditions] : conditions;
   }
 
   private select(conditions: readonly Condition[], limit: number): Promise<ListRow[]> {
@@ -127,15 +140,32 @@ export class RunListStore {
 }
 
 function conditionsOf(filter: Omit<RunFilter, 'statuses'>, time: string): Condition[] {
-  const { agent, kind, sessionId, errorCode, from, to } = filter;
+  const { sessionId, errorCode, from, to } = filter;
   const conditions: Condition[] = [];
   if (sessionId !== undefined) conditions.push(['session_id = ?', sessionId]);
-  if (agent !== undefined) conditions.push(['agent = ?', agent]);
-  if (kind !== undefined) conditions.push(['kind = ?', kind]);
   if (errorCode !== undefined) conditions.push(['error_code = ?', errorCode]);
   if (from !== undefined) conditions.push([`${time} >= ?`, from]);
   if (to !== undefined) conditions.push([`${time} < ?`, to]);
   return conditions;
+}
+
+type IndexedColumn = 'status' | 'agent' | 'kind' | 'principal_id';
+
+/**
+ * The column whose index finds the fewest runs; `null` for the index of sessions.
+ * @param isOwn whether the caller sees its own runs only
+ */
+function indexOf(
+  status: RunStatus | undefined,
+  { sessionId, agent, kind }: RunFilter,
+  isOwn: boolean,
+): IndexedColumn | null {
+  if (sessionId !== undefined) return null;
+  if (status !== undefined && isOpen(status)) return 'status';
+  if (isOwn) return 'principal_id';
+  if (status !== undefined && status !== 'completed') return 'status';
+  if (agent !== undefined) return 'agent';
+  return kind === undefined || kind === COMMON_KIND ? 'status' : 'kind';
 }
 
 /** The rows after a place in the list. The first condition can use an index. */

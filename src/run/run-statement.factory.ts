@@ -268,7 +268,8 @@ export function endRun(
   { summary, errorCode }: StoredEnd = NO_END,
 ): Statement {
   return {
-    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ?, summary = ?, error_code = ?, changed_at = ?
+    sql: `UPDATE run SET status = ?, session_slot = NULL, expires_at = NULL, finished_at = ?, summary = ?, error_code = ?,
+        changed_at = ?
       WHERE id = ? AND epoch = ? AND status = ?`,
     params: [to, at, summary, errorCode, Date.now(), run.id, run.epoch, from],
     rows: 1,

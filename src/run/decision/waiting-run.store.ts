@@ -95,7 +95,7 @@ export class WaitingRunStore {
     { agent, after = '' }: { readonly agent?: string | undefined; readonly after?: string | undefined },
     limit: number,
   ): Promise<readonly ListedWait[]> {
-    // `COALESCE` keeps SQLite, which has no statistics, from reading all runs of the owner.
+    // `COALESCE` keeps SQLite, which has no statistics, from reading all runs of the owner or of the agent.
     const visible = this.ownership.filter(principal, "COALESCE(principal_id, '')");
     const params: SqlValue[] = [...visible.params, after];
     if (agent !== undefined) params.push(agent);
@@ -103,7 +103,7 @@ export class WaitingRunStore {
       `SELECT r.id AS id, r.agent AS agent, r.session_id AS session_id, r.principal_id AS principal_id,
           r.created_at AS created_at, e.created_at AS since, e.n AS n, e.tenant AS tenant, e.data AS data
         FROM (SELECT id, agent, session_id, principal_id, created_at FROM run
-          WHERE status = 'waiting' AND ${visible.sql} AND id > ?${agent === undefined ? '' : ' AND agent = ?'}
+          WHERE status = 'waiting' AND ${visible.sql} AND id > ?${agent === undefined ? '' : " AND COALESCE(agent, '') = ?"}
           ORDER BY id LIMIT ?) r
         JOIN run_event e ON e.run_id = r.id
           AND e.n = (SELECT MAX(w.n) FROM run_event w WHERE w.run_id = r.id AND w.type = 'run.waiting')
