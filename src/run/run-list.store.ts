@@ -37,9 +37,6 @@ export interface RunSearchPage extends RunPage {
 const MAX_SEARCHED = 10_000;
 const SEARCH_PAGE = 500;
 
-/** The kind of most runs; the index of kinds has only the others. */
-const COMMON_KIND = 'agent';
-
 /** Only failed runs have an error code. */
 const FAILED: readonly RunStatus[] = ['failed'];
 
@@ -118,17 +115,16 @@ export class RunListStore {
     return { rows: page, next: rows.length > limit ? cursorOf(page.at(-1)!) : null };
   }
 
-  /** Conditions of which only that with the best index can use one. */
+  /** Conditions of which the best index can use all that it has, and no other index one. */
   private narrowest(principal: Principal, status: RunStatus | undefined, filter: RunFilter): Condition[] {
-    const index = indexOf(status, filter, this.ownership.limitOf(principal) !== null);
-    const columnOf = (name: IndexedColumn) => (name === index ? name : `COALESCE(${name}, '')`);
+    const { columns, onlyIf } = indexOf(status, filter, this.ownership.limitOf(principal) !== null);
+    const columnOf = (name: ListedColumn) => (columns.includes(name) ? name : `COALESCE(${name}, '')`);
     const visible = this.ownership.filter(principal, columnOf('principal_id'));
-    const { agent, kind } = filter;
-    const given = Object.entries({ status, agent, kind }).flatMap(([name, value]): Condition[] =>
-      value === undefined ? [] : [[`${columnOf(name as IndexedColumn)} = ?`, value]],
+    const { agent, kind, errorCode } = filter;
+    const given = Object.entries({ status, agent, kind, error_code: errorCode }).flatMap(
+      ([name, value]): Condition[] => (value === undefined ? [] : [[`${columnOf(name as ListedColumn)} = ?`, value]]),
     );
-    const conditions: Condition[] = [...given, [visible.sql, ...visible.params]];
-    return index === 'kind' ? [[`kind <> '${COMMON_KIND}'`], ...conditions] : conditions;
+    return [...(onlyIf ? [[onlyIf] as Condition] : []), ...given, [visible.sql, ...visible.params]];
   }
 
   private select(conditions: readonly Condition[], limit: number): Promise<ListRow[]> {
@@ -140,32 +136,44 @@ export class RunListStore {
 }
 
 function conditionsOf(filter: Omit<RunFilter, 'statuses'>, time: string): Condition[] {
-  const { sessionId, errorCode, from, to } = filter;
+  const { sessionId, from, to } = filter;
   const conditions: Condition[] = [];
   if (sessionId !== undefined) conditions.push(['session_id = ?', sessionId]);
-  if (errorCode !== undefined) conditions.push(['error_code = ?', errorCode]);
   if (from !== undefined) conditions.push([`${time} >= ?`, from]);
   if (to !== undefined) conditions.push([`${time} < ?`, to]);
   return conditions;
 }
 
-type IndexedColumn = 'status' | 'agent' | 'kind' | 'principal_id';
+type ListedColumn = 'status' | 'agent' | 'kind' | 'principal_id' | 'error_code';
+
+/** The columns of an index after the tenant, and the condition of a partial one. */
+interface ListIndex {
+  readonly columns: readonly ListedColumn[];
+  readonly onlyIf?: string;
+}
+
+const BY_SESSION: ListIndex = { columns: [] };
+const BY_STATUS: ListIndex = { columns: ['status'] };
+const BY_OWNER: ListIndex = { columns: ['principal_id'] };
+const BY_FAILURE: ListIndex = { columns: ['principal_id', 'status'], onlyIf: "status IN ('failed', 'cancelled')" };
+const BY_ERROR: ListIndex = { columns: ['error_code'] };
+const BY_AGENT: ListIndex = { columns: ['agent'] };
+/** Most runs are of agents, and in no index of kinds. */
+const BY_KIND: ListIndex = { columns: ['kind'], onlyIf: "kind <> 'agent'" };
 
 /**
- * The column whose index finds the fewest runs; `null` for the index of sessions.
+ * The index that finds the fewest runs.
  * @param isOwn whether the caller sees its own runs only
  */
-function indexOf(
-  status: RunStatus | undefined,
-  { sessionId, agent, kind }: RunFilter,
-  isOwn: boolean,
-): IndexedColumn | null {
-  if (sessionId !== undefined) return null;
-  if (status !== undefined && isOpen(status)) return 'status';
-  if (isOwn) return 'principal_id';
-  if (status !== undefined && status !== 'completed') return 'status';
-  if (agent !== undefined) return 'agent';
-  return kind === undefined || kind === COMMON_KIND ? 'status' : 'kind';
+function indexOf(status: RunStatus | undefined, filter: RunFilter, isOwn: boolean): ListIndex {
+  if (filter.sessionId !== undefined) return BY_SESSION;
+  if (filter.errorCode !== undefined) return BY_ERROR;
+  if (status !== undefined && isOpen(status)) return BY_STATUS;
+  const isFailure = status !== undefined && status !== 'completed';
+  if (isOwn) return isFailure ? BY_FAILURE : BY_OWNER;
+  if (isFailure) return BY_STATUS;
+  if (filter.agent !== undefined) return BY_AGENT;
+  return filter.kind === undefined || filter.kind === 'agent' ? BY_STATUS : BY_KIND;
 }
 
 /** The rows after a place in the list. The first condition can use an index. */

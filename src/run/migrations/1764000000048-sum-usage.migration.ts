@@ -27,6 +27,17 @@ const BY_PRINCIPAL = {
 const BY_TENANT = { name: 'run_usage_by_tenant', columns: ['tenant', 'day'] };
 const BY_AGENT = { name: 'run_by_agent', columns: ['tenant', 'agent', 'created_at', 'id'] };
 
+const BY_ERROR = {
+  name: 'run_by_error',
+  columns: ['tenant', 'error_code', 'created_at', 'id'],
+  onlyWith: 'error_code',
+};
+/** Few of a user's runs. */
+const BY_FAILURE = {
+  name: 'run_by_failure',
+  columns: ['tenant', 'principal_id', 'status', 'created_at', 'id'],
+  onlyIf: "status IN ('failed', 'cancelled')",
+};
 /** As most runs are of agents, those of other kinds are found by this index only. */
 const BY_KIND = { name: 'run_by_kind', columns: ['tenant', 'kind', 'created_at', 'id'], onlyIf: "kind <> 'agent'" };
 
@@ -60,7 +71,7 @@ const USAGE_DAY: TableDefinition = {
 };
 
 /**
- * Daily sums of usage, and indexes of runs by agent and by kind. Older code ignores them: its calls are unsummed, and the next process of this version adds them.
+ * Daily sums of usage, and indexes of runs by agent, kind, error and failure. Older code ignores them: its calls are unsummed, and the next process of this version adds them.
  * Existing calls are added in the background after the start.
  */
 export class SumUsage1764000000048 implements MigrationInterface {
@@ -73,16 +84,14 @@ export class SumUsage1764000000048 implements MigrationInterface {
     await schema.createIndex('run_usage', UNSUMMED);
     await schema.createIndex('run_usage', BY_OWNER);
     for (const { name } of [BY_PRINCIPAL, BY_TENANT]) await schema.dropIndex('run_usage', name);
-    await schema.createIndex('run', BY_AGENT);
-    await schema.createIndex('run', BY_KIND);
+    for (const index of [BY_AGENT, BY_KIND, BY_ERROR, BY_FAILURE]) await schema.createIndex('run', index);
     // The index of expiries has open runs only.
     await runner.query('UPDATE run SET expires_at = NULL WHERE expires_at IS NOT NULL AND finished_at IS NOT NULL');
   }
 
   async down(runner: QueryRunner): Promise<void> {
     const schema = new SchemaBuilder(runner);
-    await schema.dropIndex('run', BY_KIND.name);
-    await schema.dropIndex('run', BY_AGENT.name);
+    for (const { name } of [BY_FAILURE, BY_ERROR, BY_KIND, BY_AGENT]) await schema.dropIndex('run', name);
     for (const index of [BY_PRINCIPAL, BY_TENANT]) await schema.createIndex('run_usage', index);
     await schema.dropIndex('run_usage', BY_OWNER.name);
     await schema.dropIndex('run_usage', UNSUMMED.name);
