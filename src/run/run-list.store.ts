@@ -171,9 +171,13 @@ function indexOf(status: RunStatus | undefined, filter: RunFilter, isOwn: boolea
   if (status !== undefined && isOpen(status)) return BY_STATUS;
   const isFailure = status !== undefined && status !== 'completed';
   if (isOwn) return isFailure ? BY_FAILURE : BY_OWNER;
-  if (isFailure) return BY_STATUS;
-  if (filter.agent !== undefined) return BY_AGENT;
-  return filter.kind === undefined || filter.kind === 'agent' ? BY_STATUS : BY_KIND;
+  return isFailure ? BY_STATUS : indexOfAll(filter);
+}
+
+/** The index for completed runs, or runs of any status, of all principals. */
+function indexOfAll({ agent, kind }: RunFilter): ListIndex {
+  if (agent !== undefined) return BY_AGENT;
+  return kind === undefined || kind === 'agent' ? BY_STATUS : BY_KIND;
 }
 
 /** The rows after a place in the list. The first condition can use an index. */
