@@ -29,6 +29,7 @@ export function loadServer({ config = {}, authenticator, files = true }: AppOpti
 export class AppModule {
   static forRoot({ logStream, imports = [], ...options }: AppOptions = {}): DynamicModule {
     const loaded = loadServer(options);
+    const { isEnabled, hasA2a } = loaded.config.compatibleApi;
     return {
       module: AppModule,
       imports: [
@@ -46,7 +47,7 @@ export class AppModule {
         ApiModule,
         McpEndpointModule,
         HealthModule,
-        ...(loaded.config.compatibleApi.isEnabled ? [ClientApiModule] : []),
+        ...(isEnabled || hasA2a ? [ClientApiModule.forRoot(loaded.config.compatibleApi)] : []),
         ...(loaded.config.server.hasConsole ? [ConsoleModule] : []),
         ...imports,
       ],

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { assert, asyncProperty } from 'fast-check';
-import { AgUiEventMapper, type ClientWait } from '../src/client-api/ag-ui/ag-ui-event.mapper.js';
+import { AgUiEventMapper } from '../src/client-api/ag-ui/ag-ui-event.mapper.js';
+import type { ClientWait } from '../src/client-api/interrupts/interrupt.js';
 import type { AgUiEvent } from '../src/client-api/ag-ui/ag-ui-event.types.js';
 import type { AgUiMessage } from '../src/client-api/ag-ui/ag-ui-input.schema.js';
 import type { RunEvent } from '../src/run/run-event.types.js';

@@ -59,7 +59,7 @@ function withEventTypes(document: OpenAPIObject): OpenAPIObject {
 }
 
 /** Routes in the wire formats of standard clients: OpenAI, the AI SDK and AG-UI document these themselves. */
-const FOREIGN = /^\/(v1|ag-ui|api\/agent\/ui)(\/|$)/;
+const FOREIGN = /^\/(v1|ag-ui|a2a|\.well-known|api\/agent\/ui)(\/|$)/;
 
 function withoutForeignFormats(document: OpenAPIObject): OpenAPIObject {
   const paths = Object.entries(document.paths).filter(([path]) => !FOREIGN.test(path));

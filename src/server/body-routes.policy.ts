@@ -21,6 +21,8 @@ export const IMAGE_ROUTES: readonly string[] = [
   '/v1/chat/completions',
   '/v1/responses',
   '/ag-ui/:agent',
+  '/a2a/:agent',
+  '/a2a/:agent/:operation',
 ];
 
 /** Routes whose client waits for a run. */
@@ -32,6 +34,8 @@ const WAITING_ROUTES: readonly string[] = [
   '/v1/chat/completions',
   '/v1/responses',
   '/ag-ui/:agent',
+  '/a2a/:agent',
+  '/a2a/:agent/:operation',
 ];
 
 /** The body limit of a route whose bodies may be large; 0 for others. */
@@ -56,5 +60,7 @@ export function maxValues({ routeOptions }: FastifyRequest): number {
 /** The scopes that admit a body above `HTTP_BODY_LIMIT_BYTES`; the route's guard checks all other scopes after the body. */
 export function largeBodyScopes({ routeOptions }: FastifyRequest): readonly Scope[] | undefined {
   if (routeOptions.url === IMPORT_ROUTE) return ['sessions:write'];
+  // One route for all operations, which check their own scopes.
+  if (routeOptions.url === '/a2a/:agent') return ['chat', 'runs:read', 'runs:write'];
   return [...IMAGE_ROUTES, EVAL_ROUTE].includes(routeOptions.url ?? '') ? ['chat'] : undefined;
 }

@@ -162,7 +162,9 @@ async function setUp(
   logger: LoggerService | undefined,
 ): Promise<void> {
   app.useLogger(logger ?? app.get(ServerLogger));
-  app.setGlobalPrefix('api', { exclude: [MCP_PATH, 'v1/{*path}', 'ag-ui/:agent'] });
+  app.setGlobalPrefix('api', {
+    exclude: [MCP_PATH, 'v1/{*path}', 'ag-ui/:agent', 'a2a/{*path}', '.well-known/agent-card.json'],
+  });
   const adapter = app.getHttpAdapter() as DrainingAdapter;
   const fastify = adapter.getInstance();
   adapter.link?.siblings.addHook(fastify);

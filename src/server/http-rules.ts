@@ -163,13 +163,18 @@ export function fastifyOptions({ bodyLimitBytes }: ServerConfig, problems: Probl
   };
 }
 
+/** JSON, also in the type of A2A. */
+const JSON_TYPES = ['application/json', 'application/a2a+json'];
+/** Routes whose clients read errors of the body as JSON-RPC. */
+const RPC_ROUTES: readonly string[] = [`/${MCP_PATH}`, '/a2a/:agent'];
+
 /**
  * The rules for requests and bodies, which are the same in the server and in a host. Call it before the routes are added.
  */
 export function addHttpRules(fastify: FastifyInstance, find: ServiceLookup, problems: ProblemFilter): void {
   fastify.removeAllContentTypeParsers();
   fastify.addHook('onRoute', (route) => {
-    if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
+    if (RPC_ROUTES.includes(route.url)) route.errorHandler = answerFault;
   });
   refuseWrongRequests(fastify, problems);
   // Runs that a request starts are a part of its trace.
@@ -184,7 +189,7 @@ export function addHttpRules(fastify: FastifyInstance, find: ServiceLookup, prob
     else done();
   });
   const { bodyLimit } = fastify.initialConfig;
-  fastify.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer', bodyLimit: bodyLimit! }, parseJsonBody);
+  fastify.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer', bodyLimit: bodyLimit! }, parseJsonBody);
 }
 
 /** No id contains NUL, and databases reject it differently: answer with a validation error. */

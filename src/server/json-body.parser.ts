@@ -17,6 +17,7 @@ import {
 } from '../kernel/index.js';
 import { heapExhausted, RunService } from '../run/index.js';
 import { RequestAuthenticator } from '../security/index.js';
+import { imageLength } from './image-length.mapper.js';
 import {
   acceptsImages,
   IMAGE_ROUTES,
@@ -25,29 +26,6 @@ import {
   maxValues,
   waitsForRun,
 } from './body-routes.policy.js';
-
-/** Members that contain images: of our own requests, and of messages in the formats of OpenAI and of AG-UI. */
-const IMAGE_PLACES = new Set(['images', 'messages', 'input', 'content', 'image_url', 'url', 'source']);
-
-/** Total length of a body's image data; the images are validated later. */
-export function imageLength(value: unknown): number {
-  if (typeof value === 'string') return value.startsWith('data:') ? value.length : 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, each: unknown) => sum + imageLength(each), 0);
-  if (typeof value !== 'object' || value === null) return 0;
-  const base64 = agUiImage(value);
-  if (base64 !== undefined) return base64.length;
-  return Object.entries(value)
-    .filter(([name]) => IMAGE_PLACES.has(name))
-    .reduce((sum, [, each]) => sum + imageLength(each), 0);
-}
-
-/** The data of an image in AG-UI: `{type: 'data', mimeType, value}`, before 1.0 `{type: 'binary', mimeType, data}`. */
-function agUiImage(part: object): string | undefined {
-  const { type, mimeType, value, data } = part as Readonly<Record<string, unknown>>;
-  if (typeof mimeType !== 'string' || !mimeType.startsWith('image/')) return undefined;
-  const image = type === 'binary' ? data : type === 'data' ? value : undefined;
-  return typeof image === 'string' ? image : undefined;
-}
 
 /** Returns a service of the application. */
 export type ServiceLookup = <T>(token: Type<T> | string) => T;

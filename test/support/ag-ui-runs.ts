@@ -1,6 +1,6 @@
 import { type Arbitrary, array, boolean, constantFrom, oneof, option, record, string } from 'fast-check';
-import type { ClientWait } from '../../src/client-api/ag-ui/ag-ui-event.mapper.js';
-import { toInterrupt } from '../../src/client-api/ag-ui/ag-ui-wait.service.js';
+import type { ClientWait } from '../../src/client-api/interrupts/interrupt.js';
+import { toInterrupt } from '../../src/client-api/interrupts/run-wait.service.js';
 import { toClientCallId } from '../../src/client-api/client-call-id.js';
 import { NO_USAGE, type RunEvent } from '../../src/run/run-event.types.js';
 import type { WaitingRequest } from '../../src/run/decision/waiting-request.types.js';

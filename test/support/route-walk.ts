@@ -87,7 +87,7 @@ export function routeHandlers({ app }: Jackdaw): RouteHandler[] {
 
 /** Whether the routes have the wire format of a standard client, which our OpenAPI document leaves out. */
 export function isOfStandardClients(controller: Type): boolean {
-  return /^(v1|ag-ui|agent\/ui)(\/|$)/.test(String(Reflect.getMetadata(PATH_METADATA, controller)));
+  return /^(v1|ag-ui|a2a|\.well-known|agent\/ui)(\/|,|$)/.test(String(Reflect.getMetadata(PATH_METADATA, controller)));
 }
 
 /** Sends a request to a route. A placeholder without an id stays as it is, and is then an unknown id. */

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../run/index.js';
-import { type AgUiEvent, type AgUiInterrupt, type AgUiOutcome, PROTOCOL_VERSION } from './ag-ui-event.types.js';
+import type { ClientWait } from '../interrupts/interrupt.js';
+import { type AgUiEvent, type AgUiOutcome, PROTOCOL_VERSION } from './ag-ui-event.types.js';
 import { reasoningId } from './ag-ui-id.js';
 import type { AgUiInput, AgUiMessage } from './ag-ui-input.schema.js';
 import { SubAgentBuilder } from './sub-agent.builder.js';
@@ -8,9 +9,6 @@ import { ToolCallBuilder } from './tool-call.builder.js';
 import { TranscriptBuilder } from './transcript.builder.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
-
-/** The calls or the decisions that a run waits for, in terms of its client. */
-export type ClientWait = { readonly calls: readonly string[] } | { readonly interrupts: readonly AgUiInterrupt[] };
 
 export interface AgUiRun {
   readonly runId: string;

@@ -1,24 +1,12 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { Interrupt } from '../interrupts/interrupt.js';
 import type { AgUiMessage } from './ag-ui-input.schema.js';
 
 /** The version of the protocol that this server speaks. */
 export const PROTOCOL_VERSION = '1.0';
 
-/** A decision that a run waits for. */
-export interface AgUiInterrupt {
-  readonly id: string;
-  readonly reason: string;
-  readonly message?: string;
-  readonly toolCallId?: string;
-  readonly responseSchema?: JsonSchema;
-  /** ISO 8601. */
-  readonly expiresAt?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
 export type AgUiOutcome =
   | { readonly type: 'success'; readonly pendingToolCallIds?: readonly string[] }
-  | { readonly type: 'interrupt'; readonly interrupts: readonly AgUiInterrupt[] }
+  | { readonly type: 'interrupt'; readonly interrupts: readonly Interrupt[] }
   | { readonly type: 'cancelled' };
 
 interface RunNames {

@@ -1,4 +1,4 @@
-/** Ids of the messages and interrupts of a run. They are the same in a repeated response, and unique in a thread. */
+/** Ids of the messages of a run. They are the same in a repeated response, and unique in a thread. */
 
 /** The n-th message of an iteration, counted from 1. */
 export function messageId(runId: string, iteration: number, n: number): string {
@@ -18,22 +18,4 @@ export function reasoningId(runId: string, iteration: number, n: number): string
 /** The message with the result of a call of a tool of the server. */
 export function resultId(callId: string): string {
   return `result_${callId}`;
-}
-
-/** An interrupt names the run that waits, and its request. */
-export interface InterruptName {
-  readonly runId: string;
-  readonly requestId: string;
-}
-
-const INTERRUPT = /^([\w-]+)\/(.+)$/;
-
-export function toInterruptId({ runId, requestId }: InterruptName): string {
-  return `${runId}/${requestId}`;
-}
-
-/** @returns `undefined` for an id of another server */
-export function parseInterruptId(id: string): InterruptName | undefined {
-  const [, runId, requestId] = INTERRUPT.exec(id) ?? [];
-  return runId === undefined || requestId === undefined ? undefined : { runId, requestId };
 }

@@ -1,15 +1,10 @@
 import { z } from 'zod';
+import { resumeEntrySchema } from '../interrupts/interrupt.js';
 
 const name = z.string().min(1).max(500);
 
 /** The members of a message are checked by the mapper, for the roles that it knows. */
 const message = z.looseObject({ role: z.string(), id: z.string().nullish() });
-
-const resumeEntry = z.looseObject({
-  interruptId: z.string().min(1),
-  status: z.enum(['resolved', 'cancelled']),
-  payload: z.unknown().optional(),
-});
 
 /**
  * Body of `POST /ag-ui/:agent`: `RunAgentInput` of AG-UI 1.0 and of earlier versions, which lack `protocolVersion`. Unknown
@@ -26,11 +21,10 @@ export const agUiInputSchema = z.looseObject({
   tools: z.array(z.unknown()).nullish(),
   context: z.array(z.looseObject({ description: z.string().nullish(), value: z.unknown().optional() })).nullish(),
   forwardedProps: z.unknown().optional(),
-  resume: z.array(resumeEntry).nullish(),
+  resume: z.array(resumeEntrySchema).nullish(),
 });
 
 export type AgUiInput = z.output<typeof agUiInputSchema>;
-export type ResumeEntry = z.output<typeof resumeEntry>;
 
 export interface AgUiToolCall {
   readonly id: string;

@@ -5,7 +5,7 @@ import { hashOf, toInput } from '../client-conversation.js';
 import { ClientRunService, type OpenedRun } from '../client-run.service.js';
 import { toClientTools, toContinuation, toConversation, toInstructions } from './ag-ui-input.mapper.js';
 import type { AgUiInput } from './ag-ui-input.schema.js';
-import { AgUiResumeService, type ResumedRun } from './ag-ui-resume.service.js';
+import { RunResumeService, type ResumedRun } from '../interrupts/run-resume.service.js';
 
 /** A request to an agent. */
 export interface AgUiRequest {
@@ -22,7 +22,7 @@ export type AgUiOpenedRun = Omit<ResumedRun, 'waitedAt'> & Partial<Pick<ResumedR
 export class AgUiRunService {
   constructor(
     private readonly clients: ClientRunService,
-    private readonly resumes: AgUiResumeService,
+    private readonly resumes: RunResumeService,
   ) {}
 
   /**

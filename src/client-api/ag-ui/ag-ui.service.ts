@@ -4,13 +4,13 @@ import { AgentService } from '../../agent/index.js';
 import { disconnectSignal, EventStreamService, markReplay } from '../../api/index.js';
 import { AppError, Log, toProblem } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import { RunFollowService, type RunItem } from '../../run/index.js';
+import type { RunItem } from '../../run/index.js';
 import { ClientWatchService } from '../client-watch.service.js';
 import { AgUiEventMapper } from './ag-ui-event.mapper.js';
 import type { AgUiEvent } from './ag-ui-event.types.js';
 import { parseAgUiInput, toKnownMessages } from './ag-ui-input.mapper.js';
 import { type AgUiOpenedRun, AgUiRunService } from './ag-ui-run.service.js';
-import { AgUiWaitService } from './ag-ui-wait.service.js';
+import { RunWatchService } from '../interrupts/run-watch.service.js';
 
 /** A request as it arrives. */
 export interface ReceivedRequest {
@@ -32,9 +32,8 @@ export class AgUiService {
 
   constructor(
     private readonly clients: AgUiRunService,
-    private readonly waits: AgUiWaitService,
+    private readonly watches: RunWatchService,
     private readonly agents: AgentService,
-    private readonly follower: RunFollowService,
     private readonly watch: ClientWatchService,
     private readonly streams: EventStreamService,
   ) {}
@@ -91,31 +90,9 @@ export class AgUiService {
     signal: AbortSignal,
   ): AsyncGenerator<AgUiEvent[], void> {
     await this.learn(run, mapper);
-    // Only a run below was decided: it may wait again while this run still waits for it.
-    const waited = run.waitedAt === undefined ? undefined : await this.waits.currentWait(principal, run.id, signal);
-    if (waited) return yield mapper.take(waited.event, waited.wait);
-    for await (const { event } of this.items(run, signal)) {
-      const wait = event.type === 'run.waiting' ? await this.waits.waitOf(principal, event, signal) : undefined;
-      if (event.type !== 'run.waiting' || wait) yield mapper.take(event, wait);
+    for await (const { event, wait } of this.watches.events(principal, run, signal)) {
+      yield mapper.take(event, wait);
       if (mapper.isOver) return;
-    }
-  }
-
-  /** The items of a run, also those after a wait from which the run resumes by itself, when a run below it has ended. */
-  private async *items(
-    { id, items, after, waitedAt = 0 }: AgUiOpenedRun,
-    signal: AbortSignal,
-  ): AsyncGenerator<RunItem, void> {
-    let last = after;
-    let isPaused = waitedAt > 0;
-    for (let rest = items; ; rest = this.agents.follow(id, last, signal)) {
-      for await (const item of rest) {
-        isPaused = item.event.type === 'run.waiting';
-        last = item.n ?? last;
-        if (!isPaused || last > waitedAt) yield item;
-      }
-      if (!isPaused || signal.aborted) return;
-      await this.follower.beyond(id, last, signal);
     }
   }
 

@@ -16,7 +16,20 @@ export const compatibleApiConfig = namespace(
       .describe(
         'Reply of `/v1` when a run waits for a person: `message`, a text that names the run, or `error` with the code RUN_WAITING',
       ),
+    A2A: choice(['on', 'off'])
+      .default('on')
+      .describe('Whether `/a2a/:agent` serves the agents to clients of A2A (docs/a2a.md): `on` or `off`'),
+    A2A_CARDS: choice(['private', 'public'])
+      .default('private')
+      .describe(
+        'Who may read the A2A cards of agents, which have their names, descriptions and skills: `private`, callers with a key, where keys are used; `public`, all callers',
+      ),
   },
-  (env) => ({ isEnabled: env.COMPATIBLE_API === 'on', onWaiting: env.COMPATIBLE_API_WAITING }),
+  (env) => ({
+    isEnabled: env.COMPATIBLE_API === 'on',
+    onWaiting: env.COMPATIBLE_API_WAITING,
+    hasA2a: env.A2A === 'on',
+    areCardsPublic: env.A2A_CARDS === 'public',
+  }),
 );
 export type CompatibleApiConfig = NamespaceConfig<typeof compatibleApiConfig>;

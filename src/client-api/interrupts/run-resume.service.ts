@@ -6,8 +6,7 @@ import type { Principal } from '../../kernel/index.js';
 import { type RunItem, type RunRecord, RunService, type WaitingRequest } from '../../run/index.js';
 import { invalid } from '../client-conversation.js';
 import { assertMayDecide, type OpenedRun } from '../client-run.service.js';
-import { type InterruptName, parseInterruptId, toInterruptId } from './ag-ui-id.js';
-import type { ResumeEntry } from './ag-ui-input.schema.js';
+import { type InterruptName, parseInterruptId, type ResumeEntry, toInterruptId } from './interrupt.js';
 
 /** An answer to an interrupt, with its place in the request. */
 export interface InterruptAnswer extends InterruptName {
@@ -107,7 +106,7 @@ interface AnsweredRun {
 
 /** Decides the interrupts of a run, by the answers of its client. */
 @Injectable()
-export class AgUiResumeService {
+export class RunResumeService {
   constructor(
     private readonly agents: AgentService,
     private readonly decisions: AgentDecisionService,

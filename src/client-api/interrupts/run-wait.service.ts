@@ -4,9 +4,7 @@ import { AppError } from '../../errors/index.js';
 import { isJsonObject, type JsonSchema, type Principal } from '../../kernel/index.js';
 import { isTerminal, type RunEvent, RunService, type WaitingRequest } from '../../run/index.js';
 import { toClientCallId } from '../client-call-id.js';
-import type { ClientWait } from './ag-ui-event.mapper.js';
-import type { AgUiInterrupt } from './ag-ui-event.types.js';
-import { toInterruptId } from './ag-ui-id.js';
+import { type ClientWait, type Interrupt, toInterruptId } from './interrupt.js';
 
 /** A request that a person decides. */
 export interface OpenRequest {
@@ -45,7 +43,7 @@ const SETTLEMENT: JsonSchema = {
   required: ['outcome'],
 };
 
-export function toInterrupt({ runId, request, toolCallId }: OpenRequest): AgUiInterrupt {
+export function toInterrupt({ runId, request, toolCallId }: OpenRequest): Interrupt {
   const { id, kind, tool, question, reason, expires_at: expiresAt } = request;
   const schema = schemaOf(request);
   return {
@@ -86,7 +84,7 @@ interface RecordedState {
 
 /** Finds the decisions that a run waits for, also in the runs below it. */
 @Injectable()
-export class AgUiWaitService {
+export class RunWaitService {
   constructor(
     private readonly agents: AgentService,
     private readonly runs: RunService,

@@ -1,0 +1,100 @@
+import { Body, Controller, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { disconnectSignal } from '../../api/index.js';
+import { isJsonObject, type Principal } from '../../kernel/index.js';
+import { CurrentPrincipal, Requires } from '../../security/index.js';
+import { A2aError, type A2aFault, toRpcError } from './a2a.error.js';
+import type { StreamResponse } from './a2a.types.js';
+import { A2aReplyService, type ReplyForm } from './a2a-reply.service.js';
+import { A2aService } from './a2a.service.js';
+import { versionOf } from './a2a-version.policy.js';
+import { fromFormerRequest, toFormerFrame, toFormerResult } from './former-version.mapper.js';
+
+type RpcId = string | number | null;
+
+interface RpcRequest {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** A2A over JSON-RPC. Its wire format is not part of our document. One of these scopes admits; each method checks its own. */
+@Requires('chat', 'runs:read', 'runs:write')
+@Controller('a2a')
+export class A2aController {
+  constructor(
+    private readonly a2a: A2aService,
+    private readonly replies: A2aReplyService,
+  ) {}
+
+  /** Performs an operation of A2A on an agent. */
+  @Post(':agent')
+  @HttpCode(200)
+  rpc(
+    @CurrentPrincipal() principal: Principal,
+    @Param('agent') agent: string,
+    @Body() body: unknown,
+    @Res() reply: FastifyReply,
+    @Headers('a2a-version') header?: string,
+    @Query('A2A-Version') parameter?: string,
+  ): Promise<void> {
+    const signal = disconnectSignal(reply);
+    const form = new RpcForm(idOf(body));
+    const perform = async () => {
+      const version = versionOf(header, parameter);
+      form.isFormer = version === '0.3';
+      const given = toRequest(body);
+      const { method, params } = form.isFormer ? fromFormerRequest(given.method, given.params) : given;
+      return this.a2a.perform({ principal, agent, method, params }, signal);
+    };
+    return this.replies.send(reply, form, perform, signal);
+  }
+}
+
+function idOf(body: unknown): RpcId {
+  const id = isJsonObject(body) ? body['id'] : null;
+  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null;
+}
+
+/** @throws A2aError `INVALID_REQUEST` */
+function toRequest(body: unknown): RpcRequest {
+  const { jsonrpc, method, params } = isJsonObject(body) ? body : {};
+  const id = idOf(body);
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || id === null)
+    throw new A2aError('INVALID_REQUEST', 'The body must be one JSON-RPC 2.0 request with an id and a method.');
+  return { id, method, params: params ?? {} };
+}
+
+/** JSON-RPC responses, also as the frames of a stream. */
+class RpcForm implements ReplyForm {
+  readonly contentType = 'application/json; charset=utf-8';
+  /** Whether the client speaks version 0.3. */
+  isFormer = false;
+
+  constructor(private readonly id: RpcId) {}
+
+  result(result: object): object {
+    return this.response(this.isFormer ? toFormerResult(result) : result);
+  }
+
+  frame(response: StreamResponse): object {
+    return this.response(this.isFormer ? toFormerFrame(response) : response);
+  }
+
+  errorFrame(fault: A2aFault): string {
+    return `data: ${JSON.stringify(this.error(fault))}\n\n`;
+  }
+
+  error(fault: A2aFault): object {
+    return toRpcError(this.id, fault);
+  }
+
+  /** An error of the protocol is a response of JSON-RPC like any other. */
+  statusOf({ isOurs, status }: A2aFault): number {
+    return isOurs ? status : 200;
+  }
+
+  private response(result: object): object {
+    return { jsonrpc: '2.0', id: this.id, result };
+  }
+}
