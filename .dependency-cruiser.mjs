@@ -5,7 +5,7 @@
 const LAYERS = [
   ['client-api'],
   ['api', 'mcp-server', 'health', 'console'],
-  ['extension', 'database-extension', 'definition-files', 'schedule'],
+  ['extension', 'database-extension', 'definition-files', 'schedule', 'remote-agent'],
   ['workflow'],
   ['agent'],
   ['reasoning'],

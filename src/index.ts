@@ -226,6 +226,7 @@ export type {
   ToolRegistration,
   ToolRule,
 } from './tool/index.js';
+export type { RemoteAgentDeclaration } from './remote-agent/index.js';
 export type {
   OpenApiImport,
   OpenApiImported,

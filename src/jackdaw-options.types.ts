@@ -6,6 +6,7 @@ import type { TelemetryOption } from './extension/index.js';
 import type { EmbeddingModel, ModelFactory } from './llm/index.js';
 import type { McpConfig } from './mcp/index.js';
 import type { OwnPartsOptions } from './own-parts.module.js';
+import type { RemoteAgentDeclaration } from './remote-agent/index.js';
 import type { OpenApiImport, RestToolDeclaration } from './rest-tool/index.js';
 import type { Authenticator } from './security/index.js';
 import type { SecurityPolicy } from './tool-policy/index.js';
@@ -16,7 +17,7 @@ export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions, Too
   /** Variables that override the environment, with or without the prefix `JACKDAW_`, or a loaded configuration. */
   readonly config?: Configuration | LoadedConfig | EnvRecord;
   /**
-   * Whether to read `.env` and the files in `config/` (agents, workflows, `mcp-servers.json`); default false. Files and
+   * Whether to read `.env` and the files in `config/` (agents, workflows, `mcp-servers.json`, `a2a-agents.json`); default false. Files and
    * folders that variables or options name are always read. `serve` reads them by default.
    */
   readonly files?: boolean;
@@ -57,6 +58,8 @@ export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions, Too
   readonly skillsDir?: string | false;
   /** MCP servers in addition to those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
+  /** Agents of other servers as tools, in addition to those of `config/a2a-agents.json`; see docs/a2a.md. */
+  readonly a2aAgents?: readonly RemoteAgentDeclaration[];
   /** Names of the declared MCP servers to use; by default all. */
   readonly mcpOnly?: readonly string[];
   /**
@@ -94,6 +97,7 @@ export type FactoryOptions = Pick<
   | 'agentsDir'
   | 'skillsDir'
   | 'mcpServers'
+  | 'a2aAgents'
   | 'mcpOnly'
 >;
 export type FixedOptions = Omit<JackdawOptions, keyof FactoryOptions>;

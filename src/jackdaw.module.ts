@@ -18,6 +18,7 @@ import { ScheduleModule } from './schedule/index.js';
 import { AccessLogModule, OwnershipModule, PrincipalModule } from './security/index.js';
 import { LongTermMemoryModule, SessionModule } from './session/index.js';
 import { BuiltinToolModule } from './builtin-tool/index.js';
+import { RemoteAgentModule } from './remote-agent/index.js';
 import { RestToolModule } from './rest-tool/index.js';
 import { SecurityPolicyModule, ToolSwitchModule } from './tool-policy/index.js';
 import { TelemetryModule } from './telemetry/index.js';
@@ -121,7 +122,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
         mcp,
         files,
         workflows,
-        ...additions(options),
+        ...additions(options, factoryOptions),
       ],
       providers: [
         ...[...tools, ...extensions].map(toProvider),
@@ -223,8 +224,12 @@ function foundations(options: FixedOptions, factoryOptions: FactoryOptions | Asy
   ];
 }
 
-function additions({ builtinTools, runEvents = false }: FixedOptions): Imports {
+function additions(
+  { builtinTools, runEvents = false }: FixedOptions,
+  factoryOptions: FactoryOptions | AsyncOption<FactoryOptions>,
+): Imports {
+  const remote = RemoteAgentModule.forRoot(of(factoryOptions, ({ a2aAgents = [] }) => a2aAgents));
   const builtin = builtinTools === false ? [] : [BuiltinToolModule.forRoot(builtinTools)];
   const always = [ServiceTokenModule, TelemetryModule, WebhookModule, ScheduleModule, ExtensionModule];
-  return [...builtin, ...always, ...(runEvents ? [loadRunEventModule()] : [])];
+  return [...builtin, remote, ...always, ...(runEvents ? [loadRunEventModule()] : [])];
 }

@@ -18,6 +18,7 @@ const FACTORY: Readonly<Record<Exclude<keyof JackdawOptions, keyof JackdawAsyncO
   restTools: true,
   agentsDir: true,
   mcpServers: true,
+  a2aAgents: true,
   mcpOnly: true,
 };
 const FIXED: Readonly<Record<Extract<keyof JackdawOptions, keyof JackdawAsyncOptions>, true>> = {

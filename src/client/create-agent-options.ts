@@ -113,6 +113,8 @@ export interface CreateAgentOptions {
   readonly mcp?: McpChoice;
   /** MCP servers in addition to those of `config/mcp-servers.json` and `registerMcp`. */
   readonly mcpServers?: JackdawOptions['mcpServers'];
+  /** Agents of other servers as tools; docs/a2a.md. */
+  readonly a2aAgents?: JackdawOptions['a2aAgents'];
   /** Workflows for `runWorkflow`; the agent reads no folder of workflows. */
   readonly workflows?: JackdawOptions['workflows'];
   /** HTTP endpoints as tools. */

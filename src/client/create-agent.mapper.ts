@@ -25,6 +25,7 @@ const MODULE_FIELDS = [
   'runEvents',
   'restTools',
   'mcpServers',
+  'a2aAgents',
   'workflows',
   'skillsDir',
   'modelFactories',

@@ -17,7 +17,7 @@ import {
 import { compact, type WhenLocked } from './namespace.factory.js';
 import { withKeys, withSecretFiles } from './key-file.loader.js';
 import { hasQuote, isQuoted } from './key-text.parser.js';
-import { readMcpServers } from './mcp-servers.loader.js';
+import { readMcpServers, readRemoteAgents } from './mcp-servers.loader.js';
 import { readModels } from './models-file.loader.js';
 import { mergeVariables } from './merged-variables.mapper.js';
 import { providerWarnings } from './provider-warning.policy.js';
@@ -73,6 +73,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   // References may also use the names that were set; in a host application they mean its own variables first.
   const referable = isHost ? { ...given, ...found.raw } : { ...found.raw, ...given };
   const mcp = readMcpServers(referable, given['MCP_SERVERS_FILE'], hasFiles);
+  const remote = readRemoteAgents(referable, given['A2A_AGENTS_FILE'], hasFiles);
   const models = readModels(given['LLM_MODELS_FILE'], hasFiles);
   const hasPrices = Object.values(models.models).some(({ price }) => price !== undefined);
   const named = (text: string) => withSetNames(text, found.names, isHost);
@@ -83,6 +84,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...found.mistakes,
     ...mistakes.map(named),
     ...mcp.mistakes,
+    ...remote.mistakes,
     ...models.mistakes,
   ];
   if (all.length > 0) throw configInvalid(all, hasFiles);
@@ -97,6 +99,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     values,
     toolSecrets: ofTools,
     mcpServers: mcp.file,
+    remoteAgents: remote.file,
     models: models.models,
     agentVariables: agentVariables(referable, ofTools),
   });

@@ -12,6 +12,7 @@ import { databaseConfig } from './namespaces/database.config.js';
 import { definitionFilesConfig } from './namespaces/definition-files.config.js';
 import { llmConfig } from './namespaces/llm.config.js';
 import { mcpConfig } from './namespaces/mcp.config.js';
+import { a2aConfig } from './namespaces/a2a.config.js';
 import { compatibleApiConfig } from './namespaces/compatible-api.config.js';
 import { mcpServerConfig } from './namespaces/mcp-server.config.js';
 import { runConfig } from './namespaces/run.config.js';
@@ -39,6 +40,7 @@ export const NAMESPACES = {
   toolState: toolStateConfig,
   mcp: mcpConfig,
   mcpServer: mcpServerConfig,
+  a2a: a2aConfig,
   compatibleApi: compatibleApiConfig,
   webhook: webhookConfig,
 };

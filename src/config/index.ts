@@ -11,6 +11,7 @@ export { configVariables } from './env.schema.js';
 export type { Configuration } from './env.schema.js';
 export { keysIn } from './key-file.loader.js';
 export type { ModelChoice } from './model-option.parser.js';
+export { a2aConfig, type A2aConfig } from './namespaces/a2a.config.js';
 export { agentConfig, type AgentConfig } from './namespaces/agent.config.js';
 export { cacheConfig, type CacheConfig } from './namespaces/cache.config.js';
 export { databaseConfig, type DatabaseConfig } from './namespaces/database.config.js';

@@ -2,6 +2,13 @@ import { secretIn } from './secret-file.loader.js';
 import { messageOf } from '../errors/index.js';
 import { parseJson, readText } from '../kernel/index.js';
 
+/** The content of a file of declarations. */
+export interface DeclarationsFile {
+  readonly path: string;
+  /** By name, as declared, with variables substituted. */
+  readonly declared: Readonly<Record<string, unknown>>;
+}
+
 /** The content of the MCP servers file. */
 export interface McpServersFile {
   readonly path: string;
@@ -9,9 +16,16 @@ export interface McpServersFile {
   readonly servers: Readonly<Record<string, unknown>>;
 }
 
+interface FileForm {
+  readonly defaultPath: string;
+  /** The only member of the file. */
+  readonly member: string;
+}
+
 type Given = Readonly<Record<string, string | undefined>>;
 
-const DEFAULT_PATH = 'config/mcp-servers.json';
+const MCP_SERVERS: FileForm = { defaultPath: 'config/mcp-servers.json', member: 'mcpServers' };
+const A2A_AGENTS: FileForm = { defaultPath: 'config/a2a-agents.json', member: 'a2aAgents' };
 /** `${NAME}`, or `${NAME:-default}`. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
@@ -26,8 +40,27 @@ export function readMcpServers(
   named: string | undefined,
   hasDefault: boolean,
 ): { file: McpServersFile; mistakes: string[] } {
-  const path = named ?? DEFAULT_PATH;
-  const file = { path, servers: {} };
+  const { file, mistakes } = readDeclarations(given, named, hasDefault, MCP_SERVERS);
+  return { file: { path: file.path, servers: file.declared }, mistakes };
+}
+
+/** As `readMcpServers`, for the file of remote agents. @param named the value of `A2A_AGENTS_FILE` */
+export function readRemoteAgents(
+  given: Given,
+  named: string | undefined,
+  hasDefault: boolean,
+): { file: DeclarationsFile; mistakes: string[] } {
+  return readDeclarations(given, named, hasDefault, A2A_AGENTS);
+}
+
+function readDeclarations(
+  given: Given,
+  named: string | undefined,
+  hasDefault: boolean,
+  { defaultPath, member }: FileForm,
+): { file: DeclarationsFile; mistakes: string[] } {
+  const path = named ?? defaultPath;
+  const file = { path, declared: {} };
   if (named === undefined && !hasDefault) return { file, mistakes: [] };
   let text: string;
   try {
@@ -38,20 +71,20 @@ export function readMcpServers(
   }
   const parsed = parseJson(text);
   if (!parsed.ok) return { file, mistakes: [`${path} is not JSON (${parsed.fault.kind}).`] };
-  const servers = serversOf(parsed.value);
-  if (!servers) return { file, mistakes: [`${path} must be an object with one member: { "mcpServers": { … } }`] };
+  const declared = declaredIn(parsed.value, member);
+  if (!declared) return { file, mistakes: [`${path} must be an object with one member: { "${member}": { … } }`] };
   const variables = new ReferencedVariables(given);
-  const filled = filledIn(servers, variables) as McpServersFile['servers'];
+  const filled = filledIn(declared, variables) as DeclarationsFile['declared'];
   const missing = [...variables.missing].map(
     (name) => `${path} refers to \${${name}}, which is not set: set it, or give a default: \${${name}:-…}`,
   );
-  return { file: { path, servers: filled }, mistakes: [...missing, ...variables.mistakes] };
+  return { file: { path, declared: filled }, mistakes: [...missing, ...variables.mistakes] };
 }
 
-function serversOf(value: unknown): McpServersFile['servers'] | undefined {
+function declaredIn(value: unknown, member: string): DeclarationsFile['declared'] | undefined {
   if (!isObject(value)) return undefined;
-  const { mcpServers, ...others } = value;
-  return isObject(mcpServers) && Object.keys(others).length === 0 ? mcpServers : undefined;
+  const { [member]: declared, ...others } = value;
+  return isObject(declared) && Object.keys(others).length === 0 ? declared : undefined;
 }
 
 /** The variables to which the file refers, or the content of their files `<NAME>_FILE`. */

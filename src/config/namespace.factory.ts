@@ -1,6 +1,6 @@
 import { getConfigToken } from '@nestjs/config';
 import type { z } from 'zod';
-import type { McpServersFile } from './mcp-servers.loader.js';
+import type { DeclarationsFile, McpServersFile } from './mcp-servers.loader.js';
 import type { ModelPatterns } from './models-file.loader.js';
 
 /** `wait`: the start waits for the owner's end, then fails. `defer`: the start continues, calls wait or fail. `fail`: the start fails. */
@@ -25,6 +25,7 @@ export interface ConfigContext {
   /** The secrets of `TOOL_SECRETS`, by name. */
   readonly toolSecrets: Readonly<Record<string, string>>;
   readonly mcpServers: McpServersFile;
+  readonly remoteAgents: DeclarationsFile;
   /** Facts of models that override the built-in tables. */
   readonly models: ModelPatterns;
   /** The variables that agent files may insert, by name. */

@@ -23,7 +23,7 @@ export type { McpAuth, McpClientCredentials, McpServerStatus } from './mcp-serve
 export type { McpOAuthProvider } from './oauth-provider.types.js';
 export { standaloneServer, unregisterMcp } from './standalone-servers.registry.js';
 export { MCP_SEALED_TABLES } from './stores/mcp-server.store.js';
-export type { ToolPin } from './stores/tool-pin-store.js';
+export { ToolPinStore, type ToolPin } from './stores/tool-pin-store.js';
 export { type McpToolsChanged, type ChangedTool } from './trust/definition-changes.js';
 export { differencesOf } from './trust/definition-difference.mapper.js';
 export type { WaitingTools } from './trust/tool-trust.service.js';

@@ -36,7 +36,7 @@ export class McpModule implements OnModuleInit {
         McpServerService,
         McpContent,
       ],
-      exports: [McpRegistry, McpServerService, McpContent],
+      exports: [McpRegistry, McpServerService, McpContent, ToolPinStore],
     };
   }
 

@@ -21,7 +21,12 @@ export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStatus, RunLineage
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunPauseService } from './decision/run-pause.service.js';
 export { countDecisions } from './decision/waiting-time.policy.js';
-export { RunDecisionService, type AnsweredRequest, type WaitingRun } from './decision/run-decision.service.js';
+export {
+  RunDecisionService,
+  type AnsweredRequest,
+  type StoredMemo,
+  type WaitingRun,
+} from './decision/run-decision.service.js';
 export { DueRunService } from './due-run.service.js';
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export {

@@ -38,6 +38,7 @@ export class JournaledRunContext extends RunContext {
   readonly signal: AbortSignal;
   override readonly isJournaled = true;
   override readonly deadlineAt: number;
+  override readonly endsAt: number | undefined;
   override readonly files: FileLedger;
   private readonly patience: OutagePatience;
   private readonly held: HeldCommit;
@@ -77,6 +78,7 @@ export class JournaledRunContext extends RunContext {
     this.lineage = run.lineage;
     this.signal = controller.signal;
     this.deadlineAt = steadyNow() + Math.min(run.timeoutMs, (run.deadlineAt ?? Infinity) - Date.now());
+    this.endsAt = run.deadlineAt ?? undefined;
     this.patience = new OutagePatience(run, parts.patienceMs);
     this.held = new HeldCommit(run, journal, parts.onHeld);
     if (parts.opening) this.opening = this.open(parts.opening);

@@ -70,7 +70,7 @@ export class FileLedger {
 
 /** The explicit, unique name of a step: its kind and its place. */
 export interface StepName {
-  readonly kind: 'model' | 'tool' | 'policy' | 'claim' | 'suspend' | 'child' | 'node';
+  readonly kind: 'model' | 'tool' | 'policy' | 'claim' | 'note' | 'suspend' | 'child' | 'node';
   /** Counted from 1: `<iteration>` or `<iteration>:<call>`; `:r<n>` marks the n-th repetition. */
   readonly place: string;
   /** The subject of the step, such as a tool's name. A recorded step with another subject is an error. */
@@ -92,6 +92,8 @@ export abstract class RunContext {
   readonly files: FileLedger = new FileLedger(async () => undefined);
   /** When the signal is aborted with a time-out, epoch ms. */
   readonly deadlineAt?: number;
+  /** The deadline of its request, epoch ms; waits count. */
+  readonly endsAt?: number | undefined;
   /** Receives the present decisions about recorded calls; `null` except in a replay. */
   readonly observer: CallObserver | null = null;
 

@@ -16,7 +16,15 @@ export { executingCall } from './call/direct-call.executor.js';
 export { ToolEnhancerModule } from './method/tool-enhancer.module.js';
 export type { ToolEnhancerKind, ToolEnhancerOptions } from './method/tool-enhancer.module.js';
 export { ToolExplorer } from './method/tool.explorer.js';
-export { createCallSite, factsOf, learnFacts, meterOf, ToolRequest } from './call/tool-request.factory.js';
+export {
+  createCallSite,
+  endsAtOf,
+  factsOf,
+  learnFacts,
+  meterOf,
+  noteOf,
+  ToolRequest,
+} from './call/tool-request.factory.js';
 export {
   ToolLogFilter,
   ToolPolicy,
@@ -63,6 +71,7 @@ export type { ToolAnnouncement } from './tool.registry.js';
 export { createToolNow } from './tool.factory.js';
 export { modelText, toolResultText } from './tool-result.mapper.js';
 export { NoToolSwitch, toolDisabled, ToolSwitch } from './tool-switch.js';
+export type { CallNote } from './call-note.types.js';
 export type {
   CallResources,
   CallSite,

@@ -2,6 +2,7 @@ import type { ToolApp, ToolOrigin } from './tool-origin.types.js';
 import type { ErrorCode } from '../errors/index.js';
 import type { FieldMistake, JsonSchema, JsonValue, Principal, Semaphore } from '../kernel/index.js';
 import type { ChildRunRequest, DataFact, ModelMeter, PublishedFile, RunContext, RunFile } from '../run/index.js';
+import type { CallNote } from './call-note.types.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { AgentRules } from './decision/agent-rules.types.js';
 import type { StoredState } from './stateful/stored-state.types.js';
@@ -147,6 +148,9 @@ export interface CallSite {
   readonly meter?: ModelMeter;
   /** Files that the model may name; only in a run. */
   readonly files?: RunContext['files'];
+  readonly note?: CallNote;
+  /** The deadline of the run's request, epoch ms; only with one. */
+  readonly endsAt?: number | undefined;
 }
 
 /** Progress of a call. */
@@ -158,7 +162,10 @@ export interface ToolProgress {
 }
 
 /** Context of one call, for the tool. */
-export interface ToolContext extends Omit<CallSite, 'report' | 'rules' | 'meter' | 'files' | 'facts' | 'learn'> {
+export interface ToolContext extends Omit<
+  CallSite,
+  'report' | 'rules' | 'meter' | 'files' | 'facts' | 'learn' | 'note' | 'endsAt'
+> {
   /** Name of the tool. */
   readonly tool: string;
   /** Tenant of the principal. */

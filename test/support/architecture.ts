@@ -26,7 +26,7 @@ export async function cruiseProject(baseDir: string): Promise<Cruised> {
 }
 
 const MODULES =
-  'client-api api mcp-server health console extension database-extension definition-files schedule workflow agent reasoning session mcp rest-tool builtin-tool webhook tool-policy tool-state tool run llm telemetry cache security persistence config errors kernel'.split(
+  'client-api api mcp-server health console extension database-extension definition-files schedule remote-agent workflow agent reasoning session mcp rest-tool builtin-tool webhook tool-policy tool-state tool run llm telemetry cache security persistence config errors kernel'.split(
     ' ',
   );
 

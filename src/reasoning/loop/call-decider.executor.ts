@@ -1,8 +1,9 @@
-import { untilAborted } from '../../kernel/index.js';
+import { type JsonValue, untilAborted } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { type CallPlan, isTainted, unreachable, type StepName } from '../../run/index.js';
 import {
   type ApprovalNeed,
+  type CallNote,
   type CallSite,
   failedResult,
   type PlannedCall,
@@ -156,8 +157,18 @@ export function toSite({ loop, call, place }: PlacedCall): CallSite {
     isTainted: isTainted(loop.facts),
     facts: loop.facts,
     files: run.files,
+    note: noteOf({ loop, call, place }),
+    ...(run.endsAt !== undefined && { endsAt: run.endsAt }),
     report: (progress) =>
       run.emit({ type: 'tool.progress', iteration, call_id: call.id, tool: call.name, ...progress }),
+  };
+}
+
+function noteOf({ loop: { run }, call, place }: Pick<PlacedCall, 'loop' | 'call' | 'place'>): CallNote {
+  const step: StepName = { kind: 'note', place, subject: call.name };
+  return {
+    read: async () => (run.isRecorded(step) ? run.step<JsonValue>(step, unreachable) : undefined),
+    write: async (value) => void (await run.step(step, async () => value)),
   };
 }
 

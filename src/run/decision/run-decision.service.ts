@@ -1,7 +1,7 @@
 import { firstExpiry, hasExpired } from './waiting-time.policy.js';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import type { Principal } from '../../kernel/index.js';
+import type { JsonValue, Principal } from '../../kernel/index.js';
 import { refusalOf, type Statement } from '../../persistence/index.js';
 import { runPruned } from '../retention/run-pruned.error.js';
 import { RunBus } from '../run-bus.js';
@@ -21,6 +21,12 @@ export interface WaitingRun {
   readonly requests: readonly WaitingRequest[];
   /** Earlier requests of the run that expired without an answer. */
   readonly expired?: readonly WaitingRequest[];
+}
+
+/** Data that a tool gets back with the answer to its question. */
+export interface StoredMemo {
+  readonly tool: string;
+  readonly memo: JsonValue | undefined;
 }
 
 /** A request and its verdict. */
@@ -73,6 +79,35 @@ export class RunDecisionService {
       if (last === undefined) return;
       after = last;
     }
+  }
+
+  /** The runs of all tenants that wait for an answer to a question of one of these tools, the oldest first. */
+  async *waitingOn(tools: ReadonlySet<string>): AsyncGenerator<WaitingRun> {
+    for (let after = ''; ;) {
+      const ids = await this.waiting.ofAll(after);
+      for (const id of ids) {
+        const requests = await this.waiting.requests(id);
+        const isAsked = requests.some(({ kind, tool }) => kind === 'input' && tools.has(tool));
+        const run = isAsked ? await this.journal.find(id) : null;
+        if (run?.status === 'waiting') yield { run, requests };
+      }
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      after = last;
+    }
+  }
+
+  /** The data that tools stored with their questions in a run, by the ids of the requests. */
+  async memosOf(runId: string, tools: ReadonlySet<string>): Promise<ReadonlyMap<string, StoredMemo>> {
+    const steps = (await this.journal.steps(runId)).filter(
+      ({ kind, subject }) => kind === 'suspend' && tools.has(subject),
+    );
+    return new Map(
+      steps.map(({ name, subject: tool, result }) => {
+        const { memo } = JSON.parse(result) as { readonly memo?: JsonValue };
+        return [name.replace('suspend:', 'input:'), { tool, memo }] as const;
+      }),
+    );
   }
 
   /**

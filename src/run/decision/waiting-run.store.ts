@@ -89,6 +89,15 @@ export class WaitingRunStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Up to 100 waiting runs of all tenants, in the order of their ids. */
+  async ofAll(after: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM run WHERE status = 'waiting' AND id > ? ORDER BY id LIMIT ${EXPIRY_PAGE}`,
+      [after],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Waiting runs that a principal may see, with their open requests, in the order of their starts. */
   async list(
     principal: Principal,

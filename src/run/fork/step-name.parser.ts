@@ -49,6 +49,7 @@ const ATTEMPT = [
   'value:approval',
   'answer:approval',
   'claim:',
+  'note:',
   'suspend:',
   'answer:input',
   'value:settle',

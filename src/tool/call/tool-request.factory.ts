@@ -62,6 +62,14 @@ export class ToolRequest implements ToolContext {
     return this.site.files;
   }
 
+  get note(): CallSite['note'] {
+    return this.site.note;
+  }
+
+  get endsAt(): number | undefined {
+    return this.site.endsAt;
+  }
+
   get tenant(): string {
     return this.principal.tenant;
   }
@@ -78,6 +86,16 @@ export class ToolRequest implements ToolContext {
 /** Usage meter for model calls by built-in tools; undefined outside of a run. */
 export function meterOf(context: ToolContext): ModelMeter | undefined {
   return context instanceof ToolRequest ? context.meter : undefined;
+}
+
+/** The value that a call records before its result; undefined outside of a run. */
+export function noteOf(context: ToolContext): CallSite['note'] {
+  return context instanceof ToolRequest ? context.note : undefined;
+}
+
+/** The deadline of the run's request, epoch ms; undefined without one. */
+export function endsAtOf(context: ToolContext): number | undefined {
+  return context instanceof ToolRequest ? context.endsAt : undefined;
 }
 
 /** Facts of the data that the model had read before the call. */

@@ -1,0 +1,129 @@
+import { AppError } from '../errors/index.js';
+import { isJsonObject, type JsonValue, maskSecrets, newId, parseExactJson } from '../kernel/index.js';
+import type { OutgoingClient } from '../security/index.js';
+import type { RemoteAgent } from './remote-agent.types.js';
+import { readMessage, readTask, type RemoteTask } from './remote-task.mapper.js';
+
+const VERSION = '1.0';
+/** Time limit of one request, in ms. */
+const REQUEST_MS = 30_000;
+const MAX_BYTES = 10 * 1024 * 1024;
+const UNSUPPORTED = -32_004;
+
+/** The reply to a message: a task, or an answer at once. */
+export type RemoteReply = { readonly task: RemoteTask } | { readonly answer: JsonValue };
+
+export interface SentParts {
+  readonly messageId: string;
+  readonly parts: readonly object[];
+  readonly taskId?: string;
+  readonly contextId?: string;
+  /** Time to the deadline of the call, in ms. */
+  readonly remainingMs?: number;
+}
+
+/** The agent does not accept the message, for a reason of its protocol. */
+export class RemoteAgentError extends AppError {
+  constructor(
+    message: string,
+    /** Code of the JSON-RPC error; `null` for another failure. */
+    readonly rpcCode: number | null,
+    isRetryable = false,
+  ) {
+    super('TOOL_EXECUTION_FAILED', message, { isRetryable });
+  }
+
+  /** Whether the task does not wait for this message any more. */
+  get isTooLate(): boolean {
+    return this.rpcCode === UNSUPPORTED;
+  }
+}
+
+/** Requests to one remote agent, by JSON-RPC through the guarded client. */
+export class RemoteAgentClient {
+  constructor(
+    private readonly agent: RemoteAgent,
+    private readonly http: OutgoingClient,
+    private readonly endpoint: URL,
+  ) {}
+
+  /** Sends a message, and does not wait for the end of its task. */
+  async send(
+    { messageId, parts, taskId, contextId, remainingMs }: SentParts,
+    signal: AbortSignal,
+  ): Promise<RemoteReply> {
+    const result = await this.call(
+      'SendMessage',
+      {
+        message: { messageId, role: 'ROLE_USER', parts, ...(taskId && { taskId }), ...(contextId && { contextId }) },
+        configuration: { returnImmediately: true, historyLength: 0 },
+        ...(remainingMs !== undefined && { metadata: { 'jackdaw.deadlineMs': remainingMs } }),
+      },
+      signal,
+    );
+    const { task, message } = isJsonObject(result) ? (result as Readonly<Record<string, unknown>>) : {};
+    const read = readTask(task);
+    if (read) return { task: read };
+    const answer = readMessage(message);
+    if (answer !== undefined) return { answer };
+    throw this.invalid('a reply without a task and without a message');
+  }
+
+  async get(id: string, signal: AbortSignal): Promise<RemoteTask> {
+    const task = readTask(await this.call('GetTask', { id, historyLength: 0 }, signal));
+    if (task) return task;
+    throw this.invalid('a reply without a task');
+  }
+
+  async cancel(id: string, signal: AbortSignal): Promise<void> {
+    await this.call('CancelTask', { id }, signal);
+  }
+
+  private async call(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const { headers } = this.agent;
+    const secrets = Object.values(headers);
+    const { status, body } = await this.http.send({
+      url: this.endpoint,
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json', 'a2a-version': VERSION },
+      body: JSON.stringify({ jsonrpc: '2.0', id: newId(), method, params }),
+      secrets,
+      signal,
+      limits: { timeoutMs: REQUEST_MS, maxBytes: MAX_BYTES, maxRedirects: 0 },
+    });
+    const reply = parse(body);
+    const error = reply?.['error'];
+    if (isJsonObject(error)) throw this.refused(error, status, secrets);
+    if (status < 200 || status > 299)
+      throw new RemoteAgentError(`${this.name} answered with HTTP ${status}.`, null, status >= 500);
+    if (!reply || !('result' in reply)) throw this.invalid('no JSON-RPC response');
+    return reply['result'];
+  }
+
+  private refused(
+    { code, message }: Readonly<Record<string, unknown>>,
+    status: number,
+    secrets: readonly string[],
+  ): RemoteAgentError {
+    const text = typeof message === 'string' ? maskSecrets(message.slice(0, 1_000), secrets) : 'without a message';
+    const rpcCode = typeof code === 'number' ? code : null;
+    return new RemoteAgentError(`${this.name} refused the request: ${text} (${rpcCode})`, rpcCode, status >= 500);
+  }
+
+  private invalid(what: string): RemoteAgentError {
+    return new RemoteAgentError(`${this.name} sent ${what}.`, null);
+  }
+
+  private get name(): string {
+    return `Remote agent "${this.agent.name}"`;
+  }
+}
+
+function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = parseExactJson(body.toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
