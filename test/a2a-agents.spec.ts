@@ -149,6 +149,15 @@ describe('a remote agent as a tool', () => {
     ['a task without an id', { task: { status: { state: 'TASK_STATE_COMPLETED' } } }],
     ['a task of another shape', { task: [] }],
     ['an error', { error: { code: -1, message: `No, ${SECRET}` } }],
+    [
+      'its own headers',
+      {
+        task: {
+          ...task('FAILED'),
+          status: { state: 'TASK_STATE_FAILED', message: { parts: [{ text: SECRET.slice(7) }] } },
+        },
+      },
+    ],
   ])('fails with a reply that has %s, and shows no secret', async (_what, reply) => {
     agent.on('SendMessage', reply);
     await start();

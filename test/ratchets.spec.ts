@@ -18,7 +18,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/agent/index.ts': 78,
   // Two names of each namespace: its injection token and its type; then the server and the environment of the command line; then
   // the number and the place of a worker, and the number that a process starts.
-  'src/config/index.ts': 64,
+  'src/config/index.ts': 66,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
   // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
@@ -36,7 +36,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
   // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
   // copies, feedback; exports of runs and checks of replays; reports of evals; the rebuilt request of a step.
-  'src/run/index.ts': 165,
+  'src/run/index.ts': 166,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation.
@@ -45,7 +45,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
   // the enhancers of tools; tools with recorded results, and the recorded form of a result.
-  'src/tool/index.ts': 120,
+  'src/tool/index.ts': 123,
   // The pool whose connections have their settings, for the queue too; then status, migration, backup and restore for the
   // command line.
   'src/persistence/index.ts': 49,

@@ -37,7 +37,8 @@ describe('loadConfig', () => {
         isRestOpen: false,
       },
       mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
-      compatibleApi: { isEnabled: true, onWaiting: 'message' },
+      a2a: { file: { path: 'config/a2a-agents.json', declared: {} }, pollMs: 5000 },
+      compatibleApi: { isEnabled: true, onWaiting: 'message', hasA2a: true, areCardsPublic: false },
       webhook: { timeoutMs: 15_000 },
       llm: {
         provider: 'offline',

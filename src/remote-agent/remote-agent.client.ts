@@ -1,5 +1,13 @@
 import { AppError } from '../errors/index.js';
-import { isJsonObject, type JsonValue, maskSecrets, newId, parseExactJson } from '../kernel/index.js';
+import {
+  headerSecrets,
+  isJsonObject,
+  type JsonValue,
+  maskSecrets,
+  MIN_SECRET_LENGTH,
+  newId,
+  parseExactJson,
+} from '../kernel/index.js';
 import type { OutgoingClient } from '../security/index.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import { readMessage, readTask, type RemoteTask } from './remote-task.mapper.js';
@@ -81,7 +89,7 @@ export class RemoteAgentClient {
 
   private async call(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const { headers } = this.agent;
-    const secrets = Object.values(headers);
+    const secrets = secretsOf(this.agent);
     const { status, body } = await this.http.send({
       url: this.endpoint,
       method: 'POST',
@@ -91,7 +99,7 @@ export class RemoteAgentClient {
       signal,
       limits: { timeoutMs: REQUEST_MS, maxBytes: MAX_BYTES, maxRedirects: 0 },
     });
-    const reply = parse(body);
+    const reply = parse(body, secrets);
     const error = reply?.['error'];
     if (isJsonObject(error)) throw this.refused(error, status, secrets);
     if (status < 200 || status > 299)
@@ -119,9 +127,16 @@ export class RemoteAgentClient {
   }
 }
 
-function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+function secretsOf({ headers }: RemoteAgent): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) => headerSecrets(name, value));
+  return values.filter(({ length }) => length >= MIN_SECRET_LENGTH).toSorted((a, b) => b.length - a.length);
+}
+
+/** An agent may repeat the headers of its request: no model receives them. */
+function parse(body: Buffer, secrets: readonly string[]): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = parseExactJson(body.toString('utf8'));
+    const text = secrets.reduce((left, secret) => left.replaceAll(secret, '[redacted]'), body.toString('utf8'));
+    const value: unknown = parseExactJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

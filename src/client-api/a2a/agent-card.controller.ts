@@ -11,8 +11,10 @@ const MAX_AGE_S = 60;
 
 const PATHS = ['.well-known', 'a2a/:agent/.well-known'];
 
-/** Serves the cards of agents. */
-abstract class CardRoutes {
+/** Serves the cards of agents, where keys are used to callers with a key only. */
+@Requires('chat', 'runs:read')
+@Controller(PATHS)
+export class AgentCardController {
   constructor(
     private readonly agents: AgentRegistry,
     private readonly keys: KeyUseRegistry,
@@ -58,12 +60,7 @@ function isFormer(version: string | undefined): boolean {
   return version?.startsWith('0.') === true;
 }
 
-/** Cards for callers with a key only. */
-@Requires('chat', 'runs:read')
-@Controller(PATHS)
-export class AgentCardController extends CardRoutes {}
-
-/** Cards for all callers. */
+/** The same for all callers. */
 @Public()
 @Controller(PATHS)
-export class PublicAgentCardController extends CardRoutes {}
+export class PublicAgentCardController extends AgentCardController {}
