@@ -3,14 +3,12 @@ import type { FastifyReply } from 'fastify';
 import { disconnectSignal } from '../../api/index.js';
 import { isJsonObject, type Principal } from '../../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../../security/index.js';
-import { A2aError, type A2aFault, toRpcError } from './a2a.error.js';
-import type { StreamResponse } from './a2a.types.js';
-import { A2aReplyService, type ReplyForm } from './a2a-reply.service.js';
+import { A2aError } from './a2a.error.js';
+import { A2aReplyService } from './a2a-reply.service.js';
 import { A2aService } from './a2a.service.js';
 import { versionOf } from './a2a-version.policy.js';
-import { fromFormerRequest, toFormerFrame, toFormerResult } from './former-version.mapper.js';
-
-type RpcId = string | number | null;
+import { fromFormerRequest } from './former-version.mapper.js';
+import { RpcForm, type RpcId } from './rpc-form.js';
 
 interface RpcRequest {
   readonly id: RpcId;
@@ -63,38 +61,4 @@ function toRequest(body: unknown): RpcRequest {
   if (jsonrpc !== '2.0' || typeof method !== 'string' || id === null)
     throw new A2aError('INVALID_REQUEST', 'The body must be one JSON-RPC 2.0 request with an id and a method.');
   return { id, method, params: params ?? {} };
-}
-
-/** JSON-RPC responses, also as the frames of a stream. */
-class RpcForm implements ReplyForm {
-  readonly contentType = 'application/json; charset=utf-8';
-  /** Whether the client speaks version 0.3. */
-  isFormer = false;
-
-  constructor(private readonly id: RpcId) {}
-
-  result(result: object): object {
-    return this.response(this.isFormer ? toFormerResult(result) : result);
-  }
-
-  frame(response: StreamResponse): object {
-    return this.response(this.isFormer ? toFormerFrame(response) : response);
-  }
-
-  errorFrame(fault: A2aFault): string {
-    return `data: ${JSON.stringify(this.error(fault))}\n\n`;
-  }
-
-  error(fault: A2aFault): object {
-    return toRpcError(this.id, fault);
-  }
-
-  /** An error of the protocol is a response of JSON-RPC like any other. */
-  statusOf({ isOurs, status }: A2aFault): number {
-    return isOurs ? status : 200;
-  }
-
-  private response(result: object): object {
-    return { jsonrpc: '2.0', id: this.id, result };
-  }
 }
