@@ -66,6 +66,7 @@ describe('a stream', () => {
     llm.reply({ text: 'one two three', stallAfter: 3 });
     const stream = await jackdaw.stream({ query: 'go', cancelOnDisconnect: true });
     await stream.waitForText('one two');
+    expect(stream.types()).not.toContain('message.completed');
     stream.leave();
     await llm.waitForAbort();
   });

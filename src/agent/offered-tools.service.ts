@@ -87,11 +87,14 @@ const NEVER = new AbortController().signal;
 /** The tools of a list that are for models, not only for the views of MCP servers. */
 const modelTools = new WeakMap<readonly Tool[], readonly Tool[]>();
 
+function isForModels({ metadata }: Tool): boolean {
+  return metadata.app?.isForModels !== false;
+}
+
 /** Returns the same array for the same list: the registry, protocols and providers cache by identity. */
 function forModels(tools: readonly Tool[]): readonly Tool[] {
   let offered = modelTools.get(tools);
   if (!offered) {
-    const isForModels = ({ metadata }: Tool): boolean => metadata.app?.isForModels !== false;
     offered = tools.every(isForModels) ? tools : tools.filter(isForModels);
     modelTools.set(tools, offered);
   }

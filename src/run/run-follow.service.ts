@@ -137,22 +137,13 @@ export class RunFollowService {
   }
 
   private async *items(listening: Listening, from: RunPlace, signal: AbortSignal): AsyncGenerator<RunItem, void> {
-    const { runId, backlog, unsubscribe } = listening;
+    const { backlog, unsubscribe } = listening;
     const stop = () => backlog.close();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     try {
       const cursor = yield* this.caughtUp(listening, from);
-      // One generator for all live items: each further one costs three promises for each item.
-      while (cursor && (backlog.hasItem || (await backlog.arrival()))) {
-        if (backlog.isBehind && !(yield* this.dropped(listening, cursor))) return;
-        const item = backlog.take();
-        // The journal has the items that the bus lost.
-        if (item && item.n !== null && item.n > cursor.n + 1) yield* this.missed(runId, cursor, item.n - 1);
-        const fresh = item && cursor.take(item);
-        if (fresh) yield fresh;
-        if (fresh && endsStream(fresh.event)) return;
-      }
+      if (cursor) yield* this.live(listening, cursor);
     } finally {
       signal.removeEventListener('abort', stop);
       unsubscribe();
@@ -197,6 +188,21 @@ export class RunFollowService {
   private async isUnfinished(runId: string): Promise<boolean> {
     const run = await this.journal.find(runId);
     return run?.status === 'queued' || run?.status === 'running';
+  }
+
+  /** Live items, up to the event that ends the stream. */
+  private async *live(listening: Listening, cursor: FollowerCursor): AsyncGenerator<RunItem, void> {
+    const { runId, backlog } = listening;
+    while (await backlog.arrival()) {
+      if (backlog.isBehind && !(yield* this.dropped(listening, cursor))) return;
+      for (let item = backlog.take(); item; item = backlog.take()) {
+        // The journal has the items that the bus lost.
+        if (item.n !== null && item.n > cursor.n + 1) yield* this.missed(runId, cursor, item.n - 1);
+        const fresh = cursor.take(item);
+        if (fresh) yield fresh;
+        if (fresh && endsStream(fresh.event)) return;
+      }
+    }
   }
 
   /** The items that the backlog has dropped. @returns whether more items may follow */

@@ -104,7 +104,7 @@ export class WireChatModel extends ChatModel {
       const response = await this.send(fitted.request, options, true);
       for await (const parts of readParts(response, reply)) {
         // `yield*` of a list makes an iterator and two promises more for each part.
-        for (const part of options.progress ? withProgress(parts, reply, options.progress) : parts) yield part;
+        for (const part of withProgress(parts, reply, options.progress)) yield part;
       }
       if (!reply.isComplete) throw new BadReplyError('a stream that ends before its finish reason');
     } catch (thrown) {
@@ -202,12 +202,13 @@ async function toResult(stream: AsyncIterable<ChatStreamPart>): Promise<ChatResu
   throw new Error('A stream of a model ended without its result.');
 }
 
-/** The parts of one chunk; an empty part if the chunk has only call arguments. */
+/** The parts of one chunk; for a caller with `progress` an empty part if the chunk has only call arguments. */
 function withProgress(
   parts: readonly ChatStreamPart[],
   reply: StreamedReply,
-  progress: ReplyProgress,
+  progress: ReplyProgress | undefined,
 ): readonly ChatStreamPart[] {
+  if (!progress) return parts;
   progress.length = reply.length;
   return parts.length === 0 ? [NO_TEXT] : parts;
 }

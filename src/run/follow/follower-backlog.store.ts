@@ -53,11 +53,6 @@ export class FollowerBacklog {
     return this.hasDropped;
   }
 
-  /** Whether an item can be taken now. */
-  get hasItem(): boolean {
-    return !this.hasDropped && this.head < this.items.length;
-  }
-
   /** Accepts items again; all later ones. */
   resume(): void {
     this.hasDropped = false;
