@@ -197,7 +197,8 @@ export class RunOutbox {
       if (event.type === 'usage') usages.push({ tokens: event.total_tokens, cost: event.cost ?? 0 });
       else isOver ||= isTerminal(event);
     }
-    return usages.length > 0 || isOver ? this.budget.journaled(this.run.id, usages, isOver) : null;
+    const { id, epoch } = this.run;
+    return usages.length > 0 || isOver ? this.budget.journaled(id, usages, isOver, epoch > 1) : null;
   }
 
   private addLive(event: LiveEvent): void {

@@ -37,9 +37,14 @@ export class BudgetWorld {
   }
 
   /** Journals the usage of calls, and optionally the end of their run. */
-  async reportUsage(runId: string, tokens: number | readonly number[], isOver = false): Promise<void> {
+  async reportUsage(
+    runId: string,
+    tokens: number | readonly number[],
+    isOver = false,
+    isResumed = false,
+  ): Promise<void> {
     const took = [tokens].flat().map((one) => ({ tokens: one, cost: one }));
-    const reported = this.store.journaled(runId, took, isOver)!;
+    const reported = this.store.journaled(runId, took, isOver, isResumed)!;
     await this.opened.database.commit(reported.statements);
     reported.committed();
   }

@@ -47,7 +47,12 @@ export abstract class BudgetStore {
   onStarted(_scopes: readonly BudgetScope[], _now: number): void {}
 
   /** See `ModelBudget.journaled`. */
-  journaled(_runId: string, _took: readonly Amount[], _isOver: boolean): JournaledSpending | null {
+  journaled(
+    _runId: string,
+    _took: readonly Amount[],
+    _isOver: boolean,
+    _isResumed?: boolean,
+  ): JournaledSpending | null {
     return null;
   }
 

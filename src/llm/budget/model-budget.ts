@@ -233,9 +233,15 @@ export abstract class ModelBudget {
    * Statements to commit with the usage of calls, or with the end of their run.
    * @param took usage of settled calls
    * @param isOver whether the run ends in this batch
+   * @param isResumed whether an earlier execution, perhaps of another process, may have stored totals of the run
    * @returns `null` if no statement is necessary
    */
-  journaled(_runId: string, _took: readonly ReportedUsage[], _isOver: boolean): JournaledSpending | null {
+  journaled(
+    _runId: string,
+    _took: readonly ReportedUsage[],
+    _isOver: boolean,
+    _isResumed?: boolean,
+  ): JournaledSpending | null {
     return null;
   }
 

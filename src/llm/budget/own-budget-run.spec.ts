@@ -37,6 +37,14 @@ it('deletes the total of a run that ends without a further call', async () => {
   expect(world.store.journaled('r', [], true)).toBeNull();
 });
 
+it('deletes the total of a resumed run that ends without a call in this process', async () => {
+  await ask('r:model:1');
+  await world.reportUsage('r', 7);
+  await world.crash();
+  await world.reportUsage('r', [], true, true);
+  expect(await rows()).toEqual([{ scope: 'session:s', tokens: 7 }]);
+});
+
 it('counts each call that is journaled with the end of the run', async () => {
   for (const step of [1, 2, 3]) await ask(`r:model:${step}`);
   await world.reportUsage('r', [7, 7, 7], true);

@@ -1,7 +1,7 @@
 import { AppError, Log } from '../../errors/index.js';
 import { insertAll, type Database, type Statement } from '../../persistence/index.js';
 import { BudgetLedger, type BookedEntry, type BookedSum } from './budget-ledger.builder.js';
-import { runIdOf, toTotalRow } from './budget-row.mapper.js';
+import { runIdOf, runKeys, toTotalRow } from './budget-row.mapper.js';
 import { BudgetSumLoader } from './budget-sum.loader.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import type { JournaledSpending } from './model-budget.js';
@@ -142,9 +142,14 @@ export class OwnBudgetStore extends BudgetStore {
 
   /**
    * Matches calls by amount, since they settled with the same numbers. Totals of a run that ends are deleted, not
-   * increased.
+   * increased. Those of a resumed run may be in the database only: such a run may end without a further call.
    */
-  override journaled(runId: string, took: readonly Amount[], isOver: boolean): JournaledSpending | null {
+  override journaled(
+    runId: string,
+    took: readonly Amount[],
+    isOver: boolean,
+    isResumed = false,
+  ): JournaledSpending | null {
     const reported: BookedEntry[] = [];
     for (const amount of took) {
       const booked = this.ledger.findUnwritten(runId, amount);
@@ -153,9 +158,11 @@ export class OwnBudgetStore extends BudgetStore {
       reported.push(booked);
     }
     const over = isOver ? this.ledger.sumsOfRun(runId, reported[0]) : NO_SUMS;
-    if (reported.length === 0 && over.length === 0) return null;
+    const stored =
+      isOver && isResumed ? runKeys(runId) : over.flatMap(({ isStored, scope }) => (isStored ? scope : []));
+    if (reported.length === 0 && over.length === 0 && stored.length === 0) return null;
     const statements = reported.flatMap((booked) => this.raise(booked, 1, over));
-    for (const sum of over) if (sum.isStored) statements.push(deleteSum(sum));
+    statements.push(...stored.map(deleteSum));
     return {
       statements,
       committed: () => {
@@ -244,7 +251,7 @@ export class OwnBudgetStore extends BudgetStore {
   }
 }
 
-function deleteSum({ scope }: BookedSum): Statement {
+function deleteSum(scope: string): Statement {
   return { sql: 'DELETE FROM budget_total WHERE scope = ?', params: [scope] };
 }
 

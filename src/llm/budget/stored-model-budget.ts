@@ -82,9 +82,14 @@ export class StoredModelBudget extends ModelBudget {
     this.store.onStarted(lastingScopesOf(account, this.serverLimits), Date.now());
   }
 
-  override journaled(runId: string, took: readonly ReportedUsage[], isOver: boolean): JournaledSpending | null {
+  override journaled(
+    runId: string,
+    took: readonly ReportedUsage[],
+    isOver: boolean,
+    isResumed?: boolean,
+  ): JournaledSpending | null {
     const amounts = took.map(({ tokens, cost }) => ({ tokens: Math.round(tokens), cost: toUnits(cost) }));
-    return this.store.journaled(runId, amounts, isOver);
+    return this.store.journaled(runId, amounts, isOver, isResumed);
   }
 
   override async today({ tenant, own }: Pick<CallAccount, 'tenant' | 'own'>): Promise<readonly BudgetStatus[]> {
