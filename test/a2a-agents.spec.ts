@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Database } from '../src/persistence/index.js';
 import { FakeAgent, reset, task } from './support/fake-agent.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { WebServer } from './support/web-server.js';
 
 const SECRET = 'Bearer a-secret-of-the-agent';
+const BASE64_SECRET = Buffer.from(SECRET).toString('base64');
 
 describe('a remote agent as a tool', () => {
   let llm: FakeLlm;
@@ -158,11 +160,23 @@ describe('a remote agent as a tool', () => {
         },
       },
     ],
+    ['its own headers in base64', { error: { code: -1, message: `No, ${BASE64_SECRET}` } }],
   ])('fails with a reply that has %s, and shows no secret', async (_what, reply) => {
     agent.on('SendMessage', reply);
     await start();
     expect(await result()).toContain('Remote agent "fake"');
     expect(JSON.stringify(llm.requests)).not.toContain('a-secret-of-the-agent');
+    expect(JSON.stringify(llm.requests)).not.toContain(BASE64_SECRET);
+  });
+
+  it('stores no header that a card repeats', async () => {
+    agent.card = { provider: { organization: SECRET } };
+    agent.on('SendMessage', { task: task('COMPLETED', 'Done.') });
+    await start();
+    expect(await result()).toBe('Got: Done.');
+    const rows = await jackdaw!.app.get(Database).query('SELECT * FROM mcp_tool_pin', []);
+    expect(JSON.stringify(rows)).toContain('organization');
+    expect(JSON.stringify(rows)).not.toContain('a-secret-of-the-agent');
   });
 
   it('passes a question on as a text, to an agent without interrupts', async () => {

@@ -8,7 +8,7 @@ import {
   newId,
   parseExactJson,
 } from '../kernel/index.js';
-import type { OutgoingClient } from '../security/index.js';
+import { type OutgoingClient, SecretRedaction } from '../security/index.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import { readMessage, readTask, type RemoteTask } from './remote-task.mapper.js';
 
@@ -99,7 +99,7 @@ export class RemoteAgentClient {
       signal,
       limits: { timeoutMs: REQUEST_MS, maxBytes: MAX_BYTES, maxRedirects: 0 },
     });
-    const reply = parse(body, secrets);
+    const reply = parseReply(body, this.agent);
     const error = reply?.['error'];
     if (isJsonObject(error)) throw this.refused(error, status, secrets);
     if (status < 200 || status > 299)
@@ -129,14 +129,16 @@ export class RemoteAgentClient {
 
 function secretsOf({ headers }: RemoteAgent): readonly string[] {
   const values = Object.entries(headers).flatMap(([name, value]) => headerSecrets(name, value));
-  return values.filter(({ length }) => length >= MIN_SECRET_LENGTH).toSorted((a, b) => b.length - a.length);
+  return values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
 
-/** An agent may repeat the headers of its request: no model receives them. */
-function parse(body: Buffer, secrets: readonly string[]): Readonly<Record<string, unknown>> | undefined {
+/**
+ * The JSON object of a reply; undefined for another body. An agent may repeat the headers of its request: no model
+ * receives them, and no row contains them.
+ */
+export function parseReply(body: Buffer, agent: RemoteAgent): Readonly<Record<string, unknown>> | undefined {
   try {
-    const text = secrets.reduce((left, secret) => left.replaceAll(secret, '[redacted]'), body.toString('utf8'));
-    const value: unknown = parseExactJson(text);
+    const value = new SecretRedaction(secretsOf(agent)).value(parseExactJson(body.toString('utf8')));
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

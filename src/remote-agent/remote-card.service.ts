@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { canonicalJson, isJsonObject, type JsonValue, parseExactJson } from '../kernel/index.js';
+import { canonicalJson, isJsonObject, type JsonValue } from '../kernel/index.js';
 import { ToolPinStore } from '../mcp/index.js';
 import { OutgoingClient } from '../security/index.js';
+import { parseReply } from './remote-agent.client.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -70,7 +71,8 @@ export class RemoteCardService {
     await this.pins.add(server, [{ ...pin, decidedBy: null, changedAt: Date.now() }]);
   }
 
-  private async read({ name, cardUrl, headers }: RemoteAgent, signal: AbortSignal): Promise<Given> {
+  private async read(agent: RemoteAgent, signal: AbortSignal): Promise<Given> {
+    const { name, cardUrl, headers } = agent;
     const { status, body } = await this.http.send({
       url: cardUrl,
       method: 'GET',
@@ -80,13 +82,8 @@ export class RemoteCardService {
       limits: LIMITS,
     });
     if (status !== 200) throw failed(name, `answered the request for its card with HTTP ${status}`);
-    let card: unknown;
-    try {
-      card = parseExactJson(body.toString('utf8'));
-    } catch {
-      card = undefined;
-    }
-    if (isJsonObject(card)) return card;
+    const card = parseReply(body, agent);
+    if (card) return card;
     throw failed(name, 'has a card that is no JSON object');
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../kernel/index.js';
-import type { OutgoingClient, OutgoingLimits, OutgoingReply } from '../security/index.js';
+import { type OutgoingClient, type OutgoingLimits, type OutgoingReply, SecretRedaction } from '../security/index.js';
 import type { ToolStateHandle } from '../tool-state/index.js';
 import {
   attempt,
@@ -25,7 +25,6 @@ import { createCredentials, type Credentials } from './rest-auth.factory.js';
 import { type CallRules, callWithRetries, type RetryPace } from './rest-call.executor.js';
 import { type RequestBuilder, type RestRequest, RestRequestBuilder } from './rest-request.builder.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
-import { SecretRedaction } from './secret-text.mapper.js';
 
 /** Minimum length of a redacted value: redacting shorter ones would damage ordinary text. */
 const FEWEST_CHARACTERS = 8;

@@ -73,6 +73,7 @@ export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
 export { IntakePace, OutgoingFetch, type OutgoingFetchOptions } from './egress/outgoing-fetch.factory.js';
 export { OutgoingClient } from './egress/outgoing.client.js';
+export { SecretRedaction } from './egress/secret-redaction.js';
 export { MAX_VALUES, ValueCounter } from './egress/value-count.parser.js';
 export { OutgoingModule } from './egress/outgoing.module.js';
 export type { OutgoingOptions } from './egress/outgoing.client.js';

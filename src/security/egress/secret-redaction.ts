@@ -1,8 +1,8 @@
-import { ExactInteger } from '../kernel/index.js';
+import { ExactInteger } from '../../kernel/index.js';
 
 const CENSOR = '[redacted]';
 
-/** Redacts secrets in replies, in every encoding in which a server may repeat them. */
+/** Redacts the credentials of a request in its reply, in every encoding in which a server may repeat them. */
 export class SecretRedaction {
   /** Longest first, so that replacing one leaves no part of another. */
   private readonly forms: readonly string[];

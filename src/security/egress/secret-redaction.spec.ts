@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SecretRedaction } from './secret-text.mapper.js';
+import { SecretRedaction } from './secret-redaction.js';
 
 describe('a secret of digits', () => {
   it.each([
