@@ -15,11 +15,16 @@ export const readResults = () => JSON.parse(readFileSync(FILE, 'utf8'));
  */
 export function record(bench, rows) {
   if (!process.env.BENCH_RECORD) return;
-  const commit = execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], {
-    encoding: 'utf8',
-  }).trim();
+  if (git('status', '--porcelain', 'src', 'bench/*.mjs')) {
+    throw new Error('Figures are recorded of a commit: commit the changes of src/ and bench/ first.');
+  }
+  const commit = git('rev-parse', '--short', 'HEAD');
   const date = new Date().toISOString().slice(0, 10);
   const machine = `${availableParallelism()} cores of ${cpus()[0].model.trim()}, Node ${process.version}`;
   const results = { ...readResults(), [bench]: { date, machine, commit, rows } };
   writeFileSync(FILE, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+function git(...args) {
+  return execFileSync('git', args, { encoding: 'utf8' }).trim();
 }
