@@ -60,6 +60,11 @@ const SDKS = [
     folders: ['^src/persistence/', '/(entities|migrations)/', '\\.store\\.ts$', '^src/database-extension/'],
   },
   { name: 'gpt-tokenizer', packages: ['gpt-tokenizer'], folders: ['^src/llm/tokens/'] },
+  {
+    name: 'quickjs',
+    packages: ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync'],
+    folders: ['^src/reasoning/script/'],
+  },
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },
   { name: 'ipaddr', packages: ['ipaddr.js'], folders: ['^src/security/egress/'] },
   { name: 'tough-cookie', packages: ['tough-cookie'], folders: ['^src/rest-tool/'] },

@@ -51,6 +51,7 @@ const PROGRAMS = {
   cli: 'cli',
   'health-port.executor': 'health/health-port.executor',
   'schema-check.executor': 'tool/bounded/schema-check.executor',
+  'script.executor': 'reasoning/script/script.executor',
   'sqlite-read.executor': 'database-extension/sqlite-read.executor',
 };
 

@@ -4,7 +4,7 @@ import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../c
 import { AppError, messageOf } from '../errors/index.js';
 import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';
-import { ProtocolRegistry } from '../reasoning/index.js';
+import { assertScriptPackages, ProtocolRegistry } from '../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
@@ -95,6 +95,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     await this.sources.load();
     this.check(this.agents.names());
+    if (this.agents.names().some((name) => this.agents.get(name).definition.codeMode)) assertScriptPackages();
   }
 
   /**

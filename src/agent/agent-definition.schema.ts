@@ -147,6 +147,11 @@ export const agentDefinitionSchema = z.strictObject({
    */
   tools: z.union([z.literal('*'), z.array(nameSchema)]).optional(),
   /**
+   * Whether the model calls tools by JavaScript scripts, which make several calls in one reply (experimental);
+   * docs/code-mode.md. Agents and tools of clients stay direct.
+   */
+  codeMode: z.boolean().optional(),
+  /**
    * Declared MCP servers, by name. The agent has all tools of an enabled server, and none of a server with
    * `enabled: false`, whatever `tools` lists.
    */

@@ -130,6 +130,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         facts: mergeFacts(factsOfPlace(past.place), givenFacts(input)),
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         ...(responseFormat !== undefined && { responseFormat }),
+        ...(definition.codeMode && { isCodeMode: true }),
         limits: definition.limits,
         contextTokens: this.models.contextTokens(definition),
         budgets: budgetsOf(context.runId, definition, input),

@@ -8,7 +8,7 @@ export interface ClientCall {
 /** `call`: the call itself. `approval` and `mcpr`: the request for its approval, in the AI SDK and in responses. */
 type Kind = 'call' | 'approval' | 'mcpr';
 
-const ID = /^(call|approval|mcpr)_([\w-]+)_(\d+)_(\d+)$/;
+const ID = /^(call|approval|mcpr)_([\w-]+)_(\d+)_(\d+(?:\.\d+)?)$/;
 
 /** The id of a call for its client: it names the run, so that a later request with the result or decision finds it. */
 export function toClientCallId({ runId, step }: ClientCall, kind: Kind = 'call'): string {

@@ -126,6 +126,8 @@ export interface CreateAgentOptions {
   readonly budgets?: AgentDefinitionInput['budgets'];
   /** Restrictions in addition to the security policy; docs/policies.md. */
   readonly guardrails?: AgentDefinitionInput['guardrails'];
+  /** Whether the model calls tools by JavaScript scripts (experimental); docs/code-mode.md. */
+  readonly codeMode?: boolean;
   /** Names of tools whose calls all need approval; `*` matches any characters. */
   readonly approvals?: AgentDefinitionInput['approvals'];
   /** Names of its skills, of those in `skillsDir`; `*` matches any characters. Default: all. */

@@ -18,6 +18,7 @@ const AGENT_FIELDS = [
   'guardrails',
   'approvals',
   'skills',
+  'codeMode',
 ] as const;
 /** Options of its module. */
 const MODULE_FIELDS = [

@@ -6,7 +6,7 @@ import { agentDefinitionSchema } from '../agent/index.js';
 import { parseAgent } from './agent.parser.js';
 
 const WHOLE = `<?xml version="1.0" encoding="UTF-8"?>
-<agent name="researcher" protocol="xml">
+<agent name="researcher" protocol="xml" code-mode="true">
   <description>Reads &amp; reports &#x41;</description>
   <llm api-type="openai" model="gpt-5" temperature="0.2" max-tokens="900" top-p="0.9" frequency-penalty="-1"
        presence-penalty="1.5" seed="7" max-attempts="3">
@@ -57,6 +57,7 @@ describe('parseAgent', () => {
     expect(agent).toEqual({
       name: 'researcher',
       protocol: 'xml',
+      codeMode: true,
       description: 'Reads & reports A',
       model: {
         provider: 'openai',

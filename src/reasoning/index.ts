@@ -2,6 +2,7 @@
 export { enhance } from './enhance/enhance.factory.js';
 export type { EnhanceOptions } from './enhance/enhance.factory.js';
 export type { EnhancingTools } from './enhance/offered-tools.factory.js';
+export { assertScriptPackages } from './script/script-thread.js';
 export { REMINDER } from './loop/decided-result.factory.js';
 export { Processor } from './loop/processor.js';
 export { parseOutput } from './output/output.parser.js';

@@ -21,6 +21,7 @@ import { NO_REPLY_PLAN } from './loop/reply-plan.policy.js';
 import { asCaller, factsOfDefinitions, readModelFacts } from './loop/data-facts.executor.js';
 import { publishedResult } from './loop/published-result.mapper.js';
 import type { Loop, LoopEnd, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
+import { withScripted } from './script/script-tool.factory.js';
 import { toFailure } from './run-failure.mapper.js';
 
 /**
@@ -69,7 +70,7 @@ export class ReasoningEngine {
     let end: LoopEnd;
     try {
       await deferTools(loop);
-      loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, loop.request.tools));
+      loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, withScripted(loop.request.tools)));
       end = await asCaller(loop, this.policies, () => this.iterate(loop));
     } catch (error) {
       return this.close(loop, error);
@@ -161,7 +162,7 @@ export class ReasoningEngine {
   private settle(loop: Loop, failure: AppError): void {
     if (!isOpen(loop)) return;
     pairResults(loop, (tool, index) => {
-      const isUnknown = loop.waiting.get(index)?.kind === 'outcome_unknown';
+      const isUnknown = loop.waiting.get(index)?.some(({ kind }) => kind === 'outcome_unknown') === true;
       const result = isUnknown ? outcomeUnknown(tool) : withoutResult(tool, failure, loop.started.has(index));
       const call_id = loop.decoded!.calls[index]!.id;
       loop.run.emitWithEnd({ type: 'tool.completed', iteration: loop.iteration, call_id, ...publishedResult(result) });

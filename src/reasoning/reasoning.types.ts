@@ -91,6 +91,8 @@ export interface ReasoningRequest {
   readonly tools: readonly Tool[];
   /** Names of tools that are deferred last: those that the agent's definition names. */
   readonly namedTools?: readonly string[];
+  /** Whether the model calls tools by scripts. */
+  readonly isCodeMode?: boolean;
   /** Denied tools of the agent: not described to the model; a call of one is refused. */
   readonly deniedTools?: readonly Tool[];
   /** Facts of the data in the history and the input. */
@@ -231,7 +233,7 @@ export interface Loop {
   /** Calls of this run that failed, by name and arguments, set by execute-tools. */
   readonly failed: Set<string>;
   /** Pending requests of the current reply's calls, by the calls' index, set by execute-tools. */
-  waiting: ReadonlyMap<number, WaitingRequest>;
+  waiting: ReadonlyMap<number, readonly WaitingRequest[]>;
   /** The outage that has postponed a child run of the current reply's calls, set by execute-tools. */
   outage: AppError | null;
   /** Set by the processor that ends the loop. */

@@ -16,7 +16,8 @@ import { type Tool, ToolExecutor, type ToolResult } from '../tool/index.js';
 import { asApproved } from './loop/format-results.processor.js';
 import { asCaller } from './loop/data-facts.executor.js';
 import { CallDecider } from './loop/call-decider.executor.js';
-import { CallExecutor, type CallOutcome } from './loop/call.executor.js';
+import { CallExecutor } from './loop/call.executor.js';
+import type { CallOutcome } from './loop/child-call.executor.js';
 import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';
 import { NO_REPLY_PLAN } from './loop/reply-plan.policy.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
@@ -105,12 +106,12 @@ export class ToolCallEngine {
 
   /** An aborted run does not wait for a decision. */
   private hold(
-    { request, outage }: Extract<CallOutcome, { kind: 'waiting' }>,
+    { requests, outage }: Extract<CallOutcome, { kind: 'waiting' }>,
     call: ToolCall,
     { run, started }: CallLoop,
   ): ToolCallOutcome {
-    if (!run.signal.aborted) return outage ? { kind: 'postponed', outage } : { kind: 'waiting', requests: [request] };
-    const isUnknown = request.kind === 'outcome_unknown';
+    if (!run.signal.aborted) return outage ? { kind: 'postponed', outage } : { kind: 'waiting', requests };
+    const isUnknown = requests.some(({ kind }) => kind === 'outcome_unknown');
     const result = isUnknown
       ? outcomeUnknown(call.name)
       : withoutResult(call.name, toAppError(run.signal.reason), started.has(0));

@@ -102,7 +102,7 @@ function requestOf(run: ExportedRun, name: string): { readonly model: string; re
 
 /** Calls that no tool executed have no line: rejected and denied ones, sub-agents, and tools of clients. */
 function addToolCall(lines: MaskedLines, run: ExportedRun, step: Step, steps: Steps): void {
-  const [, place = ''] = /:(\d+:\d+)/.exec(step.name) ?? [];
+  const [, place = ''] = /:(\d+:\d+(?:\.\d+)?)/.exec(step.name) ?? [];
   const planned = run.calls.find((one) => one.step === `tool:${place}`);
   const { clientTools = [] } = run.input as { readonly clientTools?: readonly { readonly name: string }[] };
   const isOfClient = clientTools.some(({ name }) => name === step.subject);

@@ -214,6 +214,10 @@ export interface Tool {
   recall?(context: ToolContext): Promise<{ readonly value: unknown } | undefined>;
   /** Set if each call is a child run: the calling run starts, joins and records it, and does not call `invoke`. */
   readonly child?: Pick<ChildRunRequest, 'kind' | 'name' | 'isHandoff'>;
+  /** Whether scripts cannot call it: it loads something for the model. */
+  readonly isDirect?: true;
+  /** Set for the tool that runs scripts: the tools that they can call, by name. Each call of one is a call of the run. */
+  readonly scripted?: ReadonlyMap<string, Tool>;
   /** Validates a JSON result against the output schema; by default every result is valid. */
   checkOutput?(result: JsonValue): ToolInput | Promise<ToolInput>;
   /**
@@ -286,13 +290,4 @@ export type Invoked =
 
 /** Outcome of a call that was started before a crash, as far as its tool can determine it. */
 export type Reconciled =
-  /** See `Invoked`. */
-  | {
-      readonly kind: 'result';
-      readonly result: ToolResult;
-      readonly whole?: JsonValue;
-      readonly files?: readonly RunFile[];
-      readonly storedState?: StoredState;
-    }
-  | { readonly kind: 'not_happened' }
-  | { readonly kind: 'unknown' };
+  Extract<Invoked, { kind: 'result' }> | { readonly kind: 'not_happened' } | { readonly kind: 'unknown' };

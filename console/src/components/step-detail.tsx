@@ -89,6 +89,8 @@ function eventsOf(name: string, events: readonly JournalEvent[]): readonly Journ
   if (kind !== 'tool') return ofIteration.filter(({ type }) => !type.startsWith('tool.'));
   const starts = ofIteration.find(({ type }) => type === 'message.completed')?.data['tool_calls'] as
     readonly { readonly id: string }[] | undefined;
-  const call = starts?.[Number(position) - 1]?.id;
+  const [at, inner] = (position ?? '').split('.');
+  const outer = starts?.[Number(at) - 1]?.id;
+  const call = inner === undefined ? outer : `${outer}.${inner}`;
   return ofIteration.filter(({ data }) => data.call_id === call && call !== undefined);
 }

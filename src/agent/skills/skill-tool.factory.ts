@@ -21,7 +21,7 @@ const INPUT = {
 
 /** A tool that reads the instructions and files of an agent's skills. @param names of these skills */
 export function skillTool(skills: SkillRegistry, names: readonly string[]): Tool {
-  return createToolNow(
+  const tool = createToolNow(
     {
       name: READ_SKILL,
       description: 'Reads the instructions of a skill, or a file that they mention.',
@@ -38,6 +38,7 @@ export function skillTool(skills: SkillRegistry, names: readonly string[]): Tool
       return path === undefined ? withFiles(skill) : readFile(skill, path);
     },
   );
+  return { ...tool, isDirect: true };
 }
 
 function unknownSkill(name: string, names: readonly string[]): AppError {

@@ -91,6 +91,7 @@ export const AGENT_ELEMENT: ElementRule = {
     extends: text(null),
     env: text(null),
     protocol: text('protocol'),
+    'code-mode': boolean('codeMode'),
     'xmlns:xsi': text(null),
     'xsi:noNamespaceSchemaLocation': text(null),
   },

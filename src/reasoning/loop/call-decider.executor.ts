@@ -116,13 +116,15 @@ export class CallDecider {
 }
 
 /**
- * A search or a read of a result calls no tool: policies, approvals, switches and limits apply to the found ones. Nor does
+ * A search or a read of a result calls no tool: policies, approvals, switches and limits apply to the found ones. For a
+ * script, they apply to its calls. Nor does
  * a call that the client of the run executes.
  */
 function isWithoutPolicies({ loop, call: { name } }: PlacedCall): boolean {
   const { deferred, tools } = loop;
-  const isOwn = deferred?.isFinder(name) || isReader(loop, name) || tools.get(name)?.metadata.isClient;
-  return isOwn === true && !isAtLimit(loop);
+  const isScript = tools.get(name)?.scripted !== undefined;
+  const isOwn = deferred?.isFinder(name) || isReader(loop, name) || tools.get(name)?.metadata.isClient || isScript;
+  return isOwn && !isAtLimit(loop);
 }
 
 function toOutline(planned: PlannedCall): Omit<CallPlan, 'step' | 'tool' | 'arguments'> {

@@ -16,6 +16,7 @@ import type { PlacedCall } from './waiting-request.factory.js';
 export class CallMeter implements ModelMeter {
   private calls = 0;
   private readonly used: UsageReported[] = [];
+  private total: RunUsage | undefined;
   learned: readonly DataFact[] = [];
 
   constructor(private readonly placed: PlacedCall) {}
@@ -28,7 +29,14 @@ export class CallMeter implements ModelMeter {
 
   count(model: string, usage: Usage): void {
     const { loop, call } = this.placed;
-    this.used.push({ type: 'usage', iteration: loop.iteration, call_id: call.id, model, ...toRunUsage(usage) });
+    const counted = toRunUsage(usage);
+    this.used.push({ type: 'usage', iteration: loop.iteration, call_id: call.id, model, ...counted });
+    this.add(counted);
+  }
+
+  /** Adds usage that other steps of the call have published. */
+  add(usage: RunUsage): void {
+    this.total = addUsage(this.total ?? NO_USAGE, usage);
   }
 
   readonly learn = (facts: readonly DataFact[]): void => {
@@ -38,6 +46,6 @@ export class CallMeter implements ModelMeter {
   /** Emits the usage in the step that records the call. @returns the total, if there is any */
   spent(): { readonly usage?: RunUsage } {
     for (const event of this.used) this.placed.loop.run.emit(event);
-    return this.used.length === 0 ? {} : { usage: this.used.reduce<RunUsage>(addUsage, NO_USAGE) };
+    return this.total ? { usage: this.total } : {};
   }
 }

@@ -4,49 +4,44 @@ import {
   unreachable,
   type Decision,
   type RunFile,
-  type RunUsage,
   type StepName,
   type ToolStarted,
   type WaitingKind,
   type WaitingRequest,
 } from '../../run/index.js';
 import {
-  type CallSite,
   type Invoked,
   type InvokeOptions,
   type PlannedCall,
   type Reconciled,
   type StoredState,
-  type SuspendOptions,
   type SuspensionAnswer,
   ToolExecutor,
-  type ToolResult,
 } from '../../tool/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';
-import type { CalledRun, CallLoop } from '../reasoning.types.js';
+import type { CallLoop } from '../reasoning.types.js';
 import { toSite, type CallDecider } from './call-decider.executor.js';
 import { callKey, type CallStatus, statusOf } from './call-status.policy.js';
 import { type RecordedQuestion, recordQuestion, shownQuestion, suspendStep } from './recorded-question.mapper.js';
 import { CallMeter } from './call-meter.builder.js';
-import { childStep, ChildCallExecutor, type JoinedCall } from './child-call.executor.js';
+import { childStep, ChildCallExecutor, type CallOutcome, type JoinedCall } from './child-call.executor.js';
 import type { ChildResult } from './child-result.factory.js';
 import { decidedResult, isInterrupted, withReminder } from './decided-result.factory.js';
 import { addReplayedFacts, readRecordedFacts, recordFacts } from './data-facts.executor.js';
-import { screenProgress, screenResult } from './screened-result.factory.js';
+import { ScriptCallExecutor } from '../script/script-call.executor.js';
+import { screenResult, withScreenedProgress } from './screened-result.factory.js';
 import { publishResult, type RecordedResult, withFileData, withFileReferences } from './published-result.mapper.js';
 import {
   approvalRequest,
   invocationPlace,
   requestId,
   settlementRequest,
+  Suspended,
+  Undecided,
   type PlacedCall,
 } from './waiting-request.factory.js';
 
-export type CallOutcome =
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun; readonly usage?: RunUsage }
-  /** A person must decide before the call continues. */
-  | Extract<JoinedCall, { kind: 'waiting' }>;
-
+type RunnableCall = Exclude<PlannedCall, { kind: 'rejected' }>;
 type StatusOf<K> = Extract<CallStatus, { kind: K }>;
 /** A result, its value before truncation, and the child run of the call, if any. */
 type Done = ChildResult & { readonly storedState?: StoredState; readonly meter?: CallMeter };
@@ -61,6 +56,7 @@ interface Invocation {
 /** One call of a reply as steps of the run: planned, claimed if it must not happen twice, invoked, recorded. */
 export class CallExecutor {
   private readonly children: ChildCallExecutor;
+  private readonly scripts = new ScriptCallExecutor((placed) => this.executeAt(placed));
 
   constructor(
     private readonly tools: ToolExecutor,
@@ -74,8 +70,12 @@ export class CallExecutor {
    * @param at the call's position in its reply, counted from 1
    * @param mayWaitMs maximum time in the tool's queue, in ms; by default the tool's own limit
    */
-  async execute(loop: CallLoop, call: ToolCall, at: number, mayWaitMs?: number): Promise<CallOutcome> {
-    const placed: PlacedCall = { loop, call, index: at - 1, place: `${loop.iteration}:${at}`, mayWaitMs };
+  execute(loop: CallLoop, call: ToolCall, at: number, mayWaitMs?: number): Promise<CallOutcome> {
+    return this.executeAt({ loop, call, index: at - 1, place: `${loop.iteration}:${at}`, mayWaitMs });
+  }
+
+  private async executeAt(placed: PlacedCall): Promise<CallOutcome> {
+    const { loop, call } = placed;
     const { run } = loop;
     await readRecordedFacts(placed);
     const tool = loop.tools.get(call.name);
@@ -138,8 +138,17 @@ export class CallExecutor {
       return waiting(await approvalRequest(placed, { reason: '' }));
     const planned = await this.decider.decide(placed, approval !== undefined);
     if (planned.kind === 'approval' && !approval) return waiting(await approvalRequest(placed, planned));
-    if (planned.kind !== 'rejected' && planned.tool.child)
-      return this.joined(placed, await this.children.begin(placed, planned, toSite(placed)));
+    return planned.kind === 'rejected' ? this.start(placed, planned, ready) : this.beginChecked(placed, planned, ready);
+  }
+
+  private async beginChecked(
+    placed: PlacedCall,
+    planned: RunnableCall,
+    ready: StatusOf<'ready'>,
+  ): Promise<CallOutcome> {
+    const { tool } = planned;
+    if (tool.child) return this.joined(placed, await this.children.begin(placed, planned, toSite(placed)));
+    if (tool.scripted) return this.joined(placed, await this.scripts.run(placed, planned));
     return this.start(placed, planned, ready);
   }
 
@@ -198,10 +207,16 @@ export class CallExecutor {
 
   private async invoke(placed: PlacedCall, { planned, answer, turn }: Invocation): Promise<Done> {
     if (planned.kind === 'rejected') return planned;
-    const { limits } = placed.loop.request;
+    const { limits, rules } = placed.loop.request;
     placed.loop.started.add(placed.index);
     const meter = new CallMeter(placed);
-    const site = { ...this.screened(toSite(placed)), meter, learn: meter.learn, ...(answer && { answer }) };
+    const filter = this.policies.filter('results', rules);
+    const site = {
+      ...withScreenedProgress(filter, toSite(placed)),
+      meter,
+      learn: meter.learn,
+      ...(answer && { answer }),
+    };
     const invoked: Invoked = await this.tools.invoke(planned, site, {
       maxResultBytes: limits.maxResultBytes,
       files: placed.loop.run.files,
@@ -214,12 +229,6 @@ export class CallExecutor {
 
   private joined(placed: PlacedCall, joined: JoinedCall): Promise<CallOutcome> | CallOutcome {
     return joined.kind === 'waiting' ? joined : this.record(placed, () => joined.done);
-  }
-
-  /** Applies the filter of results to the call's progress reports too. */
-  private screened(site: CallSite): CallSite {
-    const filter = this.policies.filter('results', site.rules);
-    return filter ? { ...site, report: (progress) => site.report?.(screenProgress(filter, progress)) } : site;
   }
 
   private recordDecision(placed: PlacedCall, about: WaitingKind, decision: Decision): Promise<CallOutcome> {
@@ -272,16 +281,6 @@ export class CallExecutor {
   }
 }
 
-/** Leaves the step of a call without a result; the question is recorded in a step of its own. */
-class Suspended extends Error {
-  constructor(readonly options: SuspendOptions) {
-    super('The call waits for a person.');
-  }
-}
-
-/** Leaves the step of a call that may have happened; a person settles its outcome. */
-class Undecided extends Error {}
-
 function stepOf({ call, place }: PlacedCall): StepName {
   return { kind: 'tool', place, subject: call.name };
 }
@@ -295,5 +294,5 @@ function asking(question: RecordedQuestion): CallOutcome {
 }
 
 function waiting(request: WaitingRequest): CallOutcome {
-  return { kind: 'waiting', request };
+  return { kind: 'waiting', requests: [request] };
 }

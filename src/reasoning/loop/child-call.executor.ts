@@ -4,11 +4,13 @@ import {
   unreachable,
   type ChildRunRequest,
   type RunContext,
+  type RunUsage,
   type StepName,
   type WaitingRequest,
 } from '../../run/index.js';
-import { type CallSite, type CheckedCall, failedResult, type ToolExecutor } from '../../tool/index.js';
-import type { CallLoop } from '../reasoning.types.js';
+import { type CallSite, type CheckedCall, failedResult, type ToolExecutor, type ToolResult } from '../../tool/index.js';
+import type { CalledRun, CallLoop } from '../reasoning.types.js';
+import type { CallMeter } from './call-meter.builder.js';
 import { childResult, type ChildResult } from './child-result.factory.js';
 import { withoutResult } from './decided-result.factory.js';
 import { childRequest, type PlacedCall } from './waiting-request.factory.js';
@@ -29,10 +31,16 @@ interface RecordedChild {
   readonly is_handoff: boolean;
 }
 
-/** Outcome of joining a child run. */
+/** Outcome of a call that is a child run or a script. */
 export type JoinedCall =
-  | { readonly kind: 'ended'; readonly done: ChildResult }
-  | { readonly kind: 'waiting'; readonly request: WaitingRequest; readonly outage?: AppError };
+  | { readonly kind: 'ended'; readonly done: ChildResult & { readonly meter?: CallMeter } }
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[]; readonly outage?: AppError };
+
+/** Outcome of a call. */
+export type CallOutcome =
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun; readonly usage?: RunUsage }
+  /** A person must decide before the call continues. */
+  | Extract<JoinedCall, { kind: 'waiting' }>;
 
 /**
  * Executes calls that are child runs. The run's id is recorded before the run starts: after a crash the parent joins it
@@ -104,7 +112,7 @@ export class ChildCallExecutor {
       const status = await loop.run.join({ id: run_id, step, request, signal: loop.signal });
       if (status.kind === 'waiting') {
         const { requests, outage } = status;
-        return { kind: 'waiting', request: childRequest(placed, run_id, requests), ...(outage && { outage }) };
+        return { kind: 'waiting', requests: [childRequest(placed, run_id, requests)], ...(outage && { outage }) };
       }
       return { kind: 'ended', done: childResult(call.name, status, is_handoff, loop.request.limits.maxResultBytes) };
     } catch (error) {

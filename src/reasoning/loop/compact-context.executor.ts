@@ -185,7 +185,7 @@ function createReader(loop: Loop): Tool {
   const { limits } = request;
   const isTaken =
     tools.has(READ_RESULT) || deniedTools.has(READ_RESULT) || deferred?.refusal(READ_RESULT) !== undefined;
-  return createToolNow(
+  const tool = createToolNow(
     {
       name: isTaken ? OTHER_NAME : READ_RESULT,
       description:
@@ -205,6 +205,7 @@ function createReader(loop: Loop): Tool {
       );
     },
   );
+  return { ...tool, isDirect: true };
 }
 
 /** @throws AppError `TOOL_INVALID_ARGUMENTS` for a number or an offset that does not exist */

@@ -170,7 +170,10 @@ function handedOver(loop: Loop, { text, finish_reason }: HandedAnswer): Loop['en
 }
 
 /** The error that ends the run after a denied or expired call, if the rules of the request say so. */
-export function endingOf({ request: { waiting }, results }: Loop): AppError | undefined {
+export function endingOf({
+  request: { waiting },
+  results,
+}: Pick<CallLoop, 'request'> & Pick<Loop, 'results'>): AppError | undefined {
   for (const result of results.values()) {
     if (result.success) continue;
     const { code, tool, error } = result;
@@ -181,8 +184,8 @@ export function endingOf({ request: { waiting }, results }: Loop): AppError | un
   return undefined;
 }
 
-function inOrder(waiting: ReadonlyMap<number, WaitingRequest>): readonly WaitingRequest[] {
-  return [...waiting].toSorted(([a], [b]) => a - b).map(([, request]) => request);
+function inOrder(waiting: ReadonlyMap<number, readonly WaitingRequest[]>): readonly WaitingRequest[] {
+  return [...waiting].toSorted(([a], [b]) => a - b).flatMap(([, requests]) => requests);
 }
 
 function toRunReason(reason: FinishReason): RunFinishReason {

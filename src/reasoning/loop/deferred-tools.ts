@@ -118,7 +118,7 @@ export class DeferredTools {
   }
 
   private createFinder(described: FirstTools['finder'], maxResultBytes: number): Tool {
-    return createToolNow(
+    const tool = createToolNow(
       { ...described, source: 'deferred tools', effect: 'read', private: false },
       () => (input ??= inputOf(INPUT)),
       (args) => {
@@ -126,6 +126,7 @@ export class DeferredTools {
         return fitted(this.search(query).slice(0, limit), maxResultBytes);
       },
     );
+    return { ...tool, isDirect: true };
   }
 
   /** Tools that match a query, best first: those that it names, then by BM25 of names and descriptions. */

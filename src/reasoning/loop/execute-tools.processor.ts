@@ -61,7 +61,7 @@ export class ExecuteToolsProcessor extends Processor {
 
   async process(loop: Loop): Promise<void> {
     const { calls } = loop.decoded!;
-    const waiting = new Map<number, WaitingRequest>();
+    const waiting = new Map<number, readonly WaitingRequest[]>();
     loop.waiting = waiting;
     loop.replyPlan = await planReply(loop, this.tools);
     loop.started = new Set();
@@ -74,7 +74,7 @@ export class ExecuteToolsProcessor extends Processor {
       const done = await loop.replyPlan.follow(index, execution);
       if (done.kind === 'waiting') {
         loop.outage ??= done.outage ?? null;
-        return void waiting.set(index, done.request);
+        return void waiting.set(index, done.requests);
       }
       loop.results.set(index, done.result);
       if (done.child) called.set(index, done.child);

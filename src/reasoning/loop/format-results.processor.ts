@@ -4,6 +4,7 @@ import type { ImagePart, Message, ToolCall, ToolMessage } from '../../llm/index.
 import { mergeFacts, type RunContext } from '../../run/index.js';
 import { cutText, modelText, type Tool, type ToolResult } from '../../tool/index.js';
 import type { Loop } from '../reasoning.types.js';
+import { withScriptTool } from '../script/script-tool.factory.js';
 import { factsOfDefinitions } from './data-facts.executor.js';
 import { DeferredTools } from './deferred-tools.js';
 import { Processor } from './processor.js';
@@ -109,10 +110,13 @@ export function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
 export async function deferTools(loop: Loop): Promise<void> {
   loop.deferred = await DeferredTools.of(loop.request, loop.run);
   if (loop.deferred) setTools(loop, loop.deferred.offered);
+  else if (loop.request.isCodeMode) setTools(loop, loop.request.tools);
 }
 
-/** Replaces the tools that the model knows. */
-export function setTools(loop: Loop, tools: readonly Tool[]): void {
+/** Replaces the tools that the model knows; with code mode, a script calls most of them. */
+export function setTools(loop: Loop, given: readonly Tool[]): void {
+  const { isCodeMode, toolChoice } = loop.request;
+  const tools = isCodeMode ? withScriptTool(given, toolChoice) : given;
   loop.request = { ...loop.request, tools };
   loop.tools = byName(tools);
 }

@@ -9,6 +9,7 @@ import { ReactProtocol } from '../protocols/react/react.protocol.js';
 import { XmlProtocol } from '../protocols/xml/xml.protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { asApproved, FormatResultsProcessor } from './format-results.processor.js';
+import { describeScripts } from '../script/script-tool.factory.js';
 import { AskModelProcessor } from './ask-model.processor.js';
 import { CallDecider } from './call-decider.executor.js';
 import { CallExecutor } from './call.executor.js';
@@ -42,7 +43,8 @@ export class PrepareToolsProcessor extends Processor {
     const { tools } = loop.request;
     if (loop.describedTools === tools) return;
     loop.describedTools = tools;
-    loop.instructions = this.prompts.build(loop.request.instructions, tools, loop.protocol);
+    const prompt = this.prompts.build(loop.request.instructions, tools, loop.protocol);
+    loop.instructions = [prompt, describeScripts(tools)].filter((part) => part !== '').join('\n\n');
   }
 }
 

@@ -54,8 +54,12 @@ function withCleanText(filter: ContentFilter, result: ToolResult): ToolResult {
 
 type Progress = Parameters<NonNullable<CallSite['report']>>[0];
 
-/** Filters the message of a progress report. */
-export function screenProgress(filter: ContentFilter, { message, ...progress }: Progress): Progress {
+/** The site of a call with a filter for its progress reports. */
+export function withScreenedProgress(filter: ContentFilter | null, site: CallSite): CallSite {
+  return filter ? { ...site, report: (progress) => site.report?.(screenProgress(filter, progress)) } : site;
+}
+
+function screenProgress(filter: ContentFilter, { message, ...progress }: Progress): Progress {
   const filtered = filter.text(message ?? '');
   if (message === undefined || filtered.kind === 'blocked') return progress;
   return { ...progress, message: filtered.kind === 'masked' ? filtered.value : message };

@@ -28,6 +28,16 @@ export interface PlacedCall {
   readonly mayWaitMs: number | undefined;
 }
 
+/** Leaves the step of a call without a result; the question is recorded in a step of its own. */
+export class Suspended extends Error {
+  constructor(readonly options: SuspendOptions) {
+    super('The call waits for a person.');
+  }
+}
+
+/** Leaves the step of a call that may have happened; a person settles its outcome. */
+export class Undecided extends Error {}
+
 /** The place of a call's n-th invocation, counted from 1: the place itself, then with `:r2` and so on. */
 export function invocationPlace(place: string, n: number): string {
   return n === 1 ? place : `${place}:r${n}`;

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement, inLists } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
 import { stepPlace, toSubject } from '../run-record.mapper.js';
-import type { RunEvent } from '../run-event.types.js';
+import type { RunEvent, ToolStarted } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import type { RunRecord } from '../run.types.js';
 import { RunJournal } from '../run-journal.js';
 import { SealedCopyStore } from './sealed-copy.store.js';
-import type { EventMark, RunMarks } from './run-fork.types.js';
+import type { CallMark, EventMark, RunMarks } from './run-fork.types.js';
 
 /**
  * Reads a run's records and writes copies, byte-exact. Rows are copied within the database; rows encrypted for their
@@ -109,5 +109,10 @@ function toMark({ place, at, event }: RunItem): EventMark {
     iteration: iteration ?? null,
     callId: call_id ?? null,
     calls: event.type === 'message.completed' ? (tool_calls ?? []) : null,
+    started: event.type === 'tool.started' ? startedCall(event) : null,
   };
+}
+
+function startedCall({ call_id: id, tool: name, arguments: args }: ToolStarted): CallMark {
+  return { id, name, arguments: args };
 }

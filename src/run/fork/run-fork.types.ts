@@ -21,6 +21,8 @@ export interface EventMark {
   readonly callId: string | null;
   /** The tool calls of a completed message. */
   readonly calls: readonly CallMark[] | null;
+  /** The call that the event starts; `null` for another event. */
+  readonly started: CallMark | null;
 }
 
 /** The records of a run at one moment. */

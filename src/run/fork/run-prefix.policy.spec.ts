@@ -8,7 +8,15 @@ type PartialMark = Partial<EventMark> & { readonly type: string };
 function marks(steps: readonly string[], events: readonly PartialMark[] = []): RunMarks {
   return {
     steps: steps.map((name, i) => ({ name, at: i + 1 })),
-    events: events.map((event, i) => ({ n: i + 1, at: 0, iteration: null, callId: null, calls: null, ...event })),
+    events: events.map((event, i) => ({
+      n: i + 1,
+      at: 0,
+      iteration: null,
+      callId: null,
+      calls: null,
+      started: null,
+      ...event,
+    })),
   };
 }
 
@@ -123,10 +131,10 @@ describe('the prefix before a step', () => {
         { name: 'model:1:r1', at: 20 },
       ],
       events: [
-        { n: 2, at: 9, type: 'usage', iteration: 1, callId: null, calls: null },
-        { n: 3, at: 19, type: 'thought', iteration: 1, callId: null, calls: null },
-        { n: 4, at: 19, type: 'message.completed', iteration: 1, callId: null, calls: [] },
-        { n: 5, at: 19, type: 'usage', iteration: 1, callId: null, calls: null },
+        { n: 2, at: 9, type: 'usage', iteration: 1, callId: null, calls: null, started: null },
+        { n: 3, at: 19, type: 'thought', iteration: 1, callId: null, calls: null, started: null },
+        { n: 4, at: 19, type: 'message.completed', iteration: 1, callId: null, calls: [], started: null },
+        { n: 5, at: 19, type: 'usage', iteration: 1, callId: null, calls: null, started: null },
       ],
     };
     expect(prefixBefore(run, 'model:1:r1')).toEqual({ steps: ['model:1'], events: [2] });
@@ -139,5 +147,43 @@ describe('the call of a step', () => {
     expect(callOf(TWO_CALLS, 'tool:1:2')).toMatchObject({ id: 'b', name: 'tool-b' });
     expect(callOf(TWO_CALLS, 'model:2')).toBeNull();
     expect(callOf(TWO_CALLS, 'tool:7:1')).toBeNull();
+  });
+});
+
+describe('a fork from a call of a script', () => {
+  const begun = (id: string): PartialMark => ({
+    ...tool('started', 1, id),
+    started: { id, name: `tool-${id}`, arguments: '{}' },
+  });
+  const SCRIPT = marks(
+    ['model:1', 'value:script:1:1', 'tool:1:1.1', 'claim:1:1.2', 'tool:1:1.2', 'tool:1:1.3', 'tool:1:1', 'model:2'],
+    [
+      message(1, 'a'),
+      begun('a'),
+      begun('a.1'),
+      tool('completed', 1, 'a.1'),
+      begun('a.2'),
+      tool('completed', 1, 'a.2'),
+      begun('a.3'),
+      tool('completed', 1, 'a.3'),
+      tool('completed', 1, 'a'),
+      message(2),
+    ],
+  );
+
+  it('is possible, and knows the call', () => {
+    expect(forkPoints(SCRIPT)).toEqual(SCRIPT.steps.map(({ name }) => name));
+    expect(callOf(SCRIPT, 'tool:1:1.2')).toEqual({ id: 'a.2', name: 'tool-a.2', arguments: '{}' });
+    expect(callOf(SCRIPT, 'tool:1:1')).toMatchObject({ id: 'a' });
+    expect(callOf(SCRIPT, 'tool:1:1.4')).toBeNull();
+  });
+
+  it('copies the start of the script and the calls before', () => {
+    expect(prefixBefore(SCRIPT, 'tool:1:1.2')).toEqual({
+      steps: ['model:1', 'value:script:1:1', 'tool:1:1.1'],
+      events: [1, 2, 3, 4],
+    });
+    expect(prefixBefore(SCRIPT, 'tool:1:1')).toEqual({ steps: ['model:1'], events: [1] });
+    expect(prefixBefore(SCRIPT, 'model:2')).toMatchObject({ steps: { length: 7 }, events: { length: 9 } });
   });
 });

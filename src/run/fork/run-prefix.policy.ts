@@ -1,6 +1,6 @@
 import type { CallMark, EventMark, RunMarks, RunPrefix, StepMark } from './run-fork.types.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
-import { COMPACTION, compareStepNames, parseStepName, type StepPlace } from './step-name.parser.js';
+import { COMPACTION, compareStepNames, parseStepName, SCRIPT, type StepPlace } from './step-name.parser.js';
 
 /** A point where every run can be forked. */
 export const FIRST_STEP = 'model:1';
@@ -18,13 +18,17 @@ export function forkPoints({ steps, events }: RunMarks): string[] {
 
 /** The call of a step, if the run has published it. */
 export function callOf({ events }: RunMarks, step: string): CallMark | null {
-  const { iteration, call } = parseStepName(step);
-  return callsByIteration(events).get(iteration)?.[call - 1] ?? null;
+  const { iteration, call, inner } = parseStepName(step);
+  const found = callsByIteration(events).get(iteration)?.[call - 1] ?? null;
+  if (!found || inner === 0) return found;
+  const id = `${found.id}.${inner}`;
+  return events.find((event) => event.iteration === iteration && event.callId === id && event.started)?.started ?? null;
 }
 
 /**
  * The records before the step in the order of the loop. A call is one unit: a fork from any of its steps starts the
- * call anew, including its approval. Earlier calls without a result start anew too, unless they were claimed, as they
+ * call anew, including its approval. So is a call of a script: the script is executed again, with the copied results of
+ * the calls before. Earlier calls without a result start anew too, unless they were claimed, as they
  * may have happened.
  */
 export function prefixBefore(marks: RunMarks, fromStep: string): RunPrefix {
@@ -63,7 +67,25 @@ function isBefore(name: string, fromStep: string, from: StepPlace): boolean {
   if (place.iteration === Infinity) return false;
   if (from.call === 0) return compareStepNames(name, fromStep) < 0;
   if (place.iteration !== from.iteration) return place.iteration < from.iteration;
-  return place.call < from.call;
+  if (place.call !== from.call || from.inner === 0) return place.call < from.call;
+  return isStartOfScript(place) || (place.inner > 0 && place.inner < from.inner);
+}
+
+function isStartOfScript({ kind, word }: StepPlace): boolean {
+  return kind === 'value' && word === SCRIPT;
+}
+
+/** Whether a place is that of the script whose call is forked. */
+function isScriptOf(
+  from: StepPlace,
+  { iteration, call, inner }: Pick<StepPlace, 'iteration' | 'call' | 'inner'>,
+): boolean {
+  return from.inner > 0 && inner === 0 && iteration === from.iteration && call === from.call;
+}
+
+/** A call in the names of its steps: `1:2`, or `1:2.3` for a call of a script. */
+function callPlace({ iteration, call, inner }: Pick<StepPlace, 'iteration' | 'call' | 'inner'>): string {
+  return `${iteration}:${call}${inner > 0 ? `.${inner}` : ''}`;
 }
 
 /**
@@ -73,9 +95,11 @@ function isBefore(name: string, fromStep: string, from: StepPlace): boolean {
 function settledFilter(steps: readonly StepMark[]): (name: string) => boolean {
   const names = new Set(steps.map(({ name }) => name));
   return (name) => {
-    const { kind, word, iteration, call } = parseStepName(name);
-    if (call === 0 || names.has(`tool:${iteration}:${call}`)) return true;
-    return names.has(`claim:${iteration}:${call}`) && kind !== 'value' && word !== 'approval';
+    const place = parseStepName(name);
+    const { kind, word, call } = place;
+    const at = callPlace(place);
+    if (call === 0 || isStartOfScript(place) || names.has(`tool:${at}`)) return true;
+    return names.has(`claim:${at}`) && kind !== 'value' && word !== 'approval';
   };
 }
 
@@ -87,15 +111,17 @@ function eventFilter(
 ): (event: EventMark) => boolean {
   const latest = new Map<string, number>();
   for (const { name, at } of copied) {
-    const { iteration, call } = parseStepName(name);
-    latest.set(`${iteration}:${call}`, at);
+    latest.set(callPlace(parseStepName(name)), at);
   }
   const callsOf = callsByIteration(events);
   return (event) => {
     const { iteration, calls, at } = event;
-    const call = callNumber(event, callsOf);
-    const stepAt = latest.get(`${iteration}:${call}`);
+    if (iteration === null) return false;
+    const [call, inner] = callNumbers(event, callsOf);
+    const stepAt = latest.get(callPlace({ iteration, call, inner }));
     if (stepAt === undefined) return false;
+    // The script starts before the copied calls, and ends anew.
+    if (isScriptOf(from, { iteration, call, inner })) return event.started !== null;
     // A fork between two attempts of one reply: events up to the end of the earlier attempt are its own; the message is
     // the later one's.
     const isBetweenAttempts = from.retry > 0 && from.call === 0 && iteration === from.iteration && call === 0;
@@ -103,9 +129,16 @@ function eventFilter(
   };
 }
 
-/** The number of an event's call: 0 without a call, -1 when no message has the call. */
-function callNumber({ iteration, callId }: EventMark, callsOf: ReadonlyMap<number, readonly CallMark[]>): number {
-  if (callId === null) return 0;
-  const index = callsOf.get(iteration ?? 0)?.findIndex(({ id }) => id === callId) ?? -1;
-  return index < 0 ? -1 : index + 1;
+/** The numbers of an event's call, and of the call of its script: 0 without a call, -1 when no message has the call. */
+function callNumbers(
+  { iteration, callId }: EventMark,
+  callsOf: ReadonlyMap<number, readonly CallMark[]>,
+): readonly [call: number, inner: number] {
+  if (callId === null) return [0, 0];
+  const calls = callsOf.get(iteration ?? 0) ?? [];
+  const index = calls.findIndex(({ id }) => id === callId);
+  if (index >= 0) return [index + 1, 0];
+  const [, script, inner] = /^(.*)\.(\d{1,9})$/s.exec(callId) ?? [];
+  const outer = calls.findIndex(({ id }) => id === script);
+  return outer < 0 ? [-1, 0] : [outer + 1, Number(inner)];
 }

@@ -4,16 +4,19 @@ import { compareStepNames, parseStepName } from './step-name.parser.js';
 
 describe('the name of a step', () => {
   it.each([
-    ['value:window', { iteration: 0, call: 0, retry: 0, word: 'window' }],
-    ['model:2', { iteration: 2, call: 0, retry: 0, word: '' }],
-    ['model:2:r1', { iteration: 2, call: 0, retry: 1, word: '' }],
-    ['tool:2:1', { iteration: 2, call: 1, retry: 0, word: '' }],
-    ['claim:2:1:r2', { iteration: 2, call: 1, retry: 2, word: '' }],
-    ['value:compact:3', { iteration: 3, call: 0, retry: 0, word: 'compact' }],
-    ['suspend:12:3', { iteration: 12, call: 3, retry: 0, word: '' }],
-    ['value:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
-    ['answer:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
-    ['answer:settle:2:1:r2', { iteration: 2, call: 1, retry: 2, word: 'settle' }],
+    ['value:window', { iteration: 0, call: 0, inner: 0, retry: 0, word: 'window' }],
+    ['model:2', { iteration: 2, call: 0, inner: 0, retry: 0, word: '' }],
+    ['model:2:r1', { iteration: 2, call: 0, inner: 0, retry: 1, word: '' }],
+    ['tool:2:1', { iteration: 2, call: 1, inner: 0, retry: 0, word: '' }],
+    ['claim:2:1:r2', { iteration: 2, call: 1, inner: 0, retry: 2, word: '' }],
+    ['value:compact:3', { iteration: 3, call: 0, inner: 0, retry: 0, word: 'compact' }],
+    ['suspend:12:3', { iteration: 12, call: 3, inner: 0, retry: 0, word: '' }],
+    ['value:approval:2:1', { iteration: 2, call: 1, inner: 0, retry: 0, word: 'approval' }],
+    ['answer:approval:2:1', { iteration: 2, call: 1, inner: 0, retry: 0, word: 'approval' }],
+    ['tool:2:1.3', { iteration: 2, call: 1, inner: 3, retry: 0, word: '' }],
+    ['answer:settle:2:1.3:r2', { iteration: 2, call: 1, inner: 3, retry: 2, word: 'settle' }],
+    ['value:script:2:1', { iteration: 2, call: 1, inner: 0, retry: 0, word: 'script' }],
+    ['answer:settle:2:1:r2', { iteration: 2, call: 1, inner: 0, retry: 2, word: 'settle' }],
   ])('parses %s', (name, place) => {
     expect(parseStepName(name)).toEqual({ kind: name.split(':')[0], ...place });
   });
@@ -36,10 +39,19 @@ const round = fc.record({
   isSettled: fc.boolean(),
 });
 const call: fc.Arbitrary<Call> = fc.record({ rounds: fc.array(round, { maxLength: 3 }), isRecorded: fc.boolean() });
-const turn = fc.record({ isCompacted: fc.boolean(), retries: fc.nat(2), calls: fc.array(call, { maxLength: 12 }) });
+/** A call, or a script with its calls. */
+const script: fc.Arbitrary<Call & { readonly inner?: readonly Call[] }> = fc.oneof(
+  call,
+  fc.record({ rounds: fc.constant([]), isRecorded: fc.boolean(), inner: fc.array(call, { maxLength: 12 }) }),
+);
+const turn = fc.record({ isCompacted: fc.boolean(), retries: fc.nat(2), calls: fc.array(script, { maxLength: 12 }) });
 
 /** The names of a call's steps in the order in which the loop records them. */
-function namesOfCall(place: string, { rounds, isRecorded }: Call): string[] {
+function namesOfCall(
+  place: string,
+  { rounds, isRecorded, inner }: Call & { readonly inner?: readonly Call[] },
+): string[] {
+  const start = inner ? [`value:script:${place}`] : [];
   const attempts = rounds.flatMap(({ isApproved, isClaimed, isSuspended, isSettled }, i) => {
     const at = i === 0 ? place : `${place}:r${i + 1}`;
     return [
@@ -49,7 +61,8 @@ function namesOfCall(place: string, { rounds, isRecorded }: Call): string[] {
       ...(isSettled ? [`value:settle:${at}`, `answer:settle:${at}`] : []),
     ];
   });
-  return [...attempts, ...(isRecorded ? [`tool:${place}`] : [])];
+  const called = (inner ?? []).flatMap((one, i) => namesOfCall(`${place}.${i + 1}`, one));
+  return [...start, ...attempts, ...called, ...(isRecorded ? [`tool:${place}`] : [])];
 }
 
 const loop = fc

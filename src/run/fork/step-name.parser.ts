@@ -7,22 +7,27 @@ export interface StepPlace {
   readonly iteration: number;
   /** The call in that iteration, counted from 1; 0 for the iteration itself. */
   readonly call: number;
+  /** The call of the script that this call is, counted from 1; 0 for the call itself. */
+  readonly inner: number;
   /** `r<n>` at the end of the name; 0 without it. */
   readonly retry: number;
 }
 
-/** Parses a name such as `model:2:r1`, `tool:2:1`, `answer:settle:2:1:r2` or `value:window`; accepts any text. */
+/**
+ * Parses a name such as `model:2:r1`, `tool:2:1`, `answer:settle:2:1:r2`, `tool:2:1.3` (the third call of a script) or
+ * `value:window`; accepts any text.
+ */
 export function parseStepName(name: string): StepPlace {
   const [kind = '', ...parts] = name.split(':');
-  const numbers = parts.filter((part) => /^\d{1,9}$/.test(part)).map(Number);
+  const numbers = parts.filter((part) => /^\d{1,9}(\.\d{1,9})?$/.test(part));
   const retry = Number(/^r(\d{1,9})/.exec(parts.at(-1) ?? '')?.[1] ?? 0);
   const word = parts.find((part) => /^[A-Za-z]/.test(part) && !/^r\d/.test(part)) ?? '';
-  const [iteration = 0, call = 0] = numbers;
-  return { kind, word, iteration: hasPlace(kind, numbers) ? iteration : Infinity, call, retry };
+  const [iteration = 0, call = 0, inner = 0] = numbers.slice(0, 2).flatMap((part) => part.split('.').map(Number));
+  return { kind, word, iteration: hasPlace(kind, numbers) ? iteration : Infinity, call, inner, retry };
 }
 
 /** Only values precede the loop; an answer belongs to a call. */
-function hasPlace(kind: string, numbers: readonly number[]): boolean {
+function hasPlace(kind: string, numbers: readonly string[]): boolean {
   return kind === 'value' || numbers.length >= (kind === 'answer' ? 2 : 1);
 }
 
@@ -40,7 +45,11 @@ const AFTER_ATTEMPTS: readonly string[] = ['tool', 'file'];
 
 function orderOf(name: string): readonly number[] {
   const place = parseStepName(name);
-  return [place.iteration, place.call, AFTER_ATTEMPTS.indexOf(place.kind), place.retry, rankOf(place)];
+  const { iteration, call, inner, kind, retry } = place;
+  const end = AFTER_ATTEMPTS.indexOf(kind);
+  // The calls of a script precede its end.
+  const stage = inner > 0 || (kind === 'value' && place.word === SCRIPT) ? -1 : end;
+  return [iteration, call, stage, inner, end, retry, rankOf(place)];
 }
 
 /** One attempt of a tool call and its step kinds, in order. */
@@ -55,6 +64,9 @@ const ATTEMPT = [
   'value:settle',
   'answer:settle',
 ] as const;
+
+/** The record of a script's start: its tools. */
+export const SCRIPT = 'script';
 
 /** A compaction is a part of the model call for which it was made. */
 export const COMPACTION = 'compact';

@@ -160,7 +160,10 @@ export class RunComparison implements ReplayObserver {
     // The result of a failed attempt of a node answers for its steps.
     const failed = this.exported.steps.filter(({ name }) => isFailedAttempt(name)).map(({ subject }) => subject);
     const isUnused = (name: string) =>
-      (isCall(name) || isNode(name)) && !used.has(name) && !failed.includes(name.split(':')[1] ?? '');
+      !isOfEndedScript(name, this.steps) &&
+      (isCall(name) || isNode(name)) &&
+      !used.has(name) &&
+      !failed.includes(name.split(':')[1] ?? '');
     return [...this.steps.keys()].filter(isUnused).toSorted(compareStepNames);
   }
 
@@ -168,6 +171,12 @@ export class RunComparison implements ReplayObserver {
     this.found.push(divergence);
     throw endAt(divergence.step);
   }
+}
+
+/** Whether the call is one of a script with a recorded result, which is not executed again. */
+function isOfEndedScript(name: string, steps: ReadonlyMap<string, unknown>): boolean {
+  const { iteration, call, inner } = parseStepName(name);
+  return inner > 0 && steps.has(`tool:${iteration}:${call}`);
 }
 
 /** The loop ends as if the run were handed over. */
