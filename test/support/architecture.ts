@@ -64,6 +64,7 @@ function faultyFiles(): Record<string, string> {
         'typeorm',
         'undici',
         'ipaddr.js',
+        'quickjs-emscripten-core',
         'js-yaml',
         '@scalar/openapi-upgrader',
         'html-to-text',
