@@ -13,6 +13,8 @@ import { WaitingTools } from './support/waiting.tool.js';
 
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const SCRIPT = "const seen = await tools.look({ text: 'Rome' });\nreturn [seen];";
+const MODEL = { provider: 'openai', name: 'gpt-4o' };
 const run = promisify(execFile);
 
 let llm: FakeLlm;
@@ -23,6 +25,7 @@ function reply({ messages }: FakeRequest): FakeReply {
   const last = messages.at(-1)!;
   const text = JSON.stringify(last.content);
   if (last.role === 'tool') return { text: `result: ${text}` };
+  if (text.includes('script')) return { calls: [{ name: 'run_script', arguments: { script: SCRIPT } }] };
   if (text.includes('look')) return { calls: [{ name: 'look', arguments: { text: 'Oslo' } }] };
   return { text: `re: ${text}`, reasoning: 'The user asks.' };
 }
@@ -31,7 +34,11 @@ beforeAll(async () => {
   buildIfStale();
   llm = await FakeLlm.start();
   llm.always(reply);
-  jackdaw = await startJackdaw({ llm, tools: [new WaitingTools()], env: { LLM_MODEL: 'gpt-4o' } });
+  const agents = [
+    { name: 'default', model: MODEL },
+    { name: 'coder', model: MODEL, codeMode: true },
+  ];
+  jackdaw = await startJackdaw({ llm, tools: [new WaitingTools()], options: { agents } });
 });
 afterAll(async () => {
   await jackdaw.stop();
@@ -136,6 +143,32 @@ describeBrowser('a conversation in the console', (browser) => {
     await view.page.locator('.prose', { hasText: 'Which model?' }).waitFor();
     expect(llm.requests.at(-1)!.model).toBe('gpt-5');
     expect(JSON.stringify(llm.requests.at(-1))).toContain('"low"');
+    expect(await closed(view)).toEqual([]);
+  });
+
+  it('shows a script with its calls, in the chat and in the steps of the run', async () => {
+    const view = await ConsolePage.open(browser(), jackdaw.url);
+    await view.go('chat');
+    await view.page.getByLabel('Agent').selectOption('coder');
+    await view.page.getByLabel('Message').fill('by a script');
+    await view.page.getByRole('button', { name: 'Send' }).click();
+    await view.page.locator('.prose', { hasText: 'result:' }).waitFor();
+    const call = view.page.locator('details.call', { hasText: 'run_script' });
+    await call.locator('summary').first().click();
+    expect(await call.locator('pre').first().innerText()).toBe(SCRIPT);
+    await call.locator('details.call', { hasText: 'look' }).locator('summary').click();
+    await call.locator('pre', { hasText: 'seen Rome' }).first().waitFor();
+    await view.page.getByRole('link', { name: 'Open run' }).last().click();
+    const steps = view.page.getByRole('list', { name: 'Steps' });
+    await steps.getByRole('button', { name: /tool:1:1\.1/ }).waitFor();
+    await steps
+      .getByRole('button', { name: /tool:1:1(?!\.)/ })
+      .first()
+      .click();
+    const detail = view.page.getByRole('region', { name: 'tool:1:1', exact: true });
+    await detail.locator('pre', { hasText: 'tools.look' }).waitFor();
+    await detail.locator('details.call', { hasText: 'tool:1:1.1' }).locator('summary').click();
+    await detail.locator('pre', { hasText: 'seen Rome' }).first().waitFor();
     expect(await closed(view)).toEqual([]);
   });
 

@@ -79,3 +79,14 @@ export function pretty(value: unknown): string {
     return value;
   }
 }
+
+/** The script in the arguments of a call that runs one (code mode); `null` for other arguments. */
+export function scriptIn(args: unknown): string | null {
+  if (typeof args !== 'string' || !args.includes('"script"')) return null;
+  try {
+    const { script, ...others } = JSON.parse(args) as Readonly<Record<string, unknown>>;
+    return typeof script === 'string' && Object.keys(others).length === 0 ? script : null;
+  } catch {
+    return null;
+  }
+}

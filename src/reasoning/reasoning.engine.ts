@@ -70,7 +70,9 @@ export class ReasoningEngine {
     let end: LoopEnd;
     try {
       await deferTools(loop);
-      loop.facts = mergeFacts(loop.facts, await factsOfDefinitions(run, withScripted(loop.request.tools)));
+      const { isCodeMode, tools } = loop.request;
+      const facts = await factsOfDefinitions(run, isCodeMode ? withScripted(tools) : tools);
+      loop.facts = mergeFacts(loop.facts, facts);
       end = await asCaller(loop, this.policies, () => this.iterate(loop));
     } catch (error) {
       return this.close(loop, error);

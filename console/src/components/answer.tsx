@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { TextKey } from '../i18n';
 import type { Answer, Call, Part } from '../conversation';
-import { compact, duration, money } from '../format';
+import { compact, duration, money, scriptIn } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
 import { may } from '../caller';
@@ -23,9 +23,9 @@ export function AnswerView({
   const { runId, parts, status, requests, error, usage, model } = answer;
   return (
     <div class="answer">
-      {parts.map((part, at) => (
-        <PartView key={at} part={part} />
-      ))}
+      {parts.map((part, at) =>
+        isInScript(part, parts) ? null : <PartView key={at} part={part} calls={callsOfScript(part, parts)} />,
+      )}
       {status === 'running' && !parts.some((part) => part.kind === 'text' && !part.isDone) && (
         <p class="muted" role="status">
           {t('chat.thinking')}
@@ -52,7 +52,17 @@ export function AnswerView({
   );
 }
 
-function PartView({ part }: { readonly part: Part }) {
+/** The calls that the script of a call has made (code mode). */
+function callsOfScript(part: Part, parts: readonly Part[]): readonly Call[] {
+  if (part.kind !== 'call' || scriptIn(part.call.arguments) === null) return [];
+  return parts.flatMap((one) => (one.kind === 'call' && one.call.id.startsWith(`${part.call.id}.`) ? [one.call] : []));
+}
+
+function isInScript(part: Part, parts: readonly Part[]): boolean {
+  return part.kind === 'call' && parts.some((one) => callsOfScript(one, parts).includes(part.call));
+}
+
+function PartView({ part, calls }: { readonly part: Part; readonly calls: readonly Call[] }) {
   switch (part.kind) {
     case 'text':
       return <Markdown text={part.text} />;
@@ -66,7 +76,7 @@ function PartView({ part }: { readonly part: Part }) {
         </details>
       );
     case 'call':
-      return <CallView call={part.call} />;
+      return <CallView call={part.call} calls={calls} />;
     case 'note':
       return <p class="small muted">{t(part.key as TextKey, part.values)}</p>;
   }
@@ -74,7 +84,9 @@ function PartView({ part }: { readonly part: Part }) {
 
 const BADGES = { running: 'busy', ok: 'good', error: 'bad' } as const;
 
-function CallView({ call }: { readonly call: Call }) {
+/** @param calls those of its script */
+function CallView({ call, calls = [] }: { readonly call: Call; readonly calls?: readonly Call[] }) {
+  const script = scriptIn(call.arguments);
   return (
     <details class="call">
       <summary>
@@ -84,7 +96,10 @@ function CallView({ call }: { readonly call: Call }) {
         </span>
       </summary>
       <div class="call-body">
-        <Code value={call.arguments} label={t('arguments')} />
+        <Code value={script ?? call.arguments} label={t(script === null ? 'arguments' : 'script')} />
+        {calls.map((one) => (
+          <CallView key={one.id} call={one} />
+        ))}
         {call.result !== undefined && <Code value={call.result} label={t('result')} />}
         {call.error !== undefined && <Code value={call.error} label={t('error')} />}
         {call.childRunId !== undefined && <a href={href(['runs', call.childRunId])}>{t('run.child')}</a>}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { clock, compact, duration, money } from '../format';
+import { clock, compact, duration, money, scriptIn } from '../format';
 import { t } from '../i18n';
 import { href } from '../router';
 import type { Bar } from '../run-timing';
@@ -38,10 +38,28 @@ export function StepDetail({ bar, journal }: { readonly bar: Bar; readonly journ
           <Code key={n} value={data} label={type} />
         ))}
       {step.kind === 'model' && <RequestView key={step.name} runId={journal.run_id} step={step.name} />}
-      {step.kind === 'tool' && <Code value={argumentsOf(related)} label={t('arguments')} />}
+      {step.kind === 'tool' && <Arguments value={argumentsOf(related)} />}
+      {journal.steps
+        .filter(({ kind, name }) => kind === 'tool' && name.startsWith(`${step.name}.`))
+        .map(({ name, subject, result }) => (
+          <details key={name} class="call">
+            <summary>
+              <strong>{subject}</strong> <code>{name}</code>
+            </summary>
+            <div class="call-body">
+              <Arguments value={argumentsOf(eventsOf(name, journal.events))} />
+              <Code value={result} label={t('result')} />
+            </div>
+          </details>
+        ))}
       <Code value={step.result} label={t('result')} />
     </section>
   );
+}
+
+function Arguments({ value }: { readonly value: unknown }) {
+  const script = scriptIn(value);
+  return <Code value={script ?? value} label={t(script === null ? 'arguments' : 'script')} />;
 }
 
 interface StepRequest {

@@ -38,6 +38,7 @@ export const en = {
   duration: 'Duration',
   details: 'Details',
   arguments: 'Arguments',
+  script: 'Script',
   result: 'Result',
   error: 'Error',
   errorCode: 'Error code',

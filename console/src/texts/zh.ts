@@ -40,6 +40,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   duration: '耗时',
   details: '详情',
   arguments: '参数',
+  script: '脚本',
   result: '结果',
   error: '错误',
   errorCode: '错误代码',

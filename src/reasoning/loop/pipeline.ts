@@ -44,7 +44,8 @@ export class PrepareToolsProcessor extends Processor {
     if (loop.describedTools === tools) return;
     loop.describedTools = tools;
     const prompt = this.prompts.build(loop.request.instructions, tools, loop.protocol);
-    loop.instructions = [prompt, describeScripts(tools)].filter((part) => part !== '').join('\n\n');
+    const scripts = loop.request.isCodeMode ? describeScripts(tools) : '';
+    loop.instructions = scripts === '' ? prompt : `${prompt}\n\n${scripts}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors/index.js';
+import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { mergeFacts, type ToolStarted, type WaitingRequest } from '../../run/index.js';
@@ -75,7 +75,7 @@ export class ScriptCallExecutor {
     }
     const results = outcomes.flatMap((outcome) => (outcome.kind === 'result' ? [outcome.result] : []));
     const end = endingOf({ request: loop.request, results: new Map(results.entries()) });
-    if (end) running.ending = failedResult(running.placed.call.name, end.code, end.message);
+    if (end) running.ending = endingResult(running, results, end.code);
     return end ? null : results.map((result) => toScript(result, loop));
   }
 
@@ -150,6 +150,11 @@ function ended({ placed, meter, waiting, ending }: RunningScript, outcome: Scrip
       return { kind: 'ended', done: { ...succeededCall(name, { value, text }, maxResultBytes, elapsedMs), meter } };
     }
   }
+}
+
+function endingResult({ placed }: RunningScript, results: readonly ToolResult[], code: ErrorCode): ToolResult {
+  const [cause] = results.flatMap((result) => (!result.success && result.code === code ? [result] : []));
+  return failedResult(placed.call.name, code, `its call of "${cause!.tool}": ${cause!.error}`);
 }
 
 /** Calls of such tools follow each other: they may share a resource or a state. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { ForbiddenException } from '@nestjs/common';
+import { ForbiddenException, Logger } from '@nestjs/common';
 import { reasonIn } from '../../../test/support/reasoned-run.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, type Scripted, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
@@ -8,6 +8,8 @@ import { MemoryRunContext, type RunEvent } from '../../run/index.js';
 import { suspend, type Tool, type ToolContext, type ToolMetadata } from '../../tool/index.js';
 import type { ReasoningRequest } from '../reasoning.types.js';
 import { releaseScriptThreads } from './script-thread.js';
+
+Logger.overrideLogger(false);
 
 const LIMITS = { maxIterations: 10, maxResultBytes: 1000, maxTools: 40, maxToolTokens: 8000 };
 
@@ -151,7 +153,13 @@ describe('a script', () => {
       throw new ForbiddenException('Not for you.');
     });
     const { outcome } = await play('try { await tools.denied({}) } catch {} return 1', { tools: [denied], waiting });
-    expect(outcome).toMatchObject({ finishReason: 'error', failure: { code: 'TOOL_DENIED' } });
+    expect(outcome).toMatchObject({
+      finishReason: 'error',
+      failure: {
+        code: 'TOOL_DENIED',
+        message: expect.stringContaining('run_script" ended the run: its call of "denied": Not for you'),
+      },
+    });
   });
 });
 
