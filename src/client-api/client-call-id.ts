@@ -21,3 +21,15 @@ export function parseClientCallId(id: string, kind: Kind = 'call'): ClientCall |
   const [, found, runId = '', iteration, at] = ID.exec(id) ?? [];
   return found === kind ? { runId, step: `tool:${iteration}:${at}` } : undefined;
 }
+
+/**
+ * The place or id of a call, also of the n-th call of a script: that of the script with `.n`.
+ * @param find looks up a call of the model by its id
+ */
+export function findCall(callId: string, find: (callId: string) => string | undefined): string | undefined {
+  const own = find(callId);
+  if (own !== undefined) return own;
+  const [, script, n] = /^(.+)\.(\d+)$/s.exec(callId) ?? [];
+  const outer = script === undefined ? undefined : find(script);
+  return outer === undefined ? undefined : `${outer}.${n}`;
+}

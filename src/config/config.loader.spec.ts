@@ -45,6 +45,7 @@ describe('loadConfig', () => {
         protocol: 'auto',
         openAiApi: 'auto',
         timeoutMs: 30_000,
+        streamIntervalMs: 0,
         signingKeys: [],
         resilience: {
           totalTimeoutMs: 0,

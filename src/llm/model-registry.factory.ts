@@ -47,6 +47,7 @@ export function configuredSettings(llm: LlmConfig, { provider, model }: ModelCho
     timeoutMs: llm.timeoutMs,
     ...(idleTimeoutMs !== undefined && { idleMs: idleTimeoutMs }),
     ...(totalTimeoutMs > 0 && { totalMs: totalTimeoutMs }),
+    ...(llm.streamIntervalMs > 0 && { intervalMs: llm.streamIntervalMs }),
     ...(model !== undefined && { model }),
     ...(llm.openAiApi !== 'auto' && { openAiApi: llm.openAiApi }),
     ...access[provider],

@@ -23,6 +23,8 @@ export interface ModelSettings {
   readonly idleMs?: number;
   /** Maximum time of the whole call, in ms; unlimited by default. */
   readonly totalMs?: number;
+  /** Minimum time between two parts of a streamed reply, in ms; 0 by default. */
+  readonly intervalMs?: number;
   /** Capabilities that override the provider's table. */
   readonly capabilities?: Partial<ModelCapabilities>;
   /** Defaults for every call; parameters of a request override them. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../run/index.js';
-import { toClientCallId } from '../client-call-id.js';
+import { findCall, toClientCallId } from '../client-call-id.js';
 import type { AgUiEvent } from './ag-ui-event.types.js';
 import { messageId, resultId } from './ag-ui-id.js';
 
@@ -58,7 +58,7 @@ export class ToolCallBuilder {
   }
 
   idOf(iteration: number, callId: string): string {
-    return this.ids.get(key(iteration, callId)) ?? `call_${this.runId}_${iteration}_${callId}`;
+    return findCall(callId, (id) => this.ids.get(key(iteration, id))) ?? `call_${this.runId}_${iteration}_${callId}`;
   }
 
   private start(

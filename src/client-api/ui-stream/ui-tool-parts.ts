@@ -1,5 +1,5 @@
 import type { RunEvent, WaitingRequest } from '../../run/index.js';
-import { toClientCallId } from '../client-call-id.js';
+import { findCall, toClientCallId } from '../client-call-id.js';
 import type { UiChunk } from './ui-chunk.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -82,7 +82,7 @@ export class UiToolParts {
   }
 
   private idOf({ iteration, call_id: callId }: Event<'tool.started'> | Event<'tool.completed'>): string {
-    const place = this.places.get(`${iteration}:${callId}`);
+    const place = findCall(callId, (id) => this.places.get(`${iteration}:${id}`));
     return place === undefined ? callId : toClientCallId({ runId: this.runId, step: `tool:${place}` });
   }
 }

@@ -54,6 +54,47 @@ describe('silence', () => {
   });
 });
 
+describe('an interval between parts', () => {
+  const paced = (more: object = {}) =>
+    registry.create({
+      provider: 'ollama',
+      model: 'm-1',
+      baseUrl: llm.url,
+      timeoutMs: SILENCE_MS,
+      intervalMs: 60_000,
+      ...more,
+    });
+
+  it('passes the first part on at once and joins those after it, until the reply ends', async () => {
+    llm.reply({ text: 'one two three four five six' });
+    const parts = await readStream(paced().stream(ask));
+    const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    expect(texts.join('')).toBe('one two three four five six');
+    expect(texts.length).toBeLessThanOrEqual(2);
+  });
+
+  it('ends with the error of a stream, after the received parts', async () => {
+    llm.reply({ text: 'one two three', stallAfter: 3 });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const part of paced().stream(ask)) if (part.type === 'text') seen.push(part.text);
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' });
+    expect(seen.join('')).toBe('one two');
+    await llm.waitForAbort();
+  });
+
+  it('does not delay an abort', async () => {
+    llm.reply({ text: 'one two three', stallAfter: 3 });
+    const stop = new AbortController();
+    const stream = paced({ timeoutMs: 60_000 }).stream(ask, { signal: stop.signal });
+    const parts = stream[Symbol.asyncIterator]();
+    await parts.next();
+    setImmediate(() => stop.abort(new Error('stopped')));
+    await expect(parts.next().then(() => parts.next())).rejects.toThrow('stopped');
+  });
+});
+
 describe('abort', () => {
   it('prevents the request if it precedes the call', async () => {
     const reason = new Error('not wanted');

@@ -23,6 +23,8 @@ export interface ExchangeLimits {
   readonly idleMs?: number;
   /** Maximum time of the whole exchange, in ms; unlimited by default. */
   readonly totalMs?: number;
+  /** Minimum time between two chunks for the reader, in ms, which then get what has arrived; 0 by default. */
+  readonly intervalMs?: number;
 }
 
 export interface ReplyHead {
@@ -50,6 +52,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private failure?: Error;
   private isReleased = false;
   private wake?: () => void;
+  /** When the reader got its last chunk, monotonic ms. */
+  private takenAt = -Infinity;
+  /** Whether the reader waits for the end of the interval. */
+  private isPacing = false;
   private readonly silenceLimit: TimeLimit;
   private readonly totalLimit?: TimeLimit;
 
@@ -85,7 +91,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     this.chunks.push(chunk);
     this.unread += chunk.length;
     if (this.unread > MAX_UNREAD) controller.pause();
-    this.wake?.();
+    if (!this.isPacing) this.wake?.();
   }
 
   onResponseEnd(): void {
@@ -104,7 +110,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   /** All data that arrived since the last call, in one chunk. @throws the error that ended the exchange */
   async next(): Promise<IteratorResult<Buffer, undefined>> {
     for (;;) {
-      if (this.chunks.length > 0) return { done: false, value: this.take() };
+      if (this.chunks.length > 0) {
+        const restMs = this.restOfInterval();
+        if (restMs <= 0) return { done: false, value: this.take() };
+        await this.pace(restMs);
+        continue;
+      }
       if (this.failure) throw this.failure;
       if (this.state === 'ended') return { done: true, value: undefined };
       await new Promise<void>((resolve) => (this.wake = resolve));
@@ -132,7 +143,26 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     if (this.controller?.paused) this.controller.resume();
   }
 
+  private restOfInterval(): number {
+    const { intervalMs = 0 } = this.limits;
+    if (intervalMs === 0 || this.state === 'ended' || this.failure) return 0;
+    return this.takenAt + intervalMs - performance.now();
+  }
+
+  /** Waits, at most until the reply ends. @param ms time in ms */
+  private async pace(ms: number): Promise<void> {
+    this.isPacing = true;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      timer = setTimeout(resolve, ms);
+    });
+    clearTimeout(timer);
+    this.isPacing = false;
+  }
+
   private take(): Buffer {
+    if (this.limits.intervalMs) this.takenAt = performance.now();
     const [first, ...others] = this.chunks.splice(0);
     this.unread = 0;
     if (this.controller?.paused) this.controller.resume();

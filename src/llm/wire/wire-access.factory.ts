@@ -30,6 +30,7 @@ export function createAccess(rule: AccessRule, model: string, settings: ModelSet
     timeoutMs: settings.timeoutMs,
     ...(settings.idleMs !== undefined && { idleMs: settings.idleMs }),
     ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
+    ...(settings.intervalMs !== undefined && { intervalMs: settings.intervalMs }),
   };
 }
 

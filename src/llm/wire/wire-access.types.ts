@@ -18,6 +18,8 @@ export interface WireAccess {
   readonly idleMs?: number;
   /** Maximum time of the whole call, in ms; unlimited by default. */
   readonly totalMs?: number;
+  /** Minimum time between two parts of a streamed reply, in ms; 0 by default. */
+  readonly intervalMs?: number;
 }
 
 /** A model over HTTP with its capabilities. */

@@ -213,11 +213,11 @@ export class WireClient implements ModelClient {
   private readonly limits: ReplyLimits;
 
   constructor(
-    { timeoutMs, idleMs, totalMs }: ReplyLimits,
+    { timeoutMs, idleMs, totalMs, intervalMs }: ReplyLimits,
     private readonly http: HttpClient,
     private readonly endpoint: WireEndpoint,
   ) {
-    this.limits = { timeoutMs, idleMs, totalMs };
+    this.limits = { timeoutMs, idleMs, totalMs, intervalMs };
   }
 
   async send(body: Record<string, unknown>, { signal }: CallOptions, spentMs = 0): Promise<WireResponse> {
