@@ -3,6 +3,8 @@ import { t } from '../i18n';
 import type { Workflow } from '../types';
 
 const NODE = { width: 170, height: 44 };
+/** Longest shown name of a node, in UTF-16 units. */
+const NAME_LENGTH = 21;
 
 interface Placed {
   readonly width: number;
@@ -46,9 +48,10 @@ export function Graph({
         ))}
         {placed.nodes.map(({ id, type, x, y }) => (
           <g key={id} transform={`translate(${x - NODE.width / 2} ${y - NODE.height / 2})`}>
+            <title>{id}</title>
             <rect class={`graph-node ${states.get(id) ?? ''}`} width={NODE.width} height={NODE.height} rx="8" />
             <text x="10" y="19">
-              {id.slice(0, 22)}
+              {id.length > NAME_LENGTH ? `${id.slice(0, NAME_LENGTH - 1)}…` : id}
             </text>
             <text x="10" y="35" class="graph-kind">
               {type}

@@ -84,9 +84,8 @@ export class RunRetentionStore {
   /** Deletes up to `limit` idempotency keys of a table created before a time. @returns whether there are more */
   async dropKeys(table: (typeof KEY_TABLES)[number], before: number, limit: number): Promise<boolean> {
     await this.database.commit([this.database.limitedDelete(table, ['tenant', 'idem_key'], OLD_ROWS, [before], limit)]);
-    return (
-      (await this.database.query(`SELECT created_at FROM ${table} WHERE ${OLD_ROWS} LIMIT 1`, [before])).length > 0
-    );
+    const sql = `SELECT created_at FROM ${table} WHERE ${OLD_ROWS} ORDER BY created_at LIMIT 1`;
+    return (await this.database.query(sql, [before])).length > 0;
   }
 }
 

@@ -128,8 +128,9 @@ export class RunUsageStore {
       this.database.limitedDelete('run_usage', ['run_id', 'n'], old, params, limit),
       this.database.limitedDelete('usage_day', USAGE_DAY_KEY, old, params, limit),
     ]);
+    // Without the order, PostgreSQL expects a third of the rows to match, and reads the whole table to find none.
     const left = ['run_usage', 'usage_day'].map((table) =>
-      this.database.query(`SELECT day FROM ${table} WHERE ${old} LIMIT 1`, params),
+      this.database.query(`SELECT day FROM ${table} WHERE ${old} ORDER BY day LIMIT 1`, params),
     );
     return (await Promise.all(left)).some((rows) => rows.length > 0);
   }

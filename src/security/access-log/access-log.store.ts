@@ -63,7 +63,7 @@ export class AccessLogStore {
   /** Deletes up to `limit` entries older than `time` (epoch ms). @returns whether older entries remain */
   async dropBefore(time: number, limit: number): Promise<boolean> {
     await this.database.commit([this.database.limitedDelete('access_log', ['id'], OLD, [time], limit)]);
-    return (await this.database.query(`SELECT id FROM access_log WHERE ${OLD} LIMIT 1`, [time])).length > 0;
+    return (await this.database.query(`SELECT at FROM access_log WHERE ${OLD} ORDER BY at LIMIT 1`, [time])).length > 0;
   }
 }
 
