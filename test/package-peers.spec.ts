@@ -34,6 +34,14 @@ describe('the package without its optional peers', () => {
     expect(output).toContain(`${purpose} needs the package ${name}, which is not installed: npm install ${name}`);
   });
 
+  it('without the packages of scripts names both for an agent with codeMode', () => {
+    const source = "const { createAgent } = await import('jackdaw'); await createAgent({ codeMode: true });";
+    const { code, output } = consumer.node(['--input-type=module', '-e', source], { LLM_PROVIDER: 'offline' });
+    const names = 'quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync';
+    expect(code).toBe(1);
+    expect(output).toContain(`codeMode needs packages that are not installed: npm install ${names}`);
+  });
+
   it('shows HTML of a REST tool as it is without html-to-text, and names the package', () => {
     const source = `
       import { createServer } from 'node:http';

@@ -95,7 +95,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     await this.sources.load();
     this.check(this.agents.names());
-    if (this.agents.names().some((name) => this.agents.get(name).definition.codeMode)) assertScriptPackages();
+    if (this.agents.names().some((name) => this.agents.get(name).definition.codeMode)) await assertScriptPackages();
   }
 
   /**

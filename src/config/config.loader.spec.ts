@@ -45,10 +45,10 @@ describe('loadConfig', () => {
         protocol: 'auto',
         openAiApi: 'auto',
         timeoutMs: 30_000,
-        streamIntervalMs: 0,
         signingKeys: [],
         resilience: {
           totalTimeoutMs: 0,
+          streamIntervalMs: 0,
           connectTimeoutMs: 10_000,
           concurrency: 0,
           queueLimit: 1000,

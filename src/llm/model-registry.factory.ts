@@ -41,13 +41,13 @@ export function createModelRegistry(
 export function configuredSettings(llm: LlmConfig, { provider, model }: ModelChoice): ModelSettings {
   // Providers of the application are not in this table and manage their own keys.
   const access: Partial<Record<string, ProviderAccess>> = llm.access;
-  const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;
+  const { idleTimeoutMs, totalTimeoutMs, streamIntervalMs } = llm.resilience;
   return {
     provider,
     timeoutMs: llm.timeoutMs,
     ...(idleTimeoutMs !== undefined && { idleMs: idleTimeoutMs }),
     ...(totalTimeoutMs > 0 && { totalMs: totalTimeoutMs }),
-    ...(llm.streamIntervalMs > 0 && { intervalMs: llm.streamIntervalMs }),
+    ...(streamIntervalMs > 0 && { intervalMs: streamIntervalMs }),
     ...(model !== undefined && { model }),
     ...(llm.openAiApi !== 'auto' && { openAiApi: llm.openAiApi }),
     ...access[provider],

@@ -180,7 +180,6 @@ export const llmConfig = namespace(
       protocol: env.LLM_PROTOCOL,
       openAiApi: env.LLM_OPENAI_API,
       timeoutMs: env.LLM_TIMEOUT_MS,
-      streamIntervalMs: env.LLM_STREAM_INTERVAL_MS,
       tokenCounting: env.TOKEN_COUNTING,
       unsupportedParameters: env.LLM_UNSUPPORTED_PARAMETERS,
       /** Parameters of the default agent. */
@@ -257,6 +256,7 @@ function resilienceOf(env: ModelValues) {
   return {
     ...compact({ idleTimeoutMs: env.LLM_IDLE_TIMEOUT_MS }),
     totalTimeoutMs: env.LLM_TOTAL_TIMEOUT_MS,
+    streamIntervalMs: env.LLM_STREAM_INTERVAL_MS,
     connectTimeoutMs: env.LLM_CONNECT_TIMEOUT_MS,
     concurrency: env.LLM_CONCURRENCY,
     queueLimit: env.LLM_QUEUE_LIMIT,

@@ -23,7 +23,7 @@ export interface ExchangeLimits {
   readonly idleMs?: number;
   /** Maximum time of the whole exchange, in ms; unlimited by default. */
   readonly totalMs?: number;
-  /** Minimum time between two chunks for the reader, in ms, which then get what has arrived; 0 by default. */
+  /** Minimum time between two chunks for the reader, in ms; chunks that arrive meanwhile are one. 0 by default. */
   readonly intervalMs?: number;
 }
 

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../../errors/index.js';
+import { loadPackage } from '../../errors/index.js';
 import { TimeLimit } from '../../kernel/index.js';
 import type { ScriptCall, ScriptLimits, ScriptReply, ScriptRequest, ScriptResult } from './script-message.types.js';
 
@@ -70,14 +69,11 @@ export function releaseScriptThreads(): void {
 }
 
 /** Checks that the packages of scripts are installed. @throws AppError `CONFIG_INVALID` */
-export function assertScriptPackages(): void {
-  const { resolve } = createRequire(import.meta.url);
-  try {
-    for (const name of PACKAGES) resolve(name);
-  } catch (cause) {
-    const names = PACKAGES.join(' ');
-    throw new AppError('CONFIG_INVALID', `Code mode needs further packages: npm install ${names}`, { cause });
-  }
+export async function assertScriptPackages(): Promise<void> {
+  await loadPackage(PACKAGES, 'codeMode', async () => {
+    await import('quickjs-emscripten-core');
+    await import('@jitl/quickjs-wasmfile-release-sync');
+  });
 }
 
 /** A thread that runs one script at a time. An idle thread does not delay the end of the process. */
