@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '../kernel/index.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The part of a remote task that a call reads. The members of a reply are read one by one, as any may be missing. */
+/** The part of a remote task that a call reads. Each member of a reply is read alone, as any of them may be missing. */
 export interface RemoteTask {
   readonly id: string;
   readonly contextId: string;
