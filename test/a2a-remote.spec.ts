@@ -44,6 +44,36 @@ describe('an agent that asks an agent of another server', () => {
     expect(world.farLlm.requests[0]!.messages.at(-1)).toMatchObject({ role: 'user', content: 'Say hello' });
   });
 
+  it('has the remaining tokens of the run there, and counts those of a trusted agent', async () => {
+    const budget = { BUDGET_RUN: 'tokens=20000' };
+    for (const [untrusted, total] of [
+      [true, 30],
+      [false, 1030],
+    ] as const) {
+      await world.open({ untrusted }, budget);
+      world.asks('Say hello');
+      world.farLlm.reply({ text: 'Hello', usage: [900, 100] });
+      const { body } = await world.near.chat({ query: 'Ask' });
+      expect(body).toMatchObject({ result: 'Got: Hello' });
+      const [far] = await world.tasks();
+      const exported = await world.far.get(`/api/runs/${far}/export`, world.person.headers);
+      const [, tokens] = /"budgetTokens":(\d+)/.exec(exported.text) ?? [];
+      expect(Number(tokens)).toBeGreaterThan(15_000);
+      expect(Number(tokens)).toBeLessThanOrEqual(20_000);
+      const { usage } = body as unknown as { usage: { total_tokens: number } };
+      expect([untrusted, usage.total_tokens]).toEqual([untrusted, total]);
+      await world.closeNear();
+    }
+  });
+
+  it('is not asked when the budget of the run has no room', async () => {
+    await world.open({}, { BUDGET_RUN: 'tokens=1300', BUDGET_REPLY_TOKENS: '100' });
+    world.asks('word '.repeat(2_000));
+    const { body } = await world.near.chat({ query: 'Ask' });
+    expect(body).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    expect(world.farLlm.requests).toEqual([]);
+  });
+
   it('waits for the approval of a person there, and continues after it', async () => {
     await world.open();
     const { runId, far } = await question();

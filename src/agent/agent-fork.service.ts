@@ -103,7 +103,12 @@ export class AgentForkService {
     const { edit, masked } = this.definitions.screened(original, request.edit ?? {});
     const planned = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, planned.hasReplies);
-    const { historyOf, heldTo: _heldTo, ...input } = parseExactJson(original.input) as AgentRunInput;
+    const {
+      historyOf,
+      heldTo: _heldTo,
+      budgetTokens: _budgetTokens,
+      ...input
+    } = parseExactJson(original.input) as AgentRunInput;
     // A fork of a handed-over run gets its own session branch, because its turn no longer belongs to the parent run.
     const from = historyOf ?? original.sessionId;
     const sessionId = branchOf(from, request);

@@ -4,6 +4,7 @@ import {
   type ChatModel,
   countMessages,
   type Message,
+  type AgentBudgets,
   type OwnBudget,
   TokenCounterRegistry,
   type UserMessage,
@@ -88,8 +89,19 @@ export function summariser({ model, context, budgets, countTokens, onUsage }: Su
 type Budgeted = Pick<AgentDefinition, 'name' | 'budgets'>;
 
 /** Budgets charged for the model calls of an agent's run, in addition to the server's budgets. */
-export function budgetsOf(runId: string, { name, budgets }: Budgeted, { heldTo = [] }: AgentRunInput): OwnBudget[] {
-  return budgets ? [{ agent: name, runId, limits: budgets }, ...heldTo] : [...heldTo];
+export function budgetsOf(
+  runId: string,
+  { name, budgets }: Budgeted,
+  { heldTo = [], budgetTokens }: AgentRunInput,
+): OwnBudget[] {
+  const limits = budgetTokens === undefined ? budgets : withTokens(budgets, budgetTokens);
+  return limits ? [{ agent: name, runId, limits }, ...heldTo] : [...heldTo];
+}
+
+/** The budgets with the lower limit of the run's tokens. */
+function withTokens(budgets: Budgeted['budgets'], budgetTokens: number): AgentBudgets {
+  const { tokens = budgetTokens } = budgets?.run ?? {};
+  return { ...budgets, run: { ...budgets?.run, tokens: Math.min(tokens, budgetTokens) } };
 }
 
 /** Run budgets that child runs inherit: the usage of a child run also counts in its parent's budget. */

@@ -64,6 +64,7 @@ export class AgentRequestService {
    */
   input(principal: Principal, definition: AgentDefinition, request: AgentRequest): AgentRunInput {
     const { query, isStreaming = false, isTainted, metadata, references, conversation, clientTools = [] } = request;
+    const { budgetTokens } = request;
     assertSays(query);
     assertClientTools(clientTools);
     const changes = this.changes(principal, definition, request);
@@ -73,6 +74,7 @@ export class AgentRequestService {
       isNewSession: request.sessionId === undefined,
       ...(isTainted && { isTainted }),
       ...(metadata && { metadata }),
+      ...(budgetTokens !== undefined && { budgetTokens }),
       ...(references && { references }),
       ...(clientTools.length > 0 && { clientTools }),
     };

@@ -68,6 +68,8 @@ export interface AgentRunInput extends RequestOverrides {
   readonly isNewSession: boolean;
   /** Session whose history it reads, if not its own: after a handoff, the session of the parent run. */
   readonly historyOf?: string;
+  /** Maximum tokens of the run and its child runs, as its client states; the agent's own limit also applies. */
+  readonly budgetTokens?: number;
   /** Budgets of parent runs that also count its model calls. */
   readonly heldTo?: readonly OwnBudget[];
   /** Of an llm node only, which uses Chat Completions: parameters of the definition that no user set. */
@@ -114,6 +116,8 @@ export interface AgentRequest {
   readonly isStreaming?: boolean;
   /** Repeated requests with the same key return the same run. */
   readonly idempotency?: IdempotentRequest;
+  /** Maximum tokens of the run and its child runs, in addition to the budgets of the agent and the server. */
+  readonly budgetTokens?: number;
   /** Time to the run's deadline, in ms; the run then ends, whatever its status. */
   readonly deadlineMs?: number;
   /** Set if a client of an HTTP request waits: its wait for capacity is limited by `RUN_QUEUE_WAIT_MS` and the deadline. */

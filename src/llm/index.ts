@@ -2,7 +2,7 @@
 import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-create-budget.migration.js';
 
 export { budgetInUse } from './budget/budget.error.js';
-export { ModelBudget } from './budget/model-budget.js';
+export { ModelBudget, type Reservation } from './budget/model-budget.js';
 export type { BudgetStatus, JournaledSpending, JournaledUsage, ReportedUsage } from './budget/model-budget.js';
 export { toArgumentsText } from './wire/reply.parser.js';
 export { Cassette } from './cassette/cassette.js';

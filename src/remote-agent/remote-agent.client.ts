@@ -28,6 +28,8 @@ export interface SentParts {
   readonly contextId?: string;
   /** Time to the deadline of the call, in ms. */
   readonly remainingMs?: number;
+  /** Tokens that the task may use. */
+  readonly budgetTokens?: number | undefined;
 }
 
 /** The agent does not accept the message, for a reason of its protocol. */
@@ -57,15 +59,19 @@ export class RemoteAgentClient {
 
   /** Sends a message, and does not wait for the end of its task. */
   async send(
-    { messageId, parts, taskId, contextId, remainingMs }: SentParts,
+    { messageId, parts, taskId, contextId, remainingMs, budgetTokens }: SentParts,
     signal: AbortSignal,
   ): Promise<RemoteReply> {
+    const metadata = {
+      ...(remainingMs !== undefined && { 'jackdaw.deadlineMs': remainingMs }),
+      ...(budgetTokens !== undefined && { 'jackdaw.budgetTokens': budgetTokens }),
+    };
     const result = await this.call(
       'SendMessage',
       {
         message: { messageId, role: 'ROLE_USER', parts, ...(taskId && { taskId }), ...(contextId && { contextId }) },
         configuration: { returnImmediately: true, historyLength: 0 },
-        ...(remainingMs !== undefined && { metadata: { 'jackdaw.deadlineMs': remainingMs } }),
+        ...(Object.keys(metadata).length > 0 && { metadata }),
       },
       signal,
     );

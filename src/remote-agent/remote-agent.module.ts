@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AsyncOption, provided } from '../kernel/index.js';
+import { LlmModule } from '../llm/index.js';
 import { RunModule } from '../run/index.js';
 import { OutgoingModule } from '../security/index.js';
 import { ToolModule } from '../tool/index.js';
@@ -17,7 +18,7 @@ export class RemoteAgentModule {
   static forRoot(agents: Declared | AsyncOption<Declared> = []): DynamicModule {
     return {
       module: RemoteAgentModule,
-      imports: [ToolModule, RunModule, OutgoingModule],
+      imports: [LlmModule, ToolModule, RunModule, OutgoingModule],
       providers: [
         provided(DeclaredRemoteAgents, agents instanceof AsyncOption ? agents.map(toDeclared) : toDeclared(agents)),
         RemoteCardService,

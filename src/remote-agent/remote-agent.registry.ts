@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { a2aConfig, type A2aConfig } from '../config/index.js';
 import { AppError, messageOf } from '../errors/index.js';
+import { ModelBudget } from '../llm/index.js';
 import { OutgoingClient } from '../security/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { createRemoteAgentTool } from './remote-agent-tool.factory.js';
@@ -25,6 +26,7 @@ export class RemoteAgentRegistry implements OnModuleInit {
     private readonly tools: ToolRegistry,
     private readonly http: OutgoingClient,
     private readonly cards: RemoteCardService,
+    private readonly budget: ModelBudget,
   ) {}
 
   /** @throws AppError `TOOL_INVALID` that lists all mistakes */
@@ -50,11 +52,12 @@ export class RemoteAgentRegistry implements OnModuleInit {
   }
 
   private register(given: unknown, source: string): string[] {
-    const { http, cards, config } = this;
+    const { http, cards, budget, config } = this;
     try {
       const { tool, calls } = createRemoteAgentTool(parseRemoteAgent(given, source), {
         http,
         cards,
+        budget,
         pollMs: config.pollMs,
       });
       this.tools.register(tool);

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import type { JsonValue } from '../kernel/index.js';
+import type { ModelBudget } from '../llm/index.js';
 import { isRelinquished } from '../run/index.js';
 import type { OutgoingClient } from '../security/index.js';
 import { noteOf, endsAtOf, type Reconciliation, suspend, type Suspension, type ToolContext } from '../tool/index.js';
 import { RemoteAgentClient, RemoteAgentError, type RemoteReply, type SentParts } from './remote-agent.client.js';
+import { RemoteBudget } from './remote-budget.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import type { RemoteCardService } from './remote-card.service.js';
 import { type RemoteMemo, toAnswerParts, toQuestion } from './remote-question.mapper.js';
@@ -25,11 +27,19 @@ type Note = Pick<RemoteMemo, 'taskId' | 'contextId'>;
 export interface RemoteWorld {
   readonly http: OutgoingClient;
   readonly cards: RemoteCardService;
+  readonly budget: ModelBudget;
   /** Longest pause between two looks at a task, in ms. */
   readonly pollMs: number;
 }
 
 type Outcome = JsonValue | Suspension;
+
+/** The parts of one call in execution. */
+interface RemoteCall {
+  readonly client: RemoteAgentClient;
+  readonly context: ToolContext;
+  readonly budget: RemoteBudget;
+}
 
 /** Calls of one remote agent: a task is sent once, then looked at until it ends or asks. */
 export class RemoteCalls {
@@ -42,34 +52,40 @@ export class RemoteCalls {
 
   /**
    * Sends the message, or continues the task of an earlier execution of the call.
-   * @throws AppError `TOOL_HELD`, `TOOL_EXECUTION_FAILED`, `OUTGOING_…`; the signal's reason if it aborts
+   * @throws AppError `BUDGET_EXCEEDED`, `TOOL_HELD`, `TOOL_EXECUTION_FAILED`, `OUTGOING_…`; the signal's reason if it aborts
    */
   async make(message: string, context: ToolContext): Promise<Outcome> {
+    const { name, untrusted = true } = this.agent;
+    const budget = await RemoteBudget.open(this.world.budget, { name, isTrusted: !untrusted }, message, context);
+    try {
+      return await this.made(message, context, budget);
+    } finally {
+      await budget.close();
+    }
+  }
+
+  private async made(message: string, context: ToolContext, budget: RemoteBudget): Promise<Outcome> {
     const { client, isIdempotent } = await this.open(context.signal);
     const memo = memoOf(context);
     const known = memo?.taskId ?? (await readNote(context))?.taskId;
-    if (known !== undefined) return this.within(client, known, context, () => this.continued(client, known, context));
-    const reply = await this.sent(client, message, context, isIdempotent);
+    const call = { client, context, budget };
+    if (known !== undefined) return this.within(call, known, () => this.continued(client, known, context));
+    const reply = await this.sent(call, message, isIdempotent);
     if ('answer' in reply) return reply.answer;
     const { id: taskId, contextId } = reply.task;
-    return this.within(client, taskId, context, async () => {
+    return this.within(call, taskId, async () => {
       await noteOf(context)?.write({ taskId, contextId } satisfies Note);
       return reply.task;
     });
   }
 
   /** Follows a task to its end. A call that is aborted cancels it, unless its run continues in another process. */
-  private async within(
-    client: RemoteAgentClient,
-    taskId: string,
-    context: ToolContext,
-    begin: () => Promise<RemoteTask>,
-  ): Promise<Outcome> {
-    const { signal } = context;
+  private async within(call: RemoteCall, taskId: string, begin: () => Promise<RemoteTask>): Promise<Outcome> {
+    const { signal } = call.context;
     try {
-      return await this.ended(client, await begin(), context);
+      return await this.ended(call, await begin());
     } catch (error) {
-      if (signal.aborted && !isRelinquished(signal)) this.cancel(client, taskId);
+      if (signal.aborted && !isRelinquished(signal)) this.cancel(call.client, taskId);
       throw error;
     }
   }
@@ -99,16 +115,17 @@ export class RemoteCalls {
   }
 
   private async sent(
-    client: RemoteAgentClient,
+    { client, context, budget }: RemoteCall,
     message: string,
-    context: ToolContext,
     isIdempotent: boolean,
   ): Promise<RemoteReply> {
     const endsAt = endsAtOf(context);
+    const budgetTokens = await budget.remainingTokens();
     const sent: SentParts = {
       messageId: context.key,
       parts: [{ text: message }],
       ...(endsAt !== undefined && { remainingMs: Math.max(1, endsAt - Date.now()) }),
+      ...(budgetTokens !== undefined && { budgetTokens: Math.max(1, budgetTokens) }),
     };
     for (let attempt = 1; ; attempt++) {
       try {
@@ -145,9 +162,10 @@ export class RemoteCalls {
     }
   }
 
-  private async ended(client: RemoteAgentClient, first: RemoteTask, context: ToolContext): Promise<Outcome> {
+  private async ended({ client, context, budget }: RemoteCall, first: RemoteTask): Promise<Outcome> {
     let task = first;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * GROWTH, this.world.pollMs)) {
+      budget.report(task.usage);
       switch (task.state) {
         case 'completed':
           return task.result;

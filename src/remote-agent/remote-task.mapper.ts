@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '../kernel/index.js';
+import type { Usage } from '../llm/index.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -12,6 +13,8 @@ export interface RemoteTask {
   /** The interrupts that a Jackdaw names in its status message. */
   readonly interrupts: readonly RemoteInterrupt[];
   readonly result: JsonValue;
+  /** Usage of the models of the task, as a Jackdaw reports it at the end. */
+  readonly usage?: Usage;
 }
 
 export type RemoteState = 'working' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'rejected';
@@ -23,6 +26,9 @@ export interface RemoteInterrupt {
   readonly message?: string;
   readonly schema?: Given;
 }
+
+/** Highest number of tokens that a report may have. */
+const MAX_COUNT = 1e12;
 
 const STATES: Readonly<Record<string, RemoteState>> = {
   TASK_STATE_INPUT_REQUIRED: 'input-required',
@@ -36,10 +42,11 @@ const STATES: Readonly<Record<string, RemoteState>> = {
 /** @returns `undefined` if it is no task */
 export function readTask(value: unknown): RemoteTask | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { id, contextId, status, artifacts } = value as Given;
+  const { id, contextId, status, artifacts, metadata } = value as Given;
   if (typeof id !== 'string' || id === '' || !isJsonObject(status)) return undefined;
   const { state, message } = status as Given;
   const parts = partsOf(message);
+  const usage = usageIn(metadata);
   return {
     id,
     contextId: typeof contextId === 'string' ? contextId : '',
@@ -47,6 +54,7 @@ export function readTask(value: unknown): RemoteTask | undefined {
     text: textOf(parts),
     interrupts: parts.flatMap(interruptsOf),
     result: toResult(listOf(artifacts).flatMap((artifact) => partsOf(artifact))),
+    ...(usage && { usage }),
   };
 }
 
@@ -67,6 +75,19 @@ function toResult(parts: readonly Given[]): JsonValue {
 
 function textOf(parts: readonly Given[]): string {
   return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
+}
+
+function usageIn(metadata: unknown): Usage | undefined {
+  const { jackdaw } = (isJsonObject(metadata) ? metadata : {}) as Given;
+  const { usage } = (isJsonObject(jackdaw) ? jackdaw : {}) as Given;
+  if (!isJsonObject(usage)) return undefined;
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage as Given;
+  if (!isCount(promptTokens) || !isCount(completionTokens)) return undefined;
+  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_COUNT;
 }
 
 function interruptsOf({ data }: Given): RemoteInterrupt[] {

@@ -62,7 +62,7 @@ export class A2aMessageService {
     { message, configuration, metadata }: SendMessage,
     signal: AbortSignal,
   ): Promise<SentMessage> {
-    const deadlineMs = metadata?.['jackdaw.deadlineMs'];
+    const { 'jackdaw.deadlineMs': deadlineMs, 'jackdaw.budgetTokens': budgetTokens } = metadata ?? {};
     const start: AgentRequest = {
       agent,
       ...toQuestion(message),
@@ -70,6 +70,7 @@ export class A2aMessageService {
       idempotency: toIdempotency(agent, message),
       ...(message.contextId !== undefined && { sessionId: message.contextId }),
       ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(budgetTokens !== undefined && { budgetTokens }),
     };
     if (configuration?.returnImmediately) {
       const { id, kind } = await this.agents.submit(principal, { ...start, isStreaming: true });

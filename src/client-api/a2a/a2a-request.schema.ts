@@ -48,7 +48,12 @@ export const sendMessageSchema = z.looseObject({
       returnImmediately: z.boolean().optional(),
     })
     .optional(),
-  metadata: z.looseObject({ 'jackdaw.deadlineMs': z.int().min(1).max(2_147_483_647).optional() }).optional(),
+  metadata: z
+    .looseObject({
+      'jackdaw.deadlineMs': z.int().min(1).max(2_147_483_647).optional(),
+      'jackdaw.budgetTokens': z.int().min(1).max(1_000_000_000_000_000).optional(),
+    })
+    .optional(),
 });
 export type SendMessage = z.output<typeof sendMessageSchema>;
 

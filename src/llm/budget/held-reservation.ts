@@ -68,6 +68,14 @@ export class HeldReservation extends Reservation {
     return this.allowed;
   }
 
+  override async remaining(): Promise<number | null> {
+    const limited = this.held.scopes.filter(({ limit }) => limit.tokens !== Number.MAX_SAFE_INTEGER);
+    if (limited.length === 0) return null;
+    const sums = await Promise.all(limited.map((scope) => this.tools.store.sum(scope)));
+    const rooms = limited.map(({ limit }, at) => limit.tokens - (sums[at]?.tokens ?? 0));
+    return Math.max(0, Math.min(...rooms) + this.entry.tokens);
+  }
+
   /** Reply tokens that fit into the share of the remaining budget. */
   private async roomOf(scope: BudgetScope): Promise<number> {
     const sum = await this.tools.store.sum(scope);

@@ -161,6 +161,11 @@ export abstract class Reservation {
     return null;
   }
 
+  /** Tokens that the budgets leave for this call, with those that it reserves; `null` without a limit of tokens. */
+  async remaining(): Promise<number | null> {
+    return null;
+  }
+
   /**
    * Replaces the reservation by the used amount; idempotent. A complete reply counts as the provider reports it, or as
    * the estimate without a report. A rejected call counts as zero. A failed call counts the prompt and the received
