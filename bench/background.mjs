@@ -124,6 +124,6 @@ const rows = Object.entries(found).map(([name, all]) => {
 });
 record('background', rows);
 await admin.end();
-provider.close?.();
+provider.close();
 rmSync(folder, { recursive: true });
 process.exit(0);

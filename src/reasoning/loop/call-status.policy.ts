@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../llm/index.js';
 import { unreachable, type Decision, type RunContext } from '../../run/index.js';
-import type { SuspensionAnswer } from '../../tool/index.js';
+import type { SuspensionAnswer, Tool } from '../../tool/index.js';
 import { type RecordedQuestion, suspendStep, toSuspensionAnswer } from './recorded-question.mapper.js';
 import { invocationPlace, requestId, type PlacedCall } from './waiting-request.factory.js';
 
@@ -62,4 +62,9 @@ function wasStarted(run: RunContext, at: string): boolean {
 /** Identity of a call: its name and arguments. */
 export function callKey({ name, arguments: args }: Pick<ToolCall, 'name' | 'arguments'>): string {
   return `${name}\n${args}`;
+}
+
+/** Whether calls of the tool may have to follow each other: they may share a resource or a state. */
+export function isOrdered(tool: Tool | undefined): boolean {
+  return tool?.metadata.resources !== undefined || tool?.metadata.state !== undefined;
 }

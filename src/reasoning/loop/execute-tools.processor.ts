@@ -1,9 +1,9 @@
 import { isDoneWithin } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { addUsage, NO_USAGE, type WaitingRequest } from '../../run/index.js';
-import type { CallResources, Tool, ToolExecutor } from '../../tool/index.js';
+import type { CallResources, ToolExecutor } from '../../tool/index.js';
 import type { CalledRun, Loop } from '../reasoning.types.js';
-import { callKey } from './call-status.policy.js';
+import { callKey, isOrdered } from './call-status.policy.js';
 import type { CallExecutor } from './call.executor.js';
 import { endingOf } from './continue-or-finish.processor.js';
 import { isNotExecuted } from './decided-result.factory.js';
@@ -26,10 +26,6 @@ async function orderOf(loop: Loop, tools: ToolExecutor): Promise<readonly (reado
   return resources.map((own, at) =>
     indexes(at).filter((earlier) => isConflict(resources[earlier]!, own) || sharesState(earlier, at)),
   );
-}
-
-function isOrdered(tool: Tool | undefined): boolean {
-  return tool?.metadata.resources !== undefined || tool?.metadata.state !== undefined;
 }
 
 async function resourcesOf(loop: Loop, call: ToolCall, tools: ToolExecutor): Promise<CallResources> {

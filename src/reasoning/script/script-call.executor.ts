@@ -1,8 +1,9 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/index.js';
-import { mergeFacts, type ToolStarted, type WaitingRequest } from '../../run/index.js';
+import { mergeFacts, type ToolStarted } from '../../run/index.js';
 import { type CheckedCall, failedResult, succeededCall, type Tool, type ToolResult } from '../../tool/index.js';
+import { isOrdered } from '../loop/call-status.policy.js';
 import { CallMeter } from '../loop/call-meter.builder.js';
 import type { CallOutcome, JoinedCall } from '../loop/child-call.executor.js';
 import { endingOf } from '../loop/continue-or-finish.processor.js';
@@ -65,12 +66,16 @@ export class ScriptCallExecutor {
   private async answer(running: RunningScript, calls: readonly ScriptCall[]): Promise<readonly ScriptResult[] | null> {
     const { loop } = running;
     loop.facts = mergeFacts(mergeFacts(loop.facts, running.placed.loop.facts), loop.reading);
-    const isOrdered = calls.some(({ tool }) => mustBeOrdered(loop.tools.get(tool)));
-    const outcomes = isOrdered ? await this.oneByOne(running, calls) : await this.together(running, calls);
+    const areOrdered = calls.some(({ tool }) => isOrdered(loop.tools.get(tool)));
+    const outcomes = areOrdered ? await this.oneByOne(running, calls) : await this.together(running, calls);
     running.meter.learn(loop.reading);
     const waits = outcomes.flatMap((outcome) => (outcome.kind === 'waiting' ? [outcome] : []));
     if (waits.length > 0) {
-      running.waiting = { ...waits.find(({ outage }) => outage), ...waits[0]!, requests: waits.flatMap(requestsOf) };
+      running.waiting = {
+        ...waits.find(({ outage }) => outage),
+        ...waits[0]!,
+        requests: waits.flatMap(({ requests }) => requests),
+      };
       return null;
     }
     const results = outcomes.flatMap((outcome) => (outcome.kind === 'result' ? [outcome.result] : []));
@@ -155,15 +160,6 @@ function ended({ placed, meter, waiting, ending }: RunningScript, outcome: Scrip
 function endingResult({ placed }: RunningScript, results: readonly ToolResult[], code: ErrorCode): ToolResult {
   const [cause] = results.flatMap((result) => (!result.success && result.code === code ? [result] : []));
   return failedResult(placed.call.name, code, `its call of "${cause!.tool}": ${cause!.error}`);
-}
-
-/** Calls of such tools follow each other: they may share a resource or a state. */
-function mustBeOrdered(tool: Tool | undefined): boolean {
-  return tool?.metadata.resources !== undefined || tool?.metadata.state !== undefined;
-}
-
-function requestsOf({ requests }: { readonly requests: readonly WaitingRequest[] }): readonly WaitingRequest[] {
-  return requests;
 }
 
 /** A cut result has no value that a script could read. */

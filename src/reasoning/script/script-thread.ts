@@ -4,7 +4,7 @@ import { TimeLimit } from '../../kernel/index.js';
 import type { ScriptCall, ScriptLimits, ScriptReply, ScriptRequest, ScriptResult } from './script-message.types.js';
 
 /** Limits of a script. */
-export const SCRIPT_LIMITS: ScriptLimits = {
+const SCRIPT_LIMITS: ScriptLimits = {
   memoryBytes: 32 * 1024 * 1024,
   steps: 5_000,
   calls: 200,
