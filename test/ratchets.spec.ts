@@ -15,7 +15,7 @@ const MEDIAN_LINES = 75;
 const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
-  'src/agent/index.ts': 78,
+  'src/agent/index.ts': 75,
   // Two names of each namespace: its injection token and its type; then the server and the environment of the command line; then
   // the number and the place of a worker, and the number that a process starts.
   'src/config/index.ts': 66,
@@ -36,7 +36,7 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
   // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
   // copies, feedback; exports of runs and checks of replays; reports of evals; the rebuilt request of a step.
-  'src/run/index.ts': 166,
+  'src/run/index.ts': 158,
   // With the authentication of a request before its body, which the server does; then the decryption of columns whose
   // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
   // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation;

@@ -11,7 +11,7 @@ export { toQuestion } from './agent-memory.service.js';
 export { outdatedTurn } from './outdated-turn.factory.js';
 export { publishMasked } from './agent.handler.js';
 export { ForkedRuns, AgentForkService } from './agent-fork.service.js';
-export type { AgentChanges, ForkEdit, ForkRequest } from './agent-fork.types.js';
+export type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 export { ResolvedModelFactory } from './resolved-model.factory.js';
 export { AgentModelFactory } from './agent-model.factory.js';
 export { AgentModule } from './agent.module.js';
@@ -28,12 +28,11 @@ export { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 export type { SubAgentQuestion, SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
 export { toCallValue } from './direct-call/direct-call-value.mapper.js';
 export { DirectCallService } from './direct-call/direct-call.service.js';
-export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
+export type { DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
 export { toErrorCode, toRunError } from './run.error.js';
 export { RunText, StreamRestartedError, textOf } from './text-stream.mapper.js';
-export type { TextStreamOptions } from './text-stream.mapper.js';
 export type {
   AgentRequest,
   AgentRunInput,

@@ -1,7 +1,6 @@
 /** `AppError`, its codes, the mapping of errors to problem details, and log lines with fields. */
 export { AgentLog, Log, currentLogFields, withLogFields } from './log.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
-export type { AppErrorOptions } from './app.error.js';
 export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { HttpExceptionFilter, ProblemFilter } from './http-exception.filter.js';

@@ -54,7 +54,6 @@ export type {
   Message,
   SignedReasoning,
   SystemMessage,
-  TextPart,
   ToolCall,
   ToolMessage,
   UserMessage,

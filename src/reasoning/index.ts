@@ -23,6 +23,6 @@ export { areArgumentsChanged, withEditNote } from './loop/format-results.process
 export { LOOP_VERSION, LOOP_VERSIONS, ReasoningEngine } from './reasoning.engine.js';
 export { ReasoningModule, toPlace } from './reasoning.module.js';
 export type { ProcessorPlace, ProcessorPlacement, ReasoningModuleOptions } from './reasoning.module.js';
-export type { Loop, ReasoningLimits, ReasoningOutcome, ReasoningRequest, WaitingRules } from './reasoning.types.js';
+export type { Loop, ReasoningOutcome, ReasoningRequest, WaitingRules } from './reasoning.types.js';
 export { TOOL_CALL_VERSION, ToolCallEngine } from './tool-call.engine.js';
 export type { ToolCallOutcome } from './tool-call.engine.js';

@@ -42,7 +42,7 @@ export {
 export type { DataFact, WaitFact } from './data-facts.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
-export { isOpen, RUN_SEALED_TABLES, type RunSummary, toRequestHash } from './run-record.mapper.js';
+export { isOpen, RUN_SEALED_TABLES, toRequestHash } from './run-record.mapper.js';
 export { isLive, NO_USAGE, isTerminal } from './run-event.types.js';
 export type {
   JournaledEvent,
@@ -51,7 +51,6 @@ export type {
   RunEvent,
   RunFinishReason,
   RunResult,
-  HistoryRepaired,
   RunUsage,
   TerminalEvent,
   ToolCompleted,
@@ -61,7 +60,7 @@ export type {
 export { WaitingRunStore } from './decision/waiting-run.store.js';
 export type { ListedWait } from './decision/waiting-run.store.js';
 export type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
-export type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './fork/run-fork.types.js';
+export type { ForkEdits, ForkPlan, GivenStep, RunMarks } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
 export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount, addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
@@ -70,7 +69,7 @@ export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { CompactedState, MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
 export type { RunFailure } from './run-failure.types.js';
-export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
+export type { NodeCompleted, NodeKind } from './node-event.types.js';
 export { EvalReportStore } from './eval/eval-report.store.js';
 export type { ListedEval } from './eval/eval-report.store.js';
 export { RunFeedbackService } from './feedback/run-feedback.service.js';
@@ -87,11 +86,9 @@ export { RunReplayService } from './run-replay.service.js';
 export type { CallPlan } from './replay/call-plan.types.js';
 export { parseExportedRun } from './replay/exported-run.js';
 export type { ExportedRun } from './replay/exported-run.js';
-export type { Divergence } from './replay/run-comparison.js';
 export { RunExportService } from './replay/run-export.service.js';
 export { replayRun, RunReplayCheckService } from './replay/run-replay-check.service.js';
 export type { ReplayCheck, ReplayCheckOptions } from './replay/run-replay-check.service.js';
-export type { RebuiltRequest } from './run-replay.service.js';
 export { RunListStore } from './run-list.store.js';
 export { RunChangeService } from './run-change.service.js';
 export type { FeedPosition, RunChange } from './run-change.service.js';
@@ -109,7 +106,7 @@ export {
 } from './usage/run-usage.store.js';
 export type { UsageFilter, UsageKind } from './usage/usage-query.factory.js';
 export { LATENCY_BUCKETS_MS } from './usage/summed-column.js';
-export type { CallLatency, Latency, LatencyEntry } from './usage/call-latency.mapper.js';
+export type { CallLatency } from './usage/call-latency.mapper.js';
 export { parseRunPlace, START, type RunPlace, RunItem } from './run-item.factory.js';
 export { isRelinquished, journalUnavailable, queuedState } from './execution-end.js';
 export { unreachable } from './recorded-step.policy.js';

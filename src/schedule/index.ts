@@ -6,14 +6,7 @@ export { ScheduleModule } from './schedule.module.js';
 export { ScheduleService } from './schedule.service.js';
 export type { NewSchedule, ScheduleChanges } from './schedule.service.js';
 export { MISSED_POLICIES, OVERLAP_POLICIES, SCHEDULE_SEALED_TABLES } from './schedule.store.js';
-export type {
-  MissedPolicy,
-  OverlapPolicy,
-  Schedule,
-  ScheduleOutcome,
-  ScheduleTime,
-  ScheduledWork,
-} from './schedule.store.js';
+export type { MissedPolicy, OverlapPolicy, Schedule, ScheduledWork } from './schedule.store.js';
 
 export const SCHEDULE_ENTITIES = [ScheduleEntity];
 export const SCHEDULE_MIGRATIONS = [CreateRunSchedule1764000000045];

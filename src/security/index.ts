@@ -24,7 +24,6 @@ export {
 export {
   Authenticator,
   type CredentialRequest,
-  type PrincipalRequest,
   accessOf,
   Requires,
   type RouteAccess,
@@ -71,7 +70,7 @@ export { openColumn } from './encryption/sealed-row.store.js';
 export { SIGNING_SEALED_TABLES, SigningKeyStore } from './encryption/signing-key.store.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
-export { IntakePace, OutgoingFetch, type OutgoingFetchOptions } from './egress/outgoing-fetch.factory.js';
+export { IntakePace, OutgoingFetch } from './egress/outgoing-fetch.factory.js';
 export { OutgoingClient } from './egress/outgoing.client.js';
 export { SecretRedaction } from './egress/secret-redaction.js';
 export { MAX_VALUES, ValueCounter } from './egress/value-count.parser.js';

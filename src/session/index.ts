@@ -39,15 +39,7 @@ export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export type { TurnGroup } from './memory/memory-policy.js';
 export { MemoryPolicyRegistry, SessionMemory } from './memory/session-memory.js';
-export type {
-  MemoryPlace,
-  MemoryRules,
-  MemoryTools,
-  Recollection,
-  Summarise,
-  Summary,
-  TurnSize,
-} from './memory/memory.types.js';
+export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
 export { countTurn } from './memory/turn-memory.js';
 export { factsOfPlace, referenceState } from './memory/recollection.mapper.js';
 export { WholeTurnMemory } from './memory/whole-turn-memory.js';

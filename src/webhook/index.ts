@@ -8,6 +8,5 @@ export type { NewWebhook, WebhookChanges } from './webhook.service.js';
 export { WEBHOOK_SEALED_TABLES } from './webhook.store.js';
 export type { Webhook } from './webhook.store.js';
 export type { DeliveryStatus, WebhookDelivery } from './webhook-delivery.store.js';
-export type { DeliveryAttempt } from './webhook.client.js';
 
 export const WEBHOOK_ENTITIES = [WebhookEntity, DeliveryEntity];

@@ -1,15 +1,13 @@
 /** Workflows: graphs of models, agents, tools, code and people, executed as durable runs. */
 export { WorkflowCode } from './code/workflow-code.decorator.js';
 export type { CodeOptions } from './code/workflow-code.decorator.js';
-export type { Condition, Template } from './definition/condition.schema.js';
-export type { NodeInput } from './definition/node.schema.js';
+export type { Condition } from './definition/condition.schema.js';
 export { workflowSchema } from './definition/workflow.schema.js';
 export type { WorkflowDefinition, WorkflowInput } from './definition/workflow.schema.js';
 export type { LlmNodeOptions, LlmNodeOutput } from './execution/llm-node-call.js';
 export { toMermaid } from './graph/mermaid.mapper.js';
 export { createGraph } from './graph/workflow-graph.factory.js';
 export type { WorkflowMistake } from './graph/workflow-graph.factory.js';
-export type { WorkflowGraph } from './graph/workflow-graph.types.js';
 export { AgentNode } from './nodes/agent.node.js';
 export type { NodeAgent } from './nodes/agent.node.js';
 export { BranchNode } from './nodes/branch.node.js';
