@@ -16,7 +16,7 @@ const SAMPLES = 5;
 const WARM_UP = 20;
 const DIST = new URL('../dist/', import.meta.url);
 /** Highest number of files; a commit that raises one gives the reason. */
-const CEILINGS = { chat: 123, 'chat + tool': 157, 'chat + approval': 188 };
+const CEILINGS = { chat: 120, 'chat + tool': 154, 'chat + approval': 186 };
 
 /** Requests the tool that the question names, then answers. */
 function replyTo({ messages }) {

@@ -174,8 +174,7 @@ async function setUp(
   logRequests(fastify, await app.resolve(PinoLogger), { mode, own: logger, principalOf });
   addPrefix(fastify, prefix);
   fastify.addHook('onListen', () => recover(app));
-  const admission = app.get(RunAdmissionService, { strict: false });
-  addDrainHooks(fastify, () => admission.isClosing || adapter.isRetiring);
+  addDrainHooks(fastify, app.get(RunAdmissionService, { strict: false }), adapter);
   await addCallerHooks(app);
   addHttpRules(fastify, (token) => app.get(token, { strict: false }), problems);
   app.useGlobalPipes(createValidationPipe());

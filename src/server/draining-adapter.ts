@@ -12,11 +12,12 @@ const LOOK_MS = 100;
 /** The HTTP server of Nest and Fastify. After a signal its listener stays open for a time, for late requests. */
 export class DrainingAdapter extends FastifyAdapter {
   private openUntil = 0;
-  private retiring = false;
   /** Requests that a client may not repeat: all but GET and HEAD. */
   private pending = 0;
   /** Start or end of the last one, on the monotonic clock, in ms. */
   private lastAt = 0;
+  /** Whether the server serves only the connections that it has. */
+  isRetiring = false;
   /** Whether no other process has the port: all workers stop. */
   isLast = !cluster.isWorker;
 
@@ -30,11 +31,6 @@ export class DrainingAdapter extends FastifyAdapter {
     readonly link: SupervisorLink | null,
   ) {
     super(options);
-  }
-
-  /** Whether the server serves only the connections that it has. */
-  get isRetiring(): boolean {
-    return this.retiring;
   }
 
   /** In a worker of pm2 or node:cluster, closes the listener at once: another worker has the port. */
@@ -59,7 +55,7 @@ export class DrainingAdapter extends FastifyAdapter {
    * those left have had no request in the time of the grace. @param limitMs longest wait for requests
    */
   async retire(limitMs: number): Promise<void> {
-    this.retiring = true;
+    this.isRetiring = true;
     const server: HttpServer = this.getHttpServer();
     // Only the listener: the method of an HTTP server also ends idle connections, on which a request may be under way.
     Server.prototype.close.call(server);

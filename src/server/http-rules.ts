@@ -44,9 +44,13 @@ export async function addCallerHooks(app: NestFastifyApplication): Promise<void>
 }
 
 /** Closes the connection of each response from the start of a shutdown, so that the next request reaches another server. */
-export function addDrainHooks(fastify: FastifyInstance, isClosing: () => boolean): void {
+export function addDrainHooks(
+  fastify: FastifyInstance,
+  runs: { readonly isClosing: boolean },
+  listener: { readonly isRetiring: boolean },
+): void {
   const closeConnection = ({ raw }: FastifyReply) => {
-    if (isClosing() && !raw.headersSent) raw.setHeader('connection', 'close');
+    if ((runs.isClosing || listener.isRetiring) && !raw.headersSent) raw.setHeader('connection', 'close');
   };
   fastify.addHook('onRequest', (_request, reply, done) => {
     closeConnection(reply);

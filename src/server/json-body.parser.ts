@@ -17,15 +17,15 @@ import {
 } from '../kernel/index.js';
 import { heapExhausted, RunService } from '../run/index.js';
 import { RequestAuthenticator } from '../security/index.js';
-import { imageLength } from './image-length.mapper.js';
 import {
   acceptsImages,
   IMAGE_ROUTES,
+  imageLength,
   largeBodyScopes,
   largeLimit,
   maxValues,
   waitsForRun,
-} from './body-routes.policy.js';
+} from './body-limit.policy.js';
 
 /** Returns a service of the application. */
 export type ServiceLookup = <T>(token: Type<T> | string) => T;
