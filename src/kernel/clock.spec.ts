@@ -44,7 +44,7 @@ describe('TimeLimit', () => {
     expect(await ended).toBe('late time-out');
   });
 
-  it('accepts an answer that arrived during a suspension', async () => {
+  it.each([200, 800])('accepts an answer that arrived while the event loop was blocked for %i ms', async (ms) => {
     worker = new Worker(
       `const { parentPort } = require('node:worker_threads');
        parentPort.on('message', () => parentPort.postMessage('answer'));
@@ -52,11 +52,13 @@ describe('TimeLimit', () => {
       { eval: true },
     );
     await new Promise((resolve) => worker!.once('message', resolve));
+    // Timers follow the immediates, so that the limit is due before the next poll for I/O.
+    await new Promise((resolve) => setImmediate(resolve));
     const ended = outcome((clear) => worker!.once('message', clear));
     // The rule is for windows of a browser.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     worker.postMessage('ask');
-    block(800);
+    block(ms);
     expect(await ended).toBe('answer');
   });
 
