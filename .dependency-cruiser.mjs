@@ -87,6 +87,9 @@ const SDKS = [
 /** The only importer of Nest's private files. Not part of its index: it loads Nest's injector. */
 const NEST_INTERNALS = '^src/kernel/nest-(internals|metadata)\\.ts$';
 
+/** The public names of a module: its own index, and those of its parts, the subfolders that have one. */
+const INDEXES = ['^src/[^/]+/index\\.ts$', '^src/[^/]+/[^/]+/index\\.ts$'];
+
 /** Read by the supervisor of workers and by the entry point, which load neither Nest nor the other variables. */
 const WORKERS = '^src/config/worker\\.loader\\.ts$';
 
@@ -146,10 +149,11 @@ export default {
     },
     {
       name: 'public-index',
-      comment: 'Another module is imported only by its index.ts; everything else is internal.',
+      comment:
+        'Another module is imported only by its index.ts or that of one of its parts; everything else is internal.',
       severity: 'error',
       from: { path: '^src/([^/]+)/', pathNot: '^src/openapi/generated/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', NEST_INTERNALS, PLATFORM, WORKERS] },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', ...INDEXES, NEST_INTERNALS, PLATFORM, WORKERS] },
     },
     {
       name: 'public-index-composition',
@@ -157,14 +161,14 @@ export default {
         'Files of src/ itself use an index too. The entry points load their part of server/ only when called, and jackdaw/tool loads few files.',
       severity: 'error',
       from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/(main|mcp-stdio|tool-entry)\\.ts$' },
-      to: { path: '^src/[^/]+/', pathNot: '^src/[^/]+/index\\.ts$' },
+      to: { path: '^src/[^/]+/', pathNot: INDEXES },
     },
     {
       name: 'no-own-index',
-      comment: 'Files inside a module import each other directly.',
+      comment: 'Files inside a module import each other directly; no index repeats the names of another.',
       severity: 'error',
-      from: { path: '^src/([^/]+)/.+', pathNot: '^src/[^/]+/index\\.ts$' },
-      to: { path: '^src/$1/index\\.ts$' },
+      from: { path: '^src/([^/]+)/.+' },
+      to: { path: ['^src/$1/index\\.ts$', '^src/$1/[^/]+/index\\.ts$'] },
     },
     {
       name: 'nest-internals',

@@ -44,11 +44,17 @@ function faultyFiles(): Record<string, string> {
   ]);
   return {
     ...Object.fromEntries([...faces, ...ups]),
-    'src/api/down.ts': imports(['../agent/index.js', '../kernel/index.js', 'zod']),
+    'src/api/down.ts': imports(['../agent/index.js', '../kernel/index.js', '../kernel/part/index.js', 'zod']),
+    'src/composition-part.ts': imports(['./kernel/part/index.js']),
+    'src/kernel/part/index.ts': imports(['./hidden.js']),
+    'src/kernel/part/hidden.ts': 'export {};',
+    'src/kernel/part/deep/index.ts': 'export {};',
+    'src/kernel/index.ts': imports(['./part/index.js']),
     'src/composition.ts': `${imports(['./kernel/hidden.js'])}\nimport '@nestjs/swagger';`,
     'src/kernel/hidden.ts': 'export {};',
     'src/agent/faults.ts': [
       imports(['./index.js', '../kernel/hidden.js', './faults.spec.js', './nowhere.js', './round.js']),
+      imports(['../kernel/part/hidden.js', '../kernel/part/deep/index.js']),
       "import 'jest';",
       imports([
         'openai',
