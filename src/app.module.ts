@@ -2,7 +2,8 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import { LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import { ApiModule } from './api/index.js';
-import { ConfiguredSecrets, loadGiven, type LoadedConfig, serverConfig, type ServerConfig } from './config/index.js';
+import { ConfiguredSecrets, loadGiven, type LoadedConfig } from './config/index.js';
+import { serverConfig, type ServerConfig } from './config/namespaces/index.js';
 import { ConsoleModule } from './console/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';

@@ -17,7 +17,8 @@ import { RestToolLoader } from '../src/rest-tool/rest-tool.loader.js';
 import type { RestToolRegistry } from '../src/rest-tool/rest-tool.registry.js';
 import { loadOpenApi } from '../src/rest-tool/openapi/openapi-document.loader.js';
 import { loadPolicy } from '../src/tool-policy/security-policies.registry.js';
-import { loadConfig, type ToolConfig } from '../src/config/index.js';
+import { loadConfig } from '../src/config/index.js';
+import type { ToolConfig } from '../src/config/namespaces/index.js';
 import { readMcpServers } from '../src/config/mcp-servers.loader.js';
 import { newFolder } from './support/jackdaw.js';
 

@@ -16,9 +16,6 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
   'src/agent/index.ts': 75,
-  // Two names of each namespace: its injection token and its type; then the server and the environment of the command line; then
-  // the number and the place of a worker, and the number that a process starts.
-  'src/config/index.ts': 66,
   // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
   // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
   // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,

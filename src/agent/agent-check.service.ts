@@ -1,6 +1,6 @@
 import { AgentSources } from './agent-sources.registry.js';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../config/index.js';
+import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { llmConfig, type LlmConfig } from '../config/index.js';
+import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import {
   type AgentBudgets,

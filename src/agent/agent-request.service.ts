@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { agentConfig, type AgentConfig } from '../config/index.js';
+import { agentConfig, type AgentConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, issueMistakes, type JsonValue, type Principal } from '../kernel/index.js';
 import type { ChatModel, ResponseFormat } from '../llm/index.js';

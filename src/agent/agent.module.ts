@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
-import { agentConfig, type AgentConfig, ConfiguredSecrets, llmConfig, type LlmConfig } from '../config/index.js';
+import { ConfiguredSecrets } from '../config/index.js';
+import { agentConfig, type AgentConfig, llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { Cassette, ChatModel, ConfiguredCassette, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';

@@ -2,8 +2,13 @@ import { Inject, Injectable, type FactoryProvider } from '@nestjs/common';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Cache, OWN_CACHE } from '../cache/index.js';
-import { cacheConfig, type CacheConfig, databaseConfig, type DatabaseConfig } from '../config/index.js';
-import { sessionConfig, type SessionConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import { cacheConfig, type CacheConfig, databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
+import {
+  sessionConfig,
+  type SessionConfig,
+  toolStateConfig,
+  type ToolStateConfig,
+} from '../config/namespaces/index.js';
 import { RunEraseStore } from '../run/index.js';
 import { OWN_MEMORIES, type OwnMemories } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Log } from '../errors/index.js';
-import { llmConfig, type LlmConfig } from '../config/index.js';
+import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { fitParameters, type ChatModel, type ModelParameters, type ParameterName } from '../llm/index.js';
 
 /** A parameter that its model does not support. */

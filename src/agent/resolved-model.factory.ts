@@ -1,6 +1,6 @@
 import { ModelParameterService } from './model-parameter.service.js';
 import { Inject, Injectable } from '@nestjs/common';
-import { llmConfig, type LlmConfig } from '../config/index.js';
+import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { assertPriced, fitParameters, isCosted, type ModelParameters } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { serverConfig, type ServerConfig } from '../config/index.js';
+import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 
 const HEARTBEAT = ': heartbeat\n\n';

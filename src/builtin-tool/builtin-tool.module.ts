@@ -1,5 +1,5 @@
 import { type DynamicModule, type FactoryProvider, Module, type Type } from '@nestjs/common';
-import { toolConfig, type ToolConfig } from '../config/index.js';
+import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import { CalculatorTool, Clock, TimestampTool } from './builtin.tool.js';
 import { SequentialThinkingTools } from './sequential-thinking.tool.js';

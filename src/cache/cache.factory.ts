@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheConfig, DatabaseConfig, SecurityConfig } from '../config/index.js';
+import type { CacheConfig, DatabaseConfig, SecurityConfig } from '../config/namespaces/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { TimeLimit } from '../kernel/index.js';
 import { createRedisClient } from '../persistence/index.js';

@@ -1,5 +1,5 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { cacheConfig, databaseConfig, securityConfig } from '../config/index.js';
+import { cacheConfig, databaseConfig, securityConfig } from '../config/namespaces/index.js';
 import { chooseCache, OWN_CACHE } from './cache.factory.js';
 import { Cache } from './cache.js';
 

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { CliError } from './cli.error.js';
 import type { Call, Command } from './command.types.js';
 

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { ApiModule } from '../api/index.js';
-import type { CompatibleApiConfig } from '../config/index.js';
+import type { CompatibleApiConfig } from '../config/namespaces/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';

@@ -1,6 +1,6 @@
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { type AgentLog, AppError } from '../errors/index.js';
-import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { Cassette } from '../llm/index.js';
 import { Database } from '../persistence/index.js';
 import type { RunService } from '../run/index.js';

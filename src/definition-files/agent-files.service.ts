@@ -8,7 +8,7 @@ import {
   ENVIRONMENT,
 } from '../agent/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/index.js';
+import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/namespaces/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
 import { type AgentSet, type AgentWorld, PlacedAgents } from './placed-agents.registry.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';

@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { type Skill, SkillRegistry } from '../agent/index.js';
-import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/index.js';
+import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { noFolder } from './agent-files.service.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';

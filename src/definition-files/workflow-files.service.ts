@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { canonicalJson } from '../kernel/index.js';
-import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/index.js';
+import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/namespaces/index.js';
 import { WorkflowCheckService, WorkflowRegistry } from '../workflow/index.js';
 import { noFolder } from './agent-files.service.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';

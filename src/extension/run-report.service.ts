@@ -1,6 +1,7 @@
 import { Inject, Injectable, type LoggerService, type OnModuleInit, type Provider } from '@nestjs/common';
 import { Log } from '../errors/index.js';
-import { ConfiguredSecrets, serverConfig, type ServerConfig } from '../config/index.js';
+import { ConfiguredSecrets } from '../config/index.js';
+import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { type JsonValue, maskSecrets, parseJson } from '../kernel/index.js';
 import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
 import { type Telemetry, toListener } from './telemetry.js';

@@ -7,7 +7,7 @@ import {
   type SessionConfig,
   toolStateConfig,
   type ToolStateConfig,
-} from '../config/index.js';
+} from '../config/namespaces/index.js';
 import { isDoneWithin } from '../kernel/index.js';
 import { createRedisClient } from '../persistence/index.js';
 

@@ -1,4 +1,4 @@
-import type { LlmConfig } from '../config/index.js';
+import type { LlmConfig } from '../config/namespaces/index.js';
 import type { Cassette } from './cassette/cassette.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import type { ModelStackFactory } from './wrappers/model-stack.factory.js';

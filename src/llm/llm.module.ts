@@ -1,6 +1,6 @@
 import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CacheModule } from '../cache/index.js';
-import { llmConfig, type LlmConfig } from '../config/index.js';
+import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { Database } from '../persistence/index.js';
 import { MetricRegistry, type Sample, TelemetryModule, Tracing } from '../telemetry/index.js';
 import { ModelBudget } from './budget/model-budget.js';

@@ -1,4 +1,5 @@
-import { type EnvRecord, type LlmConfig, type ModelChoice, type ProviderAccess, providerEnv } from '../config/index.js';
+import { type EnvRecord, type ModelChoice, type ProviderAccess, providerEnv } from '../config/index.js';
+import type { LlmConfig } from '../config/namespaces/index.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import { ModelRegistry } from './model.registry.js';

@@ -1,5 +1,6 @@
 import { type Cache, openCache } from '../cache/index.js';
-import { type EnvRecord, type LlmConfig, readConfig } from '../config/index.js';
+import { type EnvRecord, readConfig } from '../config/index.js';
+import type { LlmConfig } from '../config/namespaces/index.js';
 import { AppError, Log } from '../errors/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities, ModelParameters } from './chat.types.js';

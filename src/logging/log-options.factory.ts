@@ -1,7 +1,7 @@
 import type { Params } from 'nestjs-pino';
 import type { DestinationStream, LogFn, Logger } from 'pino';
 import { ConsoleLogger } from '@nestjs/common';
-import type { ServerConfig } from '../config/index.js';
+import type { ServerConfig } from '../config/namespaces/index.js';
 import { AppError, currentLogFields, messageOf } from '../errors/index.js';
 import type { SecurityPolicies } from '../tool-policy/index.js';
 import { maskLine } from './log-secret.policy.js';

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PinoLogger } from 'nestjs-pino';
-import type { ServerConfig } from '../config/index.js';
+import type { ServerConfig } from '../config/namespaces/index.js';
 import type { Principal } from '../kernel/index.js';
 import { parseTraceParent } from '../telemetry/index.js';
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { loadPackage } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
+import { mcpServerConfig, type McpEndpointConfig } from '../config/namespaces/index.js';
 import { McpOffer } from './mcp-offer.service.js';
 import { McpRuns } from './mcp-run.service.js';
 import { isListening } from './accepted-form.mapper.js';

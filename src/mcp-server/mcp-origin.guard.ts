@@ -1,7 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors/index.js';
-import { isLoopback, mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
+import { isLoopback, mcpServerConfig, type McpEndpointConfig } from '../config/namespaces/index.js';
 
 /**
  * Admits pages of this machine, of this server and of configured origins only: other pages could act for their reader.

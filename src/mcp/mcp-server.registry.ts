@@ -12,7 +12,7 @@ import {
   mcpConfig,
   securityConfig,
   type SecurityConfig,
-} from '../config/index.js';
+} from '../config/namespaces/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { ToolStates } from '../tool-state/index.js';
 import { ToolRegistry } from '../tool/index.js';

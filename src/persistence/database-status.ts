@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { existsSync } from 'node:fs';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import type { Database } from './database.js';
 import { isLocked } from './database-ownership.js';

@@ -3,7 +3,7 @@ import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
 import { loadPackage } from '../errors/index.js';
 import { readText } from '../kernel/index.js';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { statementLimit } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
 

@@ -1,7 +1,7 @@
 import type { Pool, RowDataPacket } from 'mysql2';
 import { DataSource, EntitySchema, type QueryRunner } from 'typeorm';
 import { AppError } from '../errors/index.js';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { initialiseDataSource } from './initialise-data-source.js';
 import { MariadbDatabase } from './mariadb-database.js';
 import { MariadbOwnerClient } from './mariadb-owner.client.js';

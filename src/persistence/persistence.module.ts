@@ -8,7 +8,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Log } from '../errors/index.js';
-import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { isDoneWithin, keepProcess, steadyNow } from '../kernel/index.js';
 import { Database } from './database.js';
 import { NotificationChannel, type PersistenceOptions, type UsedPersistence } from './persistence.types.js';

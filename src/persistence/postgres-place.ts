@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import type { Client } from 'pg';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import { readText } from '../kernel/index.js';
 import { LEGACY_MIGRATIONS, MIGRATIONS } from './migration.executor.js';

@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { loadPostgres, loadPostgresClient, type SessionParameters } from './postgres-client.factory.js';
 import type { PostgresConnection, PostgresPlace } from './postgres-place.js';

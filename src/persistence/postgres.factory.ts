@@ -1,6 +1,6 @@
 import type { Client, Pool } from 'pg';
 import { DataSource, EntitySchema, type QueryRunner } from 'typeorm';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { initialiseDataSource } from './initialise-data-source.js';
 import { migrate, type MigrationLock, type MigrationPlace, MIGRATIONS } from './migration.executor.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';

@@ -1,4 +1,4 @@
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 
 /** A validated `DATABASE_URL` of a server. */
 export interface ServerUrl {

@@ -1,4 +1,4 @@
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { holdProcess } from '../kernel/index.js';
 import { AwaitedDatabase } from './awaited-database.js';

@@ -1,6 +1,6 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import { MIGRATIONS } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';

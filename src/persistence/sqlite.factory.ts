@@ -1,7 +1,7 @@
 import { existsSync, stat, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DataSource, EntitySchema } from 'typeorm';
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { measureFsync } from './fsync.indicator.js';
 import { initialiseDataSource } from './initialise-data-source.js';
 import { migrate, MIGRATIONS, NO_MIGRATION_LOCK } from './migration.executor.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { a2aConfig, type A2aConfig } from '../config/index.js';
+import { a2aConfig, type A2aConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { ModelBudget } from '../llm/index.js';
 import { OutgoingClient } from '../security/index.js';

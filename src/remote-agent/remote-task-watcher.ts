@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { a2aConfig, type A2aConfig } from '../config/index.js';
+import { a2aConfig, type A2aConfig } from '../config/namespaces/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { toolConfig, type ToolConfig } from '../config/index.js';
+import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
 import { OutgoingClient } from '../security/index.js';
 import { estimateTokens } from '../llm/index.js';
 import { type Tool, ToolRegistry } from '../tool/index.js';

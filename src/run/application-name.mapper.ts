@@ -1,4 +1,4 @@
-import type { DatabaseConfig } from '../config/index.js';
+import type { DatabaseConfig } from '../config/namespaces/index.js';
 import type { Database } from '../persistence/index.js';
 
 /** The schema whose installations have names without it. */

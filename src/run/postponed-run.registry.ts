@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { runConfig, type RunConfig } from '../config/index.js';
+import { runConfig, type RunConfig } from '../config/namespaces/index.js';
 import type { AppError } from '../errors/index.js';
 import { steadyNow } from '../kernel/index.js';
 import { ModelStackFactory } from '../llm/index.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../config/namespaces/index.js';
 import { HeapBudget } from '../kernel/index.js';
 import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';

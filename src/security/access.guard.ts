@@ -1,6 +1,6 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
+import { type McpEndpointConfig, mcpServerConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import { HttpOnly, type Principal } from '../kernel/index.js';
 import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';

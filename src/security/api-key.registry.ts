@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../kernel/index.js';
-import type { ApiKeyEntry } from '../config/index.js';
+import type { ApiKeyEntry } from '../config/namespaces/index.js';
 
 interface KnownKey {
   readonly hash: Buffer;

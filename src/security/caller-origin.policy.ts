@@ -1,4 +1,4 @@
-import { isLoopback } from '../config/index.js';
+import { isLoopback } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import type { CredentialRequest } from './authorization.js';
 

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { securityConfig, type SecurityConfig } from '../config/index.js';
+import { securityConfig, type SecurityConfig } from '../config/namespaces/index.js';
 import type { Principal, Visibility } from '../kernel/index.js';
 
 /** A SQL condition with its parameters. */

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { securityConfig, type SecurityConfig } from '../config/index.js';
+import { securityConfig, type SecurityConfig } from '../config/namespaces/index.js';
 import {
   ApiKeyAuthenticator,
   KeyUseRegistry,

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { type McpEndpointConfig, mcpServerConfig } from '../config/index.js';
+import { type McpEndpointConfig, mcpServerConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal, Role } from '../kernel/index.js';
 import { ApiKeyRegistry } from './api-key.registry.js';

@@ -5,7 +5,7 @@ import type { LoggerService } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PinoLogger, Logger as ServerLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
-import { serverConfig, type ServerConfig } from '../config/index.js';
+import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { mountConsole } from '../console/index.js';
 import { AppError, Log, ProblemFilter } from '../errors/index.js';
 import { HealthPort } from '../health/index.js';

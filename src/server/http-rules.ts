@@ -2,7 +2,12 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type McpEndpointConfig, mcpServerConfig, type ServerConfig, serverConfig } from '../config/index.js';
+import {
+  type McpEndpointConfig,
+  mcpServerConfig,
+  type ServerConfig,
+  serverConfig,
+} from '../config/namespaces/index.js';
 import { AppError, loadPackage, type ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';

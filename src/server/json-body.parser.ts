@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/index.js';
+import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import {
   decodeText,

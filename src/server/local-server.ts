@@ -1,7 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readable } from 'node:stream';
-import { databaseConfig, type DatabaseConfig, readConfig } from '../config/index.js';
+import { readConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { loadPackage } from '../errors/index.js';
 import type { ChatModel } from '../llm/index.js';
 import {

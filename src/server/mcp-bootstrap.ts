@@ -7,7 +7,7 @@ import { AppModule, type AppOptions } from '../app.module.js';
 import { BootLog } from '../logging/index.js';
 import { AppError } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
-import { mcpServerConfig, type McpEndpointConfig } from '../config/index.js';
+import { mcpServerConfig, type McpEndpointConfig } from '../config/namespaces/index.js';
 import { McpEndpoint } from '../mcp-server/index.js';
 import { RunService } from '../run/index.js';
 import { Authenticator } from '../security/index.js';

@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { databaseConfig, type DatabaseConfig, workerNumber } from '../config/index.js';
+import { workerNumber } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
 import { END_SIGNALS } from './end-signal.js';

@@ -1,5 +1,6 @@
 import type { ModuleMetadata } from '@nestjs/common';
-import { serverConfig, type ServerConfig, workersToStart } from '../config/index.js';
+import { workersToStart } from '../config/index.js';
+import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { loadPackage } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 import { assertKnownOptions } from '../known-options.policy.js';

@@ -6,7 +6,7 @@ import {
   type RunConfig,
   serverConfig,
   type ServerConfig,
-} from '../config/index.js';
+} from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { KeyUseRegistry } from '../security/index.js';
 import { exampleRequest } from './start-page.js';

@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { serverConfig, type ServerConfig } from '../config/index.js';
+import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { VERSION } from '../kernel/index.js';
 import { KeyUseRegistry } from '../security/index.js';
 

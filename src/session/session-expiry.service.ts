@@ -1,6 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Log } from '../errors/index.js';
-import { sessionConfig, type SessionConfig } from '../config/index.js';
+import { sessionConfig, type SessionConfig } from '../config/namespaces/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database, withLongCalls } from '../persistence/index.js';
 import { SessionAdminService } from './session-admin.service.js';

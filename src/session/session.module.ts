@@ -1,6 +1,6 @@
 import { ToolStateModule } from '../tool-state/index.js';
 import { Module } from '@nestjs/common';
-import { databaseConfig, securityConfig, sessionConfig } from '../config/index.js';
+import { databaseConfig, securityConfig, sessionConfig } from '../config/namespaces/index.js';
 import { Database } from '../persistence/index.js';
 import { LlmModule } from '../llm/index.js';
 import { ConversationStore } from './memory/conversation.store.js';

@@ -7,7 +7,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { telemetryConfig, type TelemetryConfig } from '../config/index.js';
+import { telemetryConfig, type TelemetryConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
 import { MetricRegistry } from './metric.registry.js';

@@ -1,4 +1,4 @@
-import type { TelemetryConfig } from '../config/index.js';
+import type { TelemetryConfig } from '../config/namespaces/index.js';
 import type { Span, SpanSource } from './trace/span.types.js';
 import type { TraceParent } from './trace-context.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Log, messageOf } from '../errors/index.js';
-import { databaseConfig, type DatabaseConfig } from '../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { Database } from '../persistence/index.js';
 import { openRateLimiter, type RateLimit, type RateLimiter } from '../security/index.js';
 import { type CallSite, type CheckedCall, failedResult, type PolicyNote, type ToolResult } from '../tool/index.js';

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/index.js';
-import { toolConfig, type ToolConfig } from '../config/index.js';
+import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
 import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
 import { CallApprovalStore } from './approvals/call-approval.store.js';
 import { CallApprovals, CallRules } from './approvals/call-approvals.service.js';

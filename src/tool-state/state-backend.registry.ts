@@ -1,5 +1,10 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import {
+  databaseConfig,
+  type DatabaseConfig,
+  toolStateConfig,
+  type ToolStateConfig,
+} from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
 import type { StepCompanion } from '../run/index.js';

@@ -9,7 +9,12 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { DAY_MS, newId, parseExactJson, RecurringWork } from '../kernel/index.js';
 import { replaceFile } from '../kernel/platform/durable-files.js';
-import { databaseConfig, type DatabaseConfig, toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import {
+  databaseConfig,
+  type DatabaseConfig,
+  toolStateConfig,
+  type ToolStateConfig,
+} from '../config/namespaces/index.js';
 import { prepareFolder } from '../persistence/index.js';
 import { Cipher } from '../security/index.js';
 import type { StateBackend } from './backend/state-backend.js';

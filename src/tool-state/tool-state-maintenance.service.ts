@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { toolStateConfig, type ToolStateConfig } from '../config/index.js';
+import { toolStateConfig, type ToolStateConfig } from '../config/namespaces/index.js';
 import { Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database, OutboxRelay, withLongCalls } from '../persistence/index.js';

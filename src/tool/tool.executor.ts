@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Log, messageOf } from '../errors/index.js';
-import { agentConfig, type AgentConfig, ConfiguredSecrets } from '../config/index.js';
+import { ConfiguredSecrets } from '../config/index.js';
+import { agentConfig, type AgentConfig } from '../config/namespaces/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type Admission, CallPlace, enterPlace, isQueueTimeout, queueTimeoutOf } from './call/call-place.policy.js';
 import { type CallOutcome, callBounded, whyNot } from './call/bounded-call.executor.js';

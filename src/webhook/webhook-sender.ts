@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { webhookConfig, type WebhookConfig } from '../config/index.js';
+import { webhookConfig, type WebhookConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';

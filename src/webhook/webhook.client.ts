@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { createHmac, randomBytes } from 'node:crypto';
-import { securityConfig, type SecurityConfig, webhookConfig, type WebhookConfig } from '../config/index.js';
+import { securityConfig, type SecurityConfig, webhookConfig, type WebhookConfig } from '../config/namespaces/index.js';
 import { messageOf } from '../errors/index.js';
 import { parseRetryAfter, VERSION } from '../kernel/index.js';
 import { OutgoingClient } from '../security/index.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { webhookConfig, type WebhookConfig } from '../config/index.js';
+import { webhookConfig, type WebhookConfig } from '../config/namespaces/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { agentConfig, type AgentConfig } from '../../config/index.js';
+import { agentConfig, type AgentConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake, type JsonValue, newId, type Principal } from '../../kernel/index.js';
 import { TOOL_CALL_VERSION } from '../../reasoning/index.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { disconnectSignal, EventStreamService, markReplay, parseIdempotencyKey } from '../../api/index.js';
-import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/index.js';
+import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/namespaces/index.js';
 import type { Principal } from '../../kernel/index.js';
 import type { RunEvent, RunUsage } from '../../run/index.js';
 import { type ClientRequest, ClientRunService, type OpenedRun } from '../client-run.service.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentService } from '../../agent/index.js';
 import { disconnectSignal, EventStreamService, markReplay } from '../../api/index.js';
-import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/index.js';
+import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/namespaces/index.js';
 import { toProblem } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import type { RunItem } from '../../run/index.js';

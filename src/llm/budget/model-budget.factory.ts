@@ -1,4 +1,4 @@
-import type { LlmConfig } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import type { Database } from '../../persistence/index.js';
 import type { TokenCounterRegistry } from '../tokens/token-counter.registry.js';
 import type { BudgetStore } from './budget.store.js';

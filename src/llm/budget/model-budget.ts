@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { BudgetLimit, LlmConfig, ModelPrice } from '../../config/index.js';
+import type { BudgetLimit, ModelPrice } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import { DAY_MS, dayOf } from '../../kernel/index.js';
 import type { Statement } from '../../persistence/index.js';
 import type { CallAccount, ChatRequest, ChatResult, OwnBudget, Usage } from '../chat.types.js';

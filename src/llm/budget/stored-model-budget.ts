@@ -1,6 +1,6 @@
 import { AppError, Log } from '../../errors/index.js';
 import { newId } from '../../kernel/index.js';
-import type { LlmConfig } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import type { CallAccount } from '../chat.types.js';
 import { RepeatedTokenCounter, type TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';

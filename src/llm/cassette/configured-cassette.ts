@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import type { ConfiguredSecrets, LlmConfig } from '../../config/index.js';
+import type { ConfiguredSecrets } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import { Log, messageOf } from '../../errors/index.js';
 import { Cassette } from './cassette.js';
 

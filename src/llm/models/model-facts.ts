@@ -1,4 +1,5 @@
-import type { LlmConfig, ModelPrice } from '../../config/index.js';
+import type { ModelPrice } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import type { AgentBudgets, Usage } from '../chat.types.js';
 import anthropic from './anthropic.json' with { type: 'json' };

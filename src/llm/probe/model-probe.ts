@@ -1,4 +1,4 @@
-import type { LlmConfig } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
 import type { ParameterName } from '../chat.types.js';
 import { configuredSettings, createModelRegistry } from '../model-registry.factory.js';

@@ -1,5 +1,5 @@
 import { steadyNow } from '../../kernel/index.js';
-import type { LlmConfig } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ModelCapabilities } from '../chat.types.js';

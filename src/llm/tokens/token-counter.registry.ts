@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { llmConfig, type LlmConfig } from '../../config/index.js';
+import { llmConfig, type LlmConfig } from '../../config/namespaces/index.js';
 import { Log } from '../../errors/index.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
 import { countSampled, estimateTokens, type Sampling } from './token-estimate.mapper.js';

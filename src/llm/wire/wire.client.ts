@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { createHash, createHmac } from 'node:crypto';
-import type { LlmConfig } from '../../config/index.js';
+import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError, exportsOf, messageOf } from '../../errors/index.js';
 import { withoutMark } from '../../kernel/index.js';
 import { outgoingTraceParent } from '../../telemetry/index.js';

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnModuleInit, type OnModuleDestroy } from '@nestjs/common';
 import { unwatchFile, watchFile } from 'node:fs';
 import { Log, messageOf } from '../../errors/index.js';
-import { keysIn, type ProviderAccess, llmConfig, type LlmConfig } from '../../config/index.js';
+import { keysIn, type ProviderAccess } from '../../config/index.js';
+import { llmConfig, type LlmConfig } from '../../config/namespaces/index.js';
 import { KeyPool, type KeyPoolState } from './key-pool.policy.js';
 
 /** Polling interval of key files, in ms. Mounted files have no change notifications. */

@@ -1,5 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/client';
-import type { McpClientConfig, SecurityConfig } from '../../config/index.js';
+import type { McpClientConfig, SecurityConfig } from '../../config/namespaces/index.js';
 import type { ChildLedger } from '../process/child-ledger.store.js';
 
 /** Shared dependencies of connections. */

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../../errors/index.js';
-import type { McpClientConfig } from '../../config/index.js';
+import type { McpClientConfig } from '../../config/namespaces/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
 import type { McpOAuthProvider } from '../oauth-provider.types.js';
 import type { HttpConfig } from './mcp-config.types.js';

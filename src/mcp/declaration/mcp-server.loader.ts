@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, messageOf } from '../../errors/index.js';
-import { mcpConfig, type McpClientConfig } from '../../config/index.js';
+import { mcpConfig, type McpClientConfig } from '../../config/namespaces/index.js';
 import { declaredMcp, duplicate, McpRegistry, unknownServer } from '../mcp-server.registry.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { McpConfig } from './mcp-config.types.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { runConfig, type RunConfig } from '../../config/index.js';
+import { runConfig, type RunConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import { HEAP_COST, HeapBudget, HeapReservation } from '../../kernel/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { performance } from 'node:perf_hooks';
-import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/index.js';
+import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import type { ClientWait, RunRecord } from '../run.types.js';
 import { CapacityWait } from './capacity-wait.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/index.js';
+import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/namespaces/index.js';
 import { Log } from '../../errors/index.js';
 import { isRefusedAtOnce, refusalOf, type Statement } from '../../persistence/index.js';
 import { RunItem } from '../run-item.factory.js';

@@ -1,4 +1,4 @@
-import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import type { DatabaseConfig, RunConfig } from '../../config/namespaces/index.js';
 import { AppError, exportsOf, loadPackage, messageOf } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import { createRedisClient, queueConnections, type Database } from '../../persistence/index.js';

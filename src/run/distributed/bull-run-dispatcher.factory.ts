@@ -1,4 +1,4 @@
-import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import type { DatabaseConfig, RunConfig } from '../../config/namespaces/index.js';
 import type { Database } from '../../persistence/index.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';

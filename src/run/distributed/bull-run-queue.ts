@@ -2,7 +2,7 @@ import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
 import { MAX_PRIORITY } from '../admission/priority.policy.js';
 import { AppError } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
-import type { DatabaseConfig, RunConfig } from '../../config/index.js';
+import type { DatabaseConfig, RunConfig } from '../../config/namespaces/index.js';
 import { isStorageUnavailable, type Database } from '../../persistence/index.js';
 import { openBackend } from './bull-backend.factory.js';
 import type { BullBackend } from './bull-backend.types.js';

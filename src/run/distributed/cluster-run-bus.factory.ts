@@ -1,4 +1,4 @@
-import type { DatabaseConfig } from '../../config/index.js';
+import type { DatabaseConfig } from '../../config/namespaces/index.js';
 import { type Database, loadRedis, type NotificationChannel, unreference } from '../../persistence/index.js';
 import { applicationName } from '../application-name.mapper.js';
 import type { RunJournal } from '../run-journal.js';

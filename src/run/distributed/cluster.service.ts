@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Log, messageOf } from '../../errors/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
-import type { RunConfig } from '../../config/index.js';
+import type { RunConfig } from '../../config/namespaces/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunOfferService } from './run-offer.service.js';
 import { RunQueue, type TakeRun } from './run-queue.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Log } from '../../errors/index.js';
-import type { RunConfig } from '../../config/index.js';
+import type { RunConfig } from '../../config/namespaces/index.js';
 import { Database } from '../../persistence/index.js';
 import { RunLease } from '../run-lease.js';
 

@@ -1,5 +1,5 @@
 import { Log } from '../../errors/index.js';
-import type { RunConfig } from '../../config/index.js';
+import type { RunConfig } from '../../config/namespaces/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import type { RunOfferService } from './run-offer.service.js';
 import type { TakeRun } from './run-queue.js';

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../../config/index.js';
+import type { RunConfig } from '../../config/namespaces/index.js';
 import { Log } from '../../errors/index.js';
 import type { RunBus } from '../run-bus.js';
 import type { RunJournal } from '../run-journal.js';

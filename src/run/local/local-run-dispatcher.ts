@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RunConfig } from '../../config/index.js';
+import type { RunConfig } from '../../config/namespaces/index.js';
 import { AppError, Log } from '../../errors/index.js';
 import type { HeapReservation } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';

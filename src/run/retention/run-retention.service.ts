@@ -2,7 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { withLongCalls } from '../../persistence/index.js';
 import { Log } from '../../errors/index.js';
 import { RecurringWork, DAY_MS } from '../../kernel/index.js';
-import { runConfig, type RunConfig } from '../../config/index.js';
+import { runConfig, type RunConfig } from '../../config/namespaces/index.js';
 import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
 import { KEY_TABLES, RunRetentionStore, type AgingRun } from './run-retention.store.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { databaseConfig, type DatabaseConfig } from '../../config/index.js';
+import { databaseConfig, type DatabaseConfig } from '../../config/namespaces/index.js';
 import { Log } from '../../errors/index.js';
 import { idsFrom } from '../../kernel/index.js';
 import { Database } from '../../persistence/index.js';

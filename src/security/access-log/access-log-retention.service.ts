@@ -2,7 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { withLongCalls } from '../../persistence/index.js';
 import { Log } from '../../errors/index.js';
 import { RecurringWork, DAY_MS } from '../../kernel/index.js';
-import { securityConfig, type SecurityConfig } from '../../config/index.js';
+import { securityConfig, type SecurityConfig } from '../../config/namespaces/index.js';
 import { AccessLogStore } from './access-log.store.js';
 
 const FIRST_SWEEP_MS = 90_000;

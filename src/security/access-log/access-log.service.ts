@@ -1,7 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import { newId, type Principal } from '../../kernel/index.js';
-import { securityConfig, type SecurityConfig } from '../../config/index.js';
+import { securityConfig, type SecurityConfig } from '../../config/namespaces/index.js';
 import { hasScope } from '../request-authenticator.service.js';
 import { AccessLogStore } from './access-log.store.js';
 import {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { serverConfig, type ServerConfig } from '../../config/index.js';
+import { serverConfig, type ServerConfig } from '../../config/namespaces/index.js';
 import { SigningKeyStore } from '../encryption/signing-key.store.js';
 import { assertOwnSite } from '../caller-origin.policy.js';
 import type { CredentialRequest } from '../authorization.js';

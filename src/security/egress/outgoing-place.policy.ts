@@ -1,7 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { OutgoingTarget, SecurityConfig } from '../../config/index.js';
+import type { OutgoingTarget } from '../../config/index.js';
+import type { SecurityConfig } from '../../config/namespaces/index.js';
 import type { AppError } from '../../errors/index.js';
 import { withoutTrailing } from '../../kernel/index.js';
 import { refused } from './outgoing.error.js';

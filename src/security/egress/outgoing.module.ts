@@ -1,5 +1,5 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
-import { securityConfig, type SecurityConfig } from '../../config/index.js';
+import { securityConfig, type SecurityConfig } from '../../config/namespaces/index.js';
 import { OutgoingClient } from './outgoing.client.js';
 
 /** Provides `OutgoingClient` and closes its connections at shutdown. */

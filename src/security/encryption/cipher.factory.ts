@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SecurityConfig } from '../../config/index.js';
+import type { SecurityConfig } from '../../config/namespaces/index.js';
 import { AesGcmCipher } from './aes-gcm-cipher.js';
 import { Cipher, type RowPlace } from './cipher.js';
 import { dataTampered, keyUnknown, parseSealed, SEALED } from './sealed-text.parser.js';

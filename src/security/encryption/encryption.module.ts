@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { securityConfig } from '../../config/index.js';
+import { securityConfig } from '../../config/namespaces/index.js';
 import { createCipher } from './cipher.factory.js';
 import { Cipher } from './cipher.js';
 import { EncryptionKeyService } from './encryption-key.service.js';

@@ -1,4 +1,4 @@
-import type { DatabaseConfig } from '../../config/index.js';
+import type { DatabaseConfig } from '../../config/namespaces/index.js';
 import { exportsOf } from '../../errors/index.js';
 import { createRedisClient, type Database } from '../../persistence/index.js';
 import { DatabaseRateLimiter } from './database-rate-limiter.js';

@@ -2,7 +2,12 @@ import { NotFoundException } from '@nestjs/common';
 import { ApplicationConfig, type ExternalContextCreator, type ModulesContainer, Reflector } from '@nestjs/core';
 import createFastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { type McpEndpointConfig, mcpServerConfig, serverConfig, type ServerConfig } from '../../config/index.js';
+import {
+  type McpEndpointConfig,
+  mcpServerConfig,
+  serverConfig,
+  type ServerConfig,
+} from '../../config/namespaces/index.js';
 import { AppError, ProblemFilter } from '../../errors/index.js';
 import { containerOf, createRouter } from '../../kernel/nest-internals.js';
 import {

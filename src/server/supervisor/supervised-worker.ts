@@ -6,7 +6,7 @@ import {
   type ServerConfig,
   telemetryConfig,
   type TelemetryConfig,
-} from '../../config/index.js';
+} from '../../config/namespaces/index.js';
 import { HealthPort } from '../../health/index.js';
 import { MetricRegistry } from '../../telemetry/index.js';
 import type { DrainingAdapter } from '../draining-adapter.js';

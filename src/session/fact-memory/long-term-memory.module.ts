@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { sessionConfig, type SessionConfig } from '../../config/index.js';
+import { sessionConfig, type SessionConfig } from '../../config/namespaces/index.js';
 import { Cassette, EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
 import { FactMemory } from './fact-memory.js';

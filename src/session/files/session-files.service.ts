@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { agentConfig, type AgentConfig } from '../../config/index.js';
+import { agentConfig, type AgentConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake, mediaTypeOf } from '../../kernel/index.js';
 import type { Statement } from '../../persistence/index.js';

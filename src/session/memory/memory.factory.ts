@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
-import { agentConfig, type AgentConfig } from '../../config/index.js';
+import { agentConfig, type AgentConfig } from '../../config/namespaces/index.js';
 import { TokenCounterRegistry } from '../../llm/index.js';
 import { ConversationStore } from './conversation.store.js';
 import { MemoryPolicyRegistry } from './session-memory.js';

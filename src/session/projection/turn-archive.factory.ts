@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type DatabaseConfig, databaseKind, type SecurityConfig, type SessionConfig } from '../../config/index.js';
+import { databaseKind } from '../../config/index.js';
+import type { DatabaseConfig, SecurityConfig, SessionConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
 import { CreateSession1764000000001 } from '../migrations/1764000000001-create-session.migration.js';

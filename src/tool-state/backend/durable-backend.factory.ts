@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DatabaseConfig, ToolStateConfig } from '../../config/index.js';
+import type { DatabaseConfig, ToolStateConfig } from '../../config/namespaces/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
 import type { StepCompanion } from '../../run/index.js';
