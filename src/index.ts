@@ -149,7 +149,8 @@ export type {
   WaitingRequest,
 } from './run/index.js';
 export { ApiKeyAuthenticator, Authenticator, CurrentPrincipal, Public, Requires } from './security/index.js';
-export type { ContentRules, CredentialRequest, OwnPattern, Scope } from './security/index.js';
+export type { CredentialRequest, Scope } from './security/index.js';
+export type { ContentRules, OwnPattern } from './security/content/index.js';
 export {
   FactMemory,
   LocalTurnArchive,
@@ -347,7 +348,7 @@ export type {
   WaitFact,
   WaitingKind,
 } from './run/index.js';
-export type { ContentActions, ContentClass } from './security/index.js';
+export type { ContentActions, ContentClass } from './security/content/index.js';
 export type {
   PrunedSessions,
   SessionImport,

@@ -4,7 +4,8 @@ import { MCP_ENTITIES, MCP_MIGRATIONS, MCP_SEALED_TABLES } from './mcp/index.js'
 import { PersistenceModule, type PersistenceOptions } from './persistence/index.js';
 import { FEEDBACK_SEALED_TABLE, RUN_MIGRATIONS, RUN_SEALED_TABLES } from './run/index.js';
 import { SCHEDULE_ENTITIES, SCHEDULE_MIGRATIONS, SCHEDULE_SEALED_TABLES } from './schedule/index.js';
-import { EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, SIGNING_SEALED_TABLES } from './security/index.js';
+import { SECURITY_ENTITIES, SECURITY_MIGRATIONS } from './security/index.js';
+import { EncryptionModule, SIGNING_SEALED_TABLES } from './security/encryption/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SESSION_SEALED_TABLES } from './session/index.js';
 import { APPROVAL_SEALED_TABLES, TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from './tool-policy/index.js';
 import { WEBHOOK_ENTITIES, WEBHOOK_SEALED_TABLES } from './webhook/index.js';

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { loadConfig } from '../src/config/index.js';
 import { createAgent } from '../src/index.js';
 import { Database, type Statement } from '../src/persistence/index.js';
-import { AccessLogService } from '../src/security/index.js';
+import { AccessLogService } from '../src/security/access-log/index.js';
 import { AccessLogRetentionService } from '../src/security/access-log/access-log-retention.service.js';
 import { AccessLogStore } from '../src/security/access-log/access-log.store.js';
 import type { AccessEntry } from '../src/security/access-log/access-log.types.js';

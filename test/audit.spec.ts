@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccessLogStore } from '../src/security/access-log/access-log.store.js';
-import { AccessLogService } from '../src/security/index.js';
+import { AccessLogService } from '../src/security/access-log/index.js';
 import { keyHolder, makeKey } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

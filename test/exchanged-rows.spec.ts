@@ -7,7 +7,7 @@ import { RUN_SEALED_TABLES } from '../src/run/run-record.mapper.js';
 import { EvalReportStore } from '../src/run/eval/eval-report.store.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
-import type { SealedTable, StoredRow } from '../src/security/index.js';
+import type { SealedTable, StoredRow } from '../src/security/encryption/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SIGNING_SEALED_TABLES, SigningKeyStore } from '../src/security/encryption/signing-key.store.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';

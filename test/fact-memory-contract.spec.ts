@@ -7,7 +7,7 @@ import { DatabaseFactMemory } from '../src/session/fact-memory/database-fact-mem
 import { FactStore } from '../src/session/fact-memory/fact.store.js';
 import { toTokens } from '../src/session/fact-memory/fact-place.factory.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 

@@ -9,7 +9,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply } from './support/fake-llm.types.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 
 Logger.overrideLogger(false);
 const servers = await testServers();

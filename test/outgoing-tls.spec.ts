@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/index.js';
-import { OutgoingClient } from '../src/security/index.js';
+import { OutgoingClient } from '../src/security/egress/index.js';
 import { selfSignedCertificate } from './support/certificate.factory.js';
 import { newFolder } from './support/jackdaw.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ContentRules } from '../src/security/index.js';
+import type { ContentRules } from '../src/security/content/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
 import { callOf, decisionsIn, resultsIn } from './support/waiting-run.js';
 import { choose, MODEL, pay, WaitingHost } from './support/waiting-host.js';

@@ -34,11 +34,6 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
   // copies, feedback; exports of runs and checks of replays; reports of evals; the rebuilt request of a step.
   'src/run/index.ts': 158,
-  // With the authentication of a request before its body, which the server does; then the decryption of columns whose
-  // earlier rows contain no JSON (facts), the rule of ownership, the access to a route for the OpenAPI document, and the
-  // finder of links; the guard of the server and the rule for pages of other sites, for routes in a host; the sessions of browsers, and the keys of an installation;
-  // the redaction of credentials in replies, for REST tools and remote agents.
-  'src/security/index.ts': 89,
   // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
   // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;

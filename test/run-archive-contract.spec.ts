@@ -13,7 +13,7 @@ import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
 import { RunListStore } from '../src/run/run-list.store.js';
 import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';

@@ -13,7 +13,8 @@ import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
+import { Ownership } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 
 function aRequest(id: string, expires_at: number | null): WaitingRequest {
   return { id, kind: 'approval', step: 'tool:1:1', call_id: id, tool: 't', arguments: '{}', expires_at };

@@ -8,7 +8,8 @@ import { endRun, fence, insertEvents, insertStep, releaseRun } from '../src/run/
 import type { RunRecord } from '../src/run/run.types.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
+import { Ownership } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { runJournal } from './support/run-parts.js';
 
 Logger.overrideLogger(false);

@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ExportSignatureService } from '../src/session/exchange/session-exchange.service.js';
-import { SigningKeyStore } from '../src/security/index.js';
+import { SigningKeyStore } from '../src/security/encryption/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { call } from './support/forks.js';
 import { describeWorlds, newKey } from './support/private-world.js';
 import { openDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
 const BEN = keyHolder('ben', 'a', 'user');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
 import type { DatabaseKind } from '../src/config/index.js';
-import { SealedTableRegistry } from '../src/security/index.js';
+import { SealedTableRegistry } from '../src/security/encryption/index.js';
 import { ToolStateBackups } from '../src/tool-state/tool-state-backups.js';
 import { ANN, BEN, ID, QUOTED, TEXT, UNIQUE, useEverything } from './support/marked-texts.js';
 import { describeWorlds, newKey } from './support/private-world.js';

@@ -3,7 +3,7 @@ import { toolExecutor } from './support/tool-parts.js';
 import type { Database } from '../src/persistence/index.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
 import { type Tool, ToolRegistry } from '../src/tool/index.js';
 import { JournalStateBackend } from '../src/tool-state/backend/durable-backend.factory.js';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { Cipher } from '../src/security/index.js';
+import { Cipher } from '../src/security/encryption/index.js';
 import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';
 import { StateCodec } from '../src/tool-state/backend/state-codec.js';
 import { contextIdOf } from '../src/tool-state/context-id.factory.js';

@@ -6,7 +6,7 @@ import { SessionStore } from '../src/session/session-store.js';
 import { ownerOf, TurnOutbox } from '../src/session/projection/projected-turn-store.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { BY_PRINCIPAL } from './support/run-parts.js';
 
 const MIGRATION = 'CountTurnChanges1764000000017';

@@ -11,7 +11,7 @@ import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
 import { testRedisUrl } from './support/test-databases.js';
 import { REDIS_PREFIX, turnPlaces } from './support/turn-archives.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 
 Logger.overrideLogger(false);
 const redisUrl = await testRedisUrl();

@@ -5,7 +5,7 @@ import type { RunUsage, UsageReported } from '../src/run/run-event.types.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { UsageDayStore } from '../src/run/usage/usage-day.store.js';
 import { insertUsage } from '../src/run/run-outbox.js';
-import { PLAIN_CIPHER } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 import { BY_PRINCIPAL } from './support/run-parts.js';

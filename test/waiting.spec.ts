@@ -9,7 +9,8 @@ import { expectPairSafe } from './support/pairs.js';
 import { INPUT } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
-import { Ownership, PLAIN_CIPHER } from '../src/security/index.js';
+import { Ownership } from '../src/security/index.js';
+import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 
 /** Choices of people, one number for each decision. */
 type People = readonly number[];

@@ -12,7 +12,7 @@ import {
   type WaitingRequest,
   type WaitingRun,
 } from '../run/index.js';
-import { AccessLogService } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { ToolExecutor } from '../tool/index.js';
 import { SecurityPolicies, type WideScope } from '../tool-policy/index.js';
 import { AgentService } from './agent.service.js';

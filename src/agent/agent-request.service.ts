@@ -3,7 +3,7 @@ import { agentConfig, type AgentConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, issueMistakes, type JsonValue, type Principal } from '../kernel/index.js';
 import type { ChatModel, ResponseFormat } from '../llm/index.js';
-import { admit, type ContentFilter } from '../security/index.js';
+import { admit, type ContentFilter } from '../security/content/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type AgentDefinition, modelParametersSchema } from './agent-definition.schema.js';
 import { assertClientTools, OfferedTools } from './offered-tools.service.js';

@@ -21,7 +21,8 @@ import {
   type UsagePage,
   type UsageSum,
 } from '../run/index.js';
-import { AccessLogService, isViewer } from '../security/index.js';
+import { isViewer } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { type RunJournalPage, toRunJournal } from './run-history.mapper.js';
 
 /** A page of a list. */

@@ -16,7 +16,8 @@ import {
   type WaitingRequest,
   WaitingRunStore,
 } from '../run/index.js';
-import { AccessLogService, hasScope } from '../security/index.js';
+import { hasScope } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { ruleRefusal } from './decision-permits.service.js';
 import type { PageRequest } from './run-history.service.js';
 

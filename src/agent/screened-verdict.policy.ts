@@ -1,5 +1,5 @@
 import type { AnsweredRequest, RunRecord, Verdict } from '../run/index.js';
-import { admit, type ContentFilter, type ContentPlace } from '../security/index.js';
+import { admit, type ContentFilter, type ContentPlace } from '../security/content/index.js';
 import { agentRules, type SecurityPolicies } from '../tool-policy/index.js';
 import { parseStoredDefinition } from './agent-definition.schema.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';

@@ -1,12 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
-import {
-  type AccessEntry,
-  type AccessFilter,
-  AccessLogService,
-  CurrentPrincipal,
-  Requires,
-} from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { type AccessEntry, type AccessFilter, AccessLogService } from '../security/access-log/index.js';
 import { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
 import { timePlaceIn, toCursor } from './list-cursor.js';
 import { toTimeRange } from './time-range-query.dto.js';

@@ -1,5 +1,5 @@
 import { IsIn, IsString } from 'class-validator';
-import { ACCESS_TARGETS, type AccessAction, type AccessTarget } from '../security/index.js';
+import { ACCESS_TARGETS, type AccessAction, type AccessTarget } from '../security/access-log/index.js';
 import { IsCursor, TIME_PLACE } from './list-cursor.js';
 import { Omittable } from './omittable.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';

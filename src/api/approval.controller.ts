@@ -1,7 +1,8 @@
 import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { type CallApproval, CallApprovalStore } from '../tool-policy/index.js';
 import { type ApprovalDto, ApprovalPageDto, ApprovalQueryDto } from './approval.dto.js';
 import { placeIn, toCursor } from './list-cursor.js';

@@ -2,7 +2,8 @@ import { DAY_MS } from '../kernel/index.js';
 import { Body, Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
 import { UserErasureService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { SessionAdminService } from '../session/index.js';
 import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';
 

@@ -2,7 +2,8 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, R
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { EvalReportStore, type ListedEval } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { EvalDto, EvalPageDto, EvalQueryDto, EvalRequestDto } from './eval.dto.js';
 import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';

@@ -2,7 +2,8 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@ne
 import { RunDatasetService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { type FeedbackFilter, type RunFeedback, RunFeedbackService } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import {
   DatasetPageDto,
   DatasetQueryDto,

@@ -1,17 +1,9 @@
 import { Body, Controller, Delete, Get, Header, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
-import {
-  AccessLogService,
-  ALL_SCOPES,
-  type ApiKeyPage,
-  type ApiKeyRecord,
-  ApiKeyService,
-  CurrentPrincipal,
-  type NewApiKey,
-  Requires,
-  visibilityOf,
-} from '../security/index.js';
+import { ALL_SCOPES, CurrentPrincipal, Requires, visibilityOf } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
+import { type ApiKeyPage, type ApiKeyRecord, ApiKeyService, type NewApiKey } from '../security/keys/index.js';
 import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { toEpochMs } from './is-time.decorator.js';

@@ -1,6 +1,7 @@
 import { ArrayMaxSize, ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { ROLES, VISIBILITIES, type Role, type Visibility } from '../kernel/index.js';
-import { ALL_SCOPES, SCOPES, type KeyScope } from '../security/index.js';
+import { ALL_SCOPES, SCOPES } from '../security/index.js';
+import type { KeyScope } from '../security/keys/index.js';
 import { IsTime } from './is-time.decorator.js';
 import { IsWholeNumber } from './is-whole-number.decorator.js';
 import { IsCursor } from './list-cursor.js';

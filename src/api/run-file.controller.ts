@@ -2,7 +2,8 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DISPLAYED_IMAGES, type Principal } from '../kernel/index.js';
 import { RunFileService } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { NumberPipe } from './number.pipe.js';
 
 @Requires('runs:read')

@@ -2,7 +2,8 @@ import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/c
 import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';
 import { RunAnswerDto } from './run-answer.dto.js';

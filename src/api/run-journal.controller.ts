@@ -2,7 +2,8 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { type ExportedRun, RunExportService, RunReplayService } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, isViewer, Requires } from '../security/index.js';
+import { CurrentPrincipal, isViewer, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { RunExportDto } from './run-export.dto.js';
 import { RunJournalDto, RunJournalQueryDto, StepRequestDto } from './run-journal.dto.js';
 

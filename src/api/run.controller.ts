@@ -3,7 +3,8 @@ import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { AnsweredNodeDto, RunAnswerDto, RunNodeQueryDto } from './run-answer.dto.js';
 import { RunStreamService } from './run-stream.service.js';
 

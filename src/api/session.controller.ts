@@ -2,7 +2,8 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Que
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { RunAdmissionService } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { SessionAdminService, SessionService } from '../session/index.js';
 import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';

@@ -1,7 +1,8 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
 import { ModelStackFactory } from '../llm/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { ToolSwitchService } from '../tool-policy/index.js';
 import { type Tool, type ToolApproval, type ToolMetadata, ToolRegistry } from '../tool/index.js';
 import { NamePipe } from './name.pipe.js';

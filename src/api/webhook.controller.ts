@@ -15,7 +15,8 @@ import {
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { WEBHOOK_EVENTS } from '../run/index.js';
-import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { type Webhook, type WebhookDelivery, WebhookService } from '../webhook/index.js';
 import { parseIdempotencyKey } from './client-request.js';
 import { IdempotentCreationService } from './idempotent-creation.service.js';

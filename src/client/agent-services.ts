@@ -11,7 +11,7 @@ import { ExtensionLoader, OwnEventRegistry, RunReportService } from '../extensio
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
 import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
-import { AccessLogService } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import { StatefulToolSessions, ToolStateService } from '../tool-state/index.js';
 import { ToolExplorer, ToolRegistry } from '../tool/index.js';

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../kernel/index.js';
 import { UserErasureService, type Erasure } from '../agent/index.js';
 import type { Principal } from '../kernel/index.js';
-import type { AccessLogService } from '../security/index.js';
+import type { AccessLogService } from '../security/access-log/index.js';
 import {
   SessionAdminService,
   SessionService,

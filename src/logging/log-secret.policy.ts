@@ -1,6 +1,6 @@
 import { createSecretMask, type JsonValue, parseExactJson } from '../kernel/index.js';
 import type { ConfiguredSecrets } from '../config/index.js';
-import type { ContentFilter } from '../security/index.js';
+import type { ContentFilter } from '../security/content/index.js';
 
 const WITHHELD = 'The line is withheld: it is nested too deep to be filtered';
 

@@ -8,7 +8,7 @@ import {
   newId,
   parseExactJson,
 } from '../kernel/index.js';
-import { type OutgoingClient, SecretRedaction } from '../security/index.js';
+import { type OutgoingClient, SecretRedaction } from '../security/egress/index.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import { readMessage, readTask, type RemoteTask } from './remote-task.mapper.js';
 

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { AsyncOption, provided } from '../kernel/index.js';
 import { LlmModule } from '../llm/index.js';
 import { RunModule } from '../run/index.js';
-import { OutgoingModule } from '../security/index.js';
+import { OutgoingModule } from '../security/egress/index.js';
 import { ToolModule } from '../tool/index.js';
 import { DeclaredRemoteAgents, RemoteAgentRegistry } from './remote-agent.registry.js';
 import { RemoteCardService } from './remote-card.service.js';

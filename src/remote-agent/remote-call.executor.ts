@@ -4,7 +4,7 @@ import { AppError, Log, messageOf } from '../errors/index.js';
 import type { JsonValue } from '../kernel/index.js';
 import type { ModelBudget } from '../llm/index.js';
 import { isRelinquished } from '../run/index.js';
-import type { OutgoingClient } from '../security/index.js';
+import type { OutgoingClient } from '../security/egress/index.js';
 import { noteOf, endsAtOf, type Reconciliation, suspend, type Suspension, type ToolContext } from '../tool/index.js';
 import { RemoteAgentClient, RemoteAgentError, type RemoteReply, type SentParts } from './remote-agent.client.js';
 import { RemoteBudget } from './remote-budget.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { canonicalJson, isJsonObject, type JsonValue } from '../kernel/index.js';
 import { ToolPinStore } from '../mcp/index.js';
-import { OutgoingClient } from '../security/index.js';
+import { OutgoingClient } from '../security/egress/index.js';
 import { parseReply } from './remote-agent.client.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../errors/index.js';
 import { parseRetryAfter } from '../kernel/index.js';
-import type { OutgoingClient, OutgoingReply, OutgoingRequest } from '../security/index.js';
+import type { OutgoingClient, OutgoingReply, OutgoingRequest } from '../security/egress/index.js';
 import { outgoingTraceParent } from '../telemetry/index.js';
 
 export interface CallRules {

@@ -1,5 +1,10 @@
 import type { JsonSchema } from '../kernel/index.js';
-import { type OutgoingClient, type OutgoingLimits, type OutgoingReply, SecretRedaction } from '../security/index.js';
+import {
+  type OutgoingClient,
+  type OutgoingLimits,
+  type OutgoingReply,
+  SecretRedaction,
+} from '../security/egress/index.js';
 import type { ToolStateHandle } from '../tool-state/index.js';
 import {
   attempt,

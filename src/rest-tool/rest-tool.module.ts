@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AsyncOption, provided } from '../kernel/index.js';
-import { OutgoingModule } from '../security/index.js';
+import { OutgoingModule } from '../security/egress/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ContextConnections } from './connection/context-connections.registry.js';

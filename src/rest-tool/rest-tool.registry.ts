@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
-import { OutgoingClient } from '../security/index.js';
+import { OutgoingClient } from '../security/egress/index.js';
 import { estimateTokens } from '../llm/index.js';
 import { type Tool, ToolRegistry } from '../tool/index.js';
 import { createOpenApiTools } from './openapi/openapi-import.factory.js';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
 import { newExecution, nextExecution, type RunExecution, storedEvents } from '../../test/support/run-execution.js';
-import { Ownership, PLAIN_CIPHER } from '../security/index.js';
+import { Ownership } from '../security/index.js';
+import { PLAIN_CIPHER } from '../security/encryption/index.js';
 import type { WaitingRequest } from './decision/waiting-request.types.js';
 import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { LateResultService, type RefusedBatch } from './late-result.service.js';

@@ -1,4 +1,4 @@
-import { Cipher } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import { runPlace, type RunSummary } from './run-record.mapper.js';
 import type { RunStatus } from './run.types.js';
 

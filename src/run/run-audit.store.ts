@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, inLists } from '../persistence/index.js';
-import { Cipher } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
 import { FILE_STEP, toFileMark } from './files/run-file.mapper.js';
 import { eventPlace, stepPlace } from './run-record.mapper.js';

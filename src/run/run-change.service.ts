@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import { Database, inLists } from '../persistence/index.js';
-import { Cipher, Ownership } from '../security/index.js';
+import { Ownership } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import { LISTED_COLUMNS, toListedRun, type ListedRun, type ListRow } from './listed-run.mapper.js';
 import { RunBus } from './run-bus.js';
 

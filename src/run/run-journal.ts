@@ -2,7 +2,8 @@ import { type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
-import { Cipher, Ownership } from '../security/index.js';
+import { Ownership } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import {
   claimRun,
   createRun,

@@ -5,7 +5,7 @@ import type { Principal } from '../kernel/index.js';
 import { RunListStore, type RunFilter } from './run-list.store.js';
 import type { RunStatus } from './run.types.js';
 import { BY_PRINCIPAL } from '../../test/support/run-parts.js';
-import { PLAIN_CIPHER } from '../security/index.js';
+import { PLAIN_CIPHER } from '../security/encryption/index.js';
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'];
 /** Each sees all of its tenant. */

@@ -1,6 +1,6 @@
 import { type AppError, Log } from '../errors/index.js';
 import { type Database, inLists, refusalOf } from '../persistence/index.js';
-import { Cipher } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import { FILE_STEP } from './files/run-file.mapper.js';
 import { damagedEnd } from './run-failure.factory.js';
 import { isOpen, SELECT_RUN, toRunRecord, withoutInput, type RunRow } from './run-record.mapper.js';

@@ -1,5 +1,5 @@
 import { insert, insertMany, type Row, type Statement } from '../persistence/index.js';
-import type { Cipher } from '../security/index.js';
+import type { Cipher } from '../security/encryption/index.js';
 import { currentTraceParent } from '../telemetry/index.js';
 import { eventPlace, runPlace, stepPlace, type StoredEnd } from './run-record.mapper.js';
 import { RunItem } from './run-item.factory.js';

@@ -2,7 +2,8 @@ import { Injectable, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode, Log, withLogFields } from '../errors/index.js';
 import { HeapReservation, holdProcess, isDoneWithin, TimeLimit } from '../kernel/index.js';
 import { withPatience } from '../persistence/index.js';
-import { Cipher, PrincipalDirectory } from '../security/index.js';
+import { PrincipalDirectory } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import { parseTraceParent, withSpan, withTraceParent } from '../telemetry/index.js';
 import {
   abortUnstartable,

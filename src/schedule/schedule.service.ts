@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, newId, type Principal } from '../kernel/index.js';
-import { AccessLogService } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import { ScheduledRunService } from './scheduled-run.service.js';
 import { ScheduleTimes } from './schedule-times.js';

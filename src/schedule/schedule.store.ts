@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntitySchemaOptions } from 'typeorm';
 import type { Principal } from '../kernel/index.js';
 import { Database, type Statement, type Table } from '../persistence/index.js';
-import { Cipher, Ownership, type RowPlace, type SealedTable, type StoredRow } from '../security/index.js';
+import { Ownership } from '../security/index.js';
+import { Cipher, type RowPlace, type SealedTable, type StoredRow } from '../security/encryption/index.js';
 
 /** If the last run of the schedule has not ended: skip the time, start another run, or cancel that run first. */
 export const OVERLAP_POLICIES = ['skip', 'allow', 'replace'] as const;

@@ -11,7 +11,8 @@ import {
 import { AppError, loadPackage, type ProblemFilter } from '../errors/index.js';
 import { fieldMistake, newId } from '../kernel/index.js';
 import { answerFault, MCP_PATH } from '../mcp-server/index.js';
-import { AccessLogService, assertLocal, KeyUseRegistry, RequestAuthenticator } from '../security/index.js';
+import { assertLocal, KeyUseRegistry, RequestAuthenticator } from '../security/index.js';
+import { AccessLogService } from '../security/access-log/index.js';
 import { withTraceParent } from '../telemetry/index.js';
 import { addBodyHooks, parseJsonBody, type ServiceLookup } from './json-body.parser.js';
 

@@ -1,5 +1,5 @@
 import type { DataFact } from '../run/index.js';
-import { Cipher } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 import { factsPlace, metadataPlace } from './turn-place.factory.js';
 

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { Database, insert, refusalOf, type Statement } from '../persistence/index.js';
 import { type DataFact, isPrivate, isTainted, sessionIsFree } from '../run/index.js';
-import { Cipher, Ownership, type RowFilter } from '../security/index.js';
+import { Ownership, type RowFilter } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import { sealMetadata, type SessionRow, toListedSession, toSession } from './session-row.mapper.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 

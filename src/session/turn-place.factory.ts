@@ -1,6 +1,6 @@
 import { AppError } from '../errors/index.js';
 import { fieldMistake, ID_RULE, isId } from '../kernel/index.js';
-import type { RowPlace, SealedTable, StoredRow } from '../security/index.js';
+import type { RowPlace, SealedTable, StoredRow } from '../security/encryption/index.js';
 import type { SessionKey } from './session.types.js';
 
 /** @param field path of the id in the request @throws AppError `VALIDATION_FAILED` for an invalid id */

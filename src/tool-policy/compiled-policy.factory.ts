@@ -12,7 +12,7 @@ import {
   type ContentRule,
   type ContentRules,
   type Finder,
-} from '../security/index.js';
+} from '../security/content/index.js';
 import { anyPattern, createBoundedCheck, type TaintMode, type TaintRule, type ToolRule } from '../tool/index.js';
 import { type ArgumentValidator, policyInvalid, type SecurityPolicy } from './security-policy.schema.js';
 

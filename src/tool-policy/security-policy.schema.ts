@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError, messageOf } from '../errors/index.js';
 import type { JsonSchema } from '../kernel/index.js';
-import { CONTENT_ACTIONS, type ContentRules, createFinders, type OwnPattern } from '../security/index.js';
+import { CONTENT_ACTIONS, type ContentRules, createFinders, type OwnPattern } from '../security/content/index.js';
 import {
   createBoundedCheck,
   type Guardrails,

@@ -16,7 +16,7 @@ import {
   type ToolStateConfig,
 } from '../config/namespaces/index.js';
 import { prepareFolder } from '../persistence/index.js';
-import { Cipher } from '../security/index.js';
+import { Cipher } from '../security/encryption/index.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StateManagerName } from '../tool/index.js';

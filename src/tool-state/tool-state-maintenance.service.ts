@@ -9,7 +9,7 @@ import { toolStateConfig, type ToolStateConfig } from '../config/namespaces/inde
 import { Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database, OutboxRelay, withLongCalls } from '../persistence/index.js';
-import { Cipher, SealedTableRegistry } from '../security/index.js';
+import { Cipher, SealedTableRegistry } from '../security/encryption/index.js';
 import { type StateManagerName, ToolRegistry } from '../tool/index.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { type PendingStateChange, StateOutbox, type StateOwner } from './backend/projected-state-backend.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
-import { AccessLogService, type AccessAction } from '../security/index.js';
+import { AccessLogService, type AccessAction } from '../security/access-log/index.js';
 import { type StateData, ToolRegistry } from '../tool/index.js';
 import { ContextOwners } from './context-owners.store.js';
 import { toolWithState } from './stateful-tool-sessions.js';

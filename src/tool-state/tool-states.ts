@@ -24,7 +24,7 @@ import { joinEnds, type StatesEnd } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import type { ContextKey } from './tool-state.types.js';
-import { PLAIN_CIPHER } from '../security/index.js';
+import { PLAIN_CIPHER } from '../security/encryption/index.js';
 import { ContextClosings } from './context-closings.js';
 
 /** Maximum length of arguments stored in the history (UTF-16 units of JSON). */

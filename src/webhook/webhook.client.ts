@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { securityConfig, type SecurityConfig, webhookConfig, type WebhookConfig } from '../config/namespaces/index.js';
 import { messageOf } from '../errors/index.js';
 import { parseRetryAfter, VERSION } from '../kernel/index.js';
-import { OutgoingClient } from '../security/index.js';
+import { OutgoingClient } from '../security/egress/index.js';
 import { CONFIGURED_WEBHOOK, type OpenedWebhook, type WebhookTarget } from './webhook.store.js';
 
 const PREFIX = 'whsec_';

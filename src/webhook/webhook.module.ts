@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RunModule } from '../run/index.js';
 import { TelemetryModule } from '../telemetry/index.js';
-import { OutgoingModule } from '../security/index.js';
+import { OutgoingModule } from '../security/egress/index.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhookClient } from './webhook.client.js';

@@ -12,7 +12,7 @@ import {
   type Principal,
 } from '../kernel/index.js';
 import { RunService, type IdempotentRequest, type RunHandle, type StartRun, type SubmittedWith } from '../run/index.js';
-import { admit, type Admitted } from '../security/index.js';
+import { admit, type Admitted } from '../security/content/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
 import { createValueCheck } from '../tool/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';

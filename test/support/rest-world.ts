@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { toolExecutor } from './tool-parts.js';
 import { loadConfig } from '../../src/config/index.js';
-import { OutgoingClient } from '../../src/security/index.js';
+import { OutgoingClient } from '../../src/security/egress/index.js';
 import { ContextConnections } from '../../src/rest-tool/connection/context-connections.registry.js';
 import { RestToolRegistry } from '../../src/rest-tool/rest-tool.registry.js';
 import type { RestToolDeclaration } from '../../src/rest-tool/rest-tool.types.js';

@@ -29,13 +29,8 @@ import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
 import { RunJournal } from '../../src/run/run-journal.js';
 import type { StartRun } from '../../src/run/run.types.js';
 import { LLM_MIGRATIONS } from '../../src/llm/index.js';
-import {
-  Ownership,
-  PrincipalDirectory,
-  SECURITY_ENTITIES,
-  SECURITY_MIGRATIONS,
-  PLAIN_CIPHER,
-} from '../../src/security/index.js';
+import { Ownership, PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from '../../src/security/index.js';
+import { PLAIN_CIPHER } from '../../src/security/encryption/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
 import { TOOL_POLICY_ENTITIES, TOOL_POLICY_MIGRATIONS } from '../../src/tool-policy/index.js';
 import { TOOL_STATE_MIGRATIONS } from '../../src/tool-state/index.js';

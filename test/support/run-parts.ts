@@ -3,7 +3,8 @@ import type { Database } from '../../src/persistence/index.js';
 import { LocalRunLease, type RunLease } from '../../src/run/run-lease.js';
 import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
 import { RunJournal } from '../../src/run/run-journal.js';
-import { type Cipher, Ownership, PLAIN_CIPHER } from '../../src/security/index.js';
+import { Ownership } from '../../src/security/index.js';
+import { type Cipher, PLAIN_CIPHER } from '../../src/security/encryption/index.js';
 
 /** The default rule of ownership. */
 export const BY_PRINCIPAL = new Ownership();

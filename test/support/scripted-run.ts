@@ -1,7 +1,7 @@
 import type { Statement } from '../../src/persistence/index.js';
 import { NO_USAGE, type RunEvent, type RunRecord } from '../../src/run/index.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
-import { PLAIN_CIPHER } from '../../src/security/index.js';
+import { PLAIN_CIPHER } from '../../src/security/encryption/index.js';
 import { endRun, fence, releaseRun } from '../../src/run/run-statement.factory.js';
 import { turns } from './distant-database.js';
 import { completed, type RunHost } from './run-host.js';

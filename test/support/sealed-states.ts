@@ -1,5 +1,5 @@
 import { insert, type Database, type Statement } from '../../src/persistence/index.js';
-import type { Cipher } from '../../src/security/index.js';
+import type { Cipher } from '../../src/security/encryption/index.js';
 import { ContextDraft } from '../../src/tool-state/context-draft.js';
 import { DatabaseStateStore } from '../../src/tool-state/backend/database-state-store.js';
 import { StateCodec } from '../../src/tool-state/backend/state-codec.js';

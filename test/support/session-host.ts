@@ -3,7 +3,7 @@ import { TokenCounterRegistry } from '../../src/llm/index.js';
 import { VocabularyLoader } from '../../src/llm/tokens/vocabulary.loader.js';
 import type { Database } from '../../src/persistence/index.js';
 import { RunFileStore } from '../../src/run/index.js';
-import { PLAIN_CIPHER, type Cipher } from '../../src/security/index.js';
+import { PLAIN_CIPHER, type Cipher } from '../../src/security/encryption/index.js';
 import {
   MemoryFactory,
   MemoryPolicyRegistry,

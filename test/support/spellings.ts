@@ -1,4 +1,4 @@
-import type { ContentClass } from '../../src/security/index.js';
+import type { ContentClass } from '../../src/security/content/index.js';
 
 const CR = '\r\n';
 const KEY_BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';

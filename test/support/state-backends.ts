@@ -1,6 +1,6 @@
 import { type LoadedConfig, loadConfig } from '../../src/config/index.js';
 import type { Database } from '../../src/persistence/index.js';
-import { PLAIN_CIPHER } from '../../src/security/index.js';
+import { PLAIN_CIPHER } from '../../src/security/encryption/index.js';
 import { ContextClosings } from '../../src/tool-state/context-closings.js';
 import { StateBackendRegistry } from '../../src/tool-state/state-backend.registry.js';
 

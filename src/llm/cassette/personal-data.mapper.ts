@@ -1,4 +1,4 @@
-import { classRule, CONTENT_CLASSES, ContentFilter } from '../../security/index.js';
+import { classRule, CONTENT_CLASSES, ContentFilter } from '../../security/content/index.js';
 
 /** Telephone numbers: international, with the trunk prefix 0 and separators, of North America, and mobile ones of China. */
 const PHONE = new RegExp(

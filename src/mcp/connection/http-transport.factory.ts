@@ -1,6 +1,6 @@
 import type { AuthProvider, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { MarkedIntegers } from '../../kernel/index.js';
-import { OutgoingFetch } from '../../security/index.js';
+import { OutgoingFetch } from '../../security/egress/index.js';
 import type { McpAuth, McpClientCredentials, McpServer, McpTransport } from '../mcp-server.types.js';
 import { strictJson } from '../process/message.parser.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_VALUES } from '../../security/index.js';
+import { MAX_VALUES } from '../../security/egress/index.js';
 import { parseMessage, strictJson, strictResponse } from './message.parser.js';
 
 describe('parseMessage()', () => {

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { hasExact, isJsonObject, parseExactJson, withoutMark, withRounded } from '../../kernel/index.js';
-import { MAX_VALUES, ValueCounter } from '../../security/index.js';
+import { MAX_VALUES, ValueCounter } from '../../security/egress/index.js';
 
 /** JSON-RPC: the code of an error without a usable code. */
 const INTERNAL_ERROR = -32_603;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { IntakePace } from '../../security/index.js';
+import { IntakePace } from '../../security/egress/index.js';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;

@@ -2,7 +2,7 @@ import { AppError, Log } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
 import type { ChatResult } from '../../llm/index.js';
 import { addUsage, isTainted, type StepFacts, toRequestHash, toRunUsage } from '../../run/index.js';
-import type { ContentFilter } from '../../security/index.js';
+import type { ContentFilter } from '../../security/content/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';
 import { toDecodedReply } from '../protocols/protocol.js';
 import type { CacheOptions, Loop, ReplyListener } from '../reasoning.types.js';

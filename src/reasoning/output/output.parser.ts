@@ -1,6 +1,6 @@
 import { type JsonFault, type ParsedJson, parseExactJson, parseJson } from '../../kernel/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
-import type { ContentFilter, Filtered } from '../../security/index.js';
+import type { ContentFilter, Filtered } from '../../security/content/index.js';
 import { outputCheckOf, type ParsedOutput } from './format.policy.js';
 
 const FENCE = '```';

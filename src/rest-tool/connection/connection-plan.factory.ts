@@ -1,4 +1,4 @@
-import type { OutgoingOptions } from '../../security/index.js';
+import type { OutgoingOptions } from '../../security/egress/index.js';
 import type { RestConnection, RestToolDeclaration } from '../rest-tool.types.js';
 import { type TokenRule, tokenRules } from './held-token.factory.js';
 

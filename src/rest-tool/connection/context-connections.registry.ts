@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { OutgoingClient, type OutgoingOptions } from '../../security/index.js';
+import { OutgoingClient, type OutgoingOptions } from '../../security/egress/index.js';
 import { ContextClosings } from '../../tool-state/index.js';
 
 /** The connections of one context. */

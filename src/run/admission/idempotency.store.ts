@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { Database, insert, type Statement } from '../../persistence/index.js';
-import { Cipher } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import { runPlace } from '../run-record.mapper.js';
 import type { IdempotentRequest } from '../run.types.js';
 

@@ -1,7 +1,8 @@
 import type { Principal } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlValue } from '../../persistence/index.js';
-import { Cipher, Ownership } from '../../security/index.js';
+import { Ownership } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import { eventPlace } from '../run-record.mapper.js';
 import type { RunWaiting } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { Database, insert, type SqlValue } from '../../persistence/index.js';
-import { Cipher, Ownership } from '../../security/index.js';
+import { Ownership } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import { evalPlace, type SealedEvalColumn } from '../run-record.mapper.js';
 import { parseReport, type StoredReport } from './eval-report.schema.js';
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type SqlValue } from '../../persistence/index.js';
-import { Cipher, Ownership, type RowPlace, type SealedTable, type StoredRow } from '../../security/index.js';
+import { Ownership } from '../../security/index.js';
+import { Cipher, type RowPlace, type SealedTable, type StoredRow } from '../../security/encryption/index.js';
 
 /** Feedback of one person on one run. */
 export interface RunFeedback {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../kernel/index.js';
 import { Database, inLists, type Statement } from '../../persistence/index.js';
-import { Cipher } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import { stepPlace } from '../run-record.mapper.js';
 import { insertStep } from '../run-statement.factory.js';
 import { FILE_STEP, toFileMark, toFileSteps, toRunFile } from './run-file.mapper.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement, inLists } from '../../persistence/index.js';
-import type { Cipher } from '../../security/index.js';
+import type { Cipher } from '../../security/encryption/index.js';
 import { stepPlace, toSubject } from '../run-record.mapper.js';
 import type { RunEvent, ToolStarted } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';

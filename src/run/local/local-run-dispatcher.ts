@@ -4,7 +4,7 @@ import type { RunConfig } from '../../config/namespaces/index.js';
 import { AppError, Log } from '../../errors/index.js';
 import type { HeapReservation } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
-import { Cipher } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import { journalUnavailable } from '../execution-end.js';

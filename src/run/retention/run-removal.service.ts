@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import { AccessLogService } from '../../security/index.js';
+import { AccessLogService } from '../../security/access-log/index.js';
 import { RunJournal } from '../run-journal.js';
 import { isOpen } from '../run-record.mapper.js';
 import { RunRetentionStore } from './run-retention.store.js';

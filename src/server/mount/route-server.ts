@@ -10,13 +10,8 @@ import {
 } from '../../config/namespaces/index.js';
 import { AppError, ProblemFilter } from '../../errors/index.js';
 import { containerOf, createRouter } from '../../kernel/nest-internals.js';
-import {
-  AccessGuard,
-  AccessLogService,
-  assertSameSite,
-  NO_BROWSER_SESSIONS,
-  RequestAuthenticator,
-} from '../../security/index.js';
+import { AccessGuard, assertSameSite, NO_BROWSER_SESSIONS, RequestAuthenticator } from '../../security/index.js';
+import { AccessLogService } from '../../security/access-log/index.js';
 import { addHttpRules, fastifyOptions, recordRefusals } from '../http-rules.js';
 import type { ServiceLookup } from '../json-body.parser.js';
 import { createValidationPipe } from '../validation.pipe.js';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/index.js';
 import { TokenCounterRegistry } from '../../llm/index.js';
-import { admit, type ContentFilter } from '../../security/index.js';
+import { admit, type ContentFilter } from '../../security/content/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';
 import { countTurn } from '../memory/turn-memory.js';
 import { type SessionExport, toMessages } from '../session-export.schema.js';

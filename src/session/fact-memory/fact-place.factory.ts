@@ -1,4 +1,4 @@
-import type { Cipher, RowPlace, SealedColumn, SealedTable, StoredRow } from '../../security/index.js';
+import type { Cipher, RowPlace, SealedColumn, SealedTable, StoredRow } from '../../security/encryption/index.js';
 import { indexTerms, withoutTrailing } from '../../kernel/index.js';
 import type { FactOwner } from './fact-memory.js';
 

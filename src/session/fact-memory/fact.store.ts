@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FindOptionsWhere } from 'typeorm';
 import type { DataFact } from '../../run/index.js';
 import { Database, type Dialect, type SqlValue, type Table } from '../../persistence/index.js';
-import { Cipher, openColumn, type SealedColumn } from '../../security/index.js';
+import { Cipher, openColumn, type SealedColumn } from '../../security/encryption/index.js';
 import { FactEntity, type StoredFact } from '../entities/fact.entity.js';
 import { digestsOf, FACT_EMBEDDING, FACT_TEXT, spellingsOf, toPlain } from './fact-place.factory.js';
 import type { Fact, FactOwner } from './fact-memory.js';

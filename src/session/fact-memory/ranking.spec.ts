@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fuseRankings } from './ranking.js';
-import { PLAIN_CIPHER } from '../../security/index.js';
+import { PLAIN_CIPHER } from '../../security/encryption/index.js';
 import { toTokens } from './fact-place.factory.js';
 
 describe('the fusion of rankings', () => {

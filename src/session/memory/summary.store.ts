@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../persistence/index.js';
-import { Cipher } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import { summaryPlace } from '../turn-place.factory.js';
 import type { SessionKey } from '../session.types.js';
 import type { Summary } from './memory.types.js';

@@ -2,7 +2,7 @@ import { refusalOf, type Database, type Statement } from '../../persistence/inde
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { JournalTurnStore } from '../turns/journal-turn-store.js';
 import { TurnArchive, type TurnChange, type TurnSpan } from './turn-archive.js';
-import { PLAIN_CIPHER } from '../../security/index.js';
+import { PLAIN_CIPHER } from '../../security/encryption/index.js';
 
 /** Retention of a change's number, in ms: a node may be delayed for this long. */
 const FENCE_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { turnPlace } from '../turn-place.factory.js';
 import { Injectable } from '@nestjs/common';
 import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
-import { Cipher } from '../../security/index.js';
+import { Cipher } from '../../security/encryption/index.js';
 import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
 import { furtherTurns, selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';
 import { type TurnQuery, TurnStore } from './turn-store.js';

@@ -3,7 +3,8 @@ import type { FindOptionsWhere } from 'typeorm';
 import { canonicalJson, newId, type Principal } from '../../kernel/index.js';
 import { Database, inLists, insert, type Statement, type Table } from '../../persistence/index.js';
 import type { RunRecord, WaitingRequest } from '../../run/index.js';
-import { Cipher, Ownership, type SealedTable } from '../../security/index.js';
+import { Ownership } from '../../security/index.js';
+import { Cipher, type SealedTable } from '../../security/encryption/index.js';
 import { CallApprovalEntity, type StoredApproval } from './entities/call-approval.entity.js';
 
 /** Scopes that cover later calls. */

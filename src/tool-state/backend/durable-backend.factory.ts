@@ -4,7 +4,7 @@ import type { DatabaseConfig, ToolStateConfig } from '../../config/namespaces/in
 import { isDoneWithin } from '../../kernel/index.js';
 import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
 import type { StepCompanion } from '../../run/index.js';
-import type { Cipher } from '../../security/index.js';
+import type { Cipher } from '../../security/encryption/index.js';
 import type { StateManagerName } from '../../tool/index.js';
 import type { ContextDraft } from '../context-draft.js';
 import { contextIdOf } from '../context-id.factory.js';

@@ -1,6 +1,6 @@
 import { AppError, Log, messageOf } from '../../errors/index.js';
 import { KeyedQueue } from '../../persistence/index.js';
-import type { Cipher, RowPlace } from '../../security/index.js';
+import type { Cipher, RowPlace } from '../../security/encryption/index.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
 import { idOfListed, keyInDamaged, parseFileText, toFileText } from './context-file.parser.js';
 import { ContextIndex } from './context-index.js';

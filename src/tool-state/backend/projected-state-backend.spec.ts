@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';
 import { gate } from '../../../test/support/jackdaw.js';
-import { PLAIN_CIPHER } from '../../security/index.js';
+import { PLAIN_CIPHER } from '../../security/encryption/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { StateChange } from '../state-change.mapper.js';
 import { MemoryStateStore } from '../state-backend.registry.js';

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors/index.js';
 import { newId, parseExactJson } from '../../kernel/index.js';
 import { type Database, Outbox, OutboxRelay, type Row, type Statement } from '../../persistence/index.js';
 import type { StepCompanion } from '../../run/index.js';
-import type { Cipher } from '../../security/index.js';
+import type { Cipher } from '../../security/encryption/index.js';
 import type { StateManagerName } from '../../tool/index.js';
 import type { ContextDraft } from '../context-draft.js';
 import { contextIdOf } from '../context-id.factory.js';

@@ -1,5 +1,5 @@
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
-import { PLAIN_CIPHER, type Cipher, type RowPlace } from '../../security/index.js';
+import { PLAIN_CIPHER, type Cipher, type RowPlace } from '../../security/encryption/index.js';
 import { stateDamaged } from '../tool-state.error.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { RowPlace, SealedTable, StoredRow } from '../../security/index.js';
+import type { RowPlace, SealedTable, StoredRow } from '../../security/encryption/index.js';
 import type { StateType } from '../tool-state.types.js';
 
 /** Owner of encrypted data: tenant and id of a context. */

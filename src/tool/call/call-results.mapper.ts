@@ -2,7 +2,7 @@ import { HttpException } from '@nestjs/common';
 import { AppError, type ErrorCode, type Log } from '../../errors/index.js';
 import { HEAP_COST, HeapReservation, maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
 import { toPublishedFile } from '../../run/index.js';
-import type { ContentFilter } from '../../security/index.js';
+import type { ContentFilter } from '../../security/content/index.js';
 import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
 import { ShownResult, unfold } from '../illustrated-result.factory.js';
 import type { StatefulCall } from '../stateful/stateful-calls.js';

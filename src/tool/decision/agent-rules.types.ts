@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../kernel/index.js';
-import type { ContentRules } from '../../security/index.js';
+import type { ContentRules } from '../../security/content/index.js';
 
 /** Handling of a call that waits by the rule of three facts. */
 export type TaintMode = 'off' | 'approval' | 'deny';

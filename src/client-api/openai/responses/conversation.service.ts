@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../../../errors/index.js';
 import { newId, type Principal } from '../../../kernel/index.js';
 import { RunAdmissionService } from '../../../run/index.js';
-import { AccessLogService } from '../../../security/index.js';
+import { AccessLogService } from '../../../security/access-log/index.js';
 import { SessionAdminService, type SessionRecord, SessionService } from '../../../session/index.js';
 import { invalid } from '../../client-conversation.js';
 import { parsedBy } from '../../client-request.parser.js';
