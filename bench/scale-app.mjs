@@ -4,7 +4,8 @@ import { AgentService, ChatModel, JackdawModule, Tool } from '../dist/index.js';
 
 const { AppError } = await import('../dist/errors/index.js');
 const runs = await import('../dist/run/index.js');
-const { SessionService, countTurn } = await import('../dist/session/index.js');
+const { SessionService } = await import('../dist/session/index.js');
+const { countTurn } = await import('../dist/session/memory/index.js');
 const { Database } = await import('../dist/persistence/index.js');
 const { TokenCounterRegistry } = await import('../dist/llm/index.js');
 const { UsageDayStore } = await import('../dist/run/usage/usage-day.store.js');

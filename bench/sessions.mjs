@@ -16,7 +16,8 @@ const { values } = parseArgs({
     ...SERVERS,
   },
 });
-const { SessionAdminService, SessionService, countTurn } = await import('../dist/session/index.js');
+const { SessionAdminService, SessionService } = await import('../dist/session/index.js');
+const { countTurn } = await import('../dist/session/memory/index.js');
 const { Database } = await import('../dist/persistence/index.js');
 const { TokenCounterRegistry } = await import('../dist/llm/index.js');
 

@@ -151,29 +151,15 @@ export type {
 export { ApiKeyAuthenticator, Authenticator, CurrentPrincipal, Public, Requires } from './security/index.js';
 export type { CredentialRequest, Scope } from './security/index.js';
 export type { ContentRules, OwnPattern } from './security/content/index.js';
-export {
-  FactMemory,
-  LocalTurnArchive,
-  Memory,
-  MemoryFactory,
-  MemoryPolicy,
-  MemoryPolicyRegistry,
-  SessionAdminService,
-  SessionService,
-  TurnArchive,
-} from './session/index.js';
+export { FactMemory, LocalTurnArchive, SessionAdminService, SessionService, TurnArchive } from './session/index.js';
+export { Memory, MemoryFactory, MemoryPolicy, MemoryPolicyRegistry } from './session/memory/index.js';
 export type {
   Fact,
   FactOwner,
   FactPage,
-  MemoryConversation,
-  MemoryRules,
-  OwnMemories,
-  OwnMemory,
   RecalledFact,
   RecallOptions,
   RememberOptions,
-  RunMemory,
   SessionExport,
   SessionKey,
   SessionMessage,
@@ -181,10 +167,17 @@ export type {
   StoredTurn,
   Turn,
   TurnChange,
-  TurnSize,
   TurnSpan,
   TurnStatus,
 } from './session/index.js';
+export type {
+  MemoryConversation,
+  MemoryRules,
+  OwnMemories,
+  OwnMemory,
+  RunMemory,
+  TurnSize,
+} from './session/memory/index.js';
 export {
   adaptStateful,
   StatefulToolSessions,
@@ -349,15 +342,8 @@ export type {
   WaitingKind,
 } from './run/index.js';
 export type { ContentActions, ContentClass } from './security/content/index.js';
-export type {
-  PrunedSessions,
-  SessionImport,
-  SessionOptions,
-  SessionPlace,
-  Summary,
-  TurnGroup,
-  TurnQuery,
-} from './session/index.js';
+export type { PrunedSessions, SessionImport, SessionOptions, SessionPlace, TurnQuery } from './session/index.js';
+export type { Summary, TurnGroup } from './session/memory/index.js';
 export type {
   ApprovalPredicate,
   DtoClass,

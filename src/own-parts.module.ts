@@ -1,7 +1,8 @@
 import { Module, type DynamicModule, type InjectionToken, type Provider, type Type } from '@nestjs/common';
 import { Cache, OWN_CACHE } from './cache/index.js';
 import { AppError } from './errors/index.js';
-import { OWN_MEMORIES, OWN_TURN_ARCHIVE, type OwnMemories, TurnArchive } from './session/index.js';
+import { OWN_TURN_ARCHIVE, TurnArchive } from './session/index.js';
+import { OWN_MEMORIES, type OwnMemories } from './session/memory/index.js';
 import { OWN_STATE_STORES, StateStore } from './tool-state/index.js';
 
 /** An application's implementation of a port: a class, which Nest instantiates, or an object. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
-import type { Memory, MemoryFactory, SessionMessage, SessionService } from '../src/session/index.js';
+import type { SessionMessage, SessionService } from '../src/session/index.js';
+import type { Memory, MemoryFactory } from '../src/session/memory/index.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

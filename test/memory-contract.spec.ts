@@ -4,16 +4,8 @@ import { array, assert, asyncProperty, constantFrom, integer, record } from 'fas
 import { countMessages } from '../src/llm/index.js';
 import { EstimatedTokenCounter } from '../src/llm/tokens/token-counter.registry.js';
 import { NO_USAGE } from '../src/run/index.js';
-import {
-  countTurn,
-  PINNED,
-  type MemoryRules,
-  type SessionMemory,
-  type SessionMessage,
-  type SessionService,
-  type Summarise,
-  type Turn,
-} from '../src/session/index.js';
+import { PINNED, type SessionMessage, type SessionService, type Turn } from '../src/session/index.js';
+import { countTurn, type MemoryRules, type SessionMemory, type Summarise } from '../src/session/memory/index.js';
 import type { TurnStore } from '../src/session/turns/turn-store.js';
 import { ALICE, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { neverSummarise, RULES, sessionsOn } from './support/session-host.js';

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
 import { openCache, type Cache } from '../src/cache/index.js';
-import { type RunMemory, type TurnArchive } from '../src/session/index.js';
+import type { TurnArchive } from '../src/session/index.js';
+import type { RunMemory } from '../src/session/memory/index.js';
 import {
   cacheContract,
   memoryContract,

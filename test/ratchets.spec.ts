@@ -44,8 +44,6 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/persistence/index.ts': 49,
   // With evals: their function, scorers, files and reports; then checks of recorded runs, cassettes of runs, and matchers.
   'src/testing/index.ts': 53,
-  // The ports of an application's own session store and memories, with the types of their methods.
-  'src/session/index.ts': 53,
 };
 const MOST_NAMES = 40;
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, type Statement } from '../src/persistence/index.js';
-import { MemoryFactory } from '../src/session/index.js';
+import { MemoryFactory } from '../src/session/memory/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

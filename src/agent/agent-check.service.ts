@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../errors/index.js';
 import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';
 import { assertScriptPackages, ProtocolRegistry } from '../reasoning/index.js';
-import { MemoryPolicyRegistry } from '../session/index.js';
+import { MemoryPolicyRegistry } from '../session/memory/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';

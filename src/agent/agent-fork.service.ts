@@ -14,7 +14,8 @@ import {
   RunService,
   type StartRun,
 } from '../run/index.js';
-import { type MemoryPlace, SessionService } from '../session/index.js';
+import { SessionService } from '../session/index.js';
+import type { MemoryPlace } from '../session/memory/index.js';
 import { ToolStateForks } from '../tool-state/index.js';
 import { type ChangedState, succeededResult } from '../tool/index.js';
 import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';

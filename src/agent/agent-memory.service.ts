@@ -27,20 +27,17 @@ import {
   toRunUsage,
   type UsageReported,
 } from '../run/index.js';
+import { type SessionKey, type SessionMessage, SessionService, type Turn } from '../session/index.js';
 import {
   countTurn,
   type MemoryPlace,
   type MemoryRules,
   type Recollection,
   referenceState,
-  type SessionKey,
   SessionMemory,
-  type SessionMessage,
-  SessionService,
   type Summarise,
-  type Turn,
   WholeTurnMemory,
-} from '../session/index.js';
+} from '../session/memory/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';

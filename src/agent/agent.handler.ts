@@ -21,7 +21,8 @@ import {
   toEndedFacts,
   UNKNOWN_FACTS,
 } from '../run/index.js';
-import { factsOfPlace, type Recollection, type TurnStatus } from '../session/index.js';
+import type { TurnStatus } from '../session/index.js';
+import { factsOfPlace, type Recollection } from '../session/memory/index.js';
 import type { Tool } from '../tool/index.js';
 import { agentRules } from '../tool-policy/index.js';
 import { AgentMemory, budgetsOf, toQuestion } from './agent-memory.service.js';

@@ -10,7 +10,7 @@ import {
   type ToolStateConfig,
 } from '../config/namespaces/index.js';
 import { RunEraseStore } from '../run/index.js';
-import { OWN_MEMORIES, type OwnMemories } from '../session/index.js';
+import { OWN_MEMORIES, type OwnMemories } from '../session/memory/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
 /** Data that an erasure leaves, with their place and a remedy. */

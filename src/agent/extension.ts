@@ -1,7 +1,7 @@
 import type { ModelFactory } from '../llm/index.js';
 import type { Processor, ProcessorPlace } from '../reasoning/index.js';
 import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
-import type { MemoryPolicy } from '../session/index.js';
+import type { MemoryPolicy } from '../session/memory/index.js';
 import type { Tool, ToolPolicy, ToolRegistration } from '../tool/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 

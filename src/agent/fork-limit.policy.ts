@@ -1,5 +1,5 @@
 import { fieldMistake, type FieldMistake } from '../kernel/index.js';
-import type { MemoryRules } from '../session/index.js';
+import type { MemoryRules } from '../session/memory/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 
 type Memory = Pick<AgentDefinition, 'model' | 'memory'>;

@@ -10,7 +10,8 @@ import {
 import { ExtensionLoader, OwnEventRegistry, RunReportService } from '../extension/index.js';
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';
-import { MemoryFactory, SessionAdminService, SessionService } from '../session/index.js';
+import { SessionAdminService, SessionService } from '../session/index.js';
+import { MemoryFactory } from '../session/memory/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import { StatefulToolSessions, ToolStateService } from '../tool-state/index.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentRegistry, type Extension, type ExtensionHost, type OwnEventListener } from '../agent/index.js';
 import { ModelRegistry } from '../llm/index.js';
 import { ReasoningEngine, toPlace } from '../reasoning/index.js';
-import { MemoryPolicyRegistry } from '../session/index.js';
+import { MemoryPolicyRegistry } from '../session/memory/index.js';
 import { ToolPolicyRegistry, ToolRegistry } from '../tool/index.js';
 import { OwnEventRegistry } from './events/own-event.registry.js';
 import { titleOf } from './extension-order.policy.js';

@@ -27,22 +27,6 @@ export {
   type RememberOptions,
 } from './fact-memory/fact-memory.js';
 export { LongTermMemoryModule } from './fact-memory/long-term-memory.module.js';
-export {
-  Memory,
-  OWN_MEMORIES,
-  type MemoryConversation,
-  type OwnMemories,
-  type OwnMemory,
-  type RunMemory,
-} from './memory/memory.js';
-export { MemoryFactory } from './memory/memory.factory.js';
-export { MemoryPolicy } from './memory/memory-policy.js';
-export type { TurnGroup } from './memory/memory-policy.js';
-export { MemoryPolicyRegistry, SessionMemory } from './memory/session-memory.js';
-export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
-export { countTurn } from './memory/turn-memory.js';
-export { factsOfPlace, referenceState } from './memory/recollection.mapper.js';
-export { WholeTurnMemory } from './memory/whole-turn-memory.js';
 export type { SessionExport } from './session-export.schema.js';
 export type { PrunedSessions, SessionOptions } from './session-admin.service.js';
 export { SessionAdminService } from './session-admin.service.js';

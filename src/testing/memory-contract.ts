@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RunMemory, SessionMessage } from '../session/index.js';
+import type { SessionMessage } from '../session/index.js';
+import type { RunMemory } from '../session/memory/index.js';
 import { assertJson, contractCase, type ContractCase } from './contract.js';
 
 /** Upper limit of the characters of a token in English text. */

@@ -4,14 +4,14 @@ import { VocabularyLoader } from '../../src/llm/tokens/vocabulary.loader.js';
 import type { Database } from '../../src/persistence/index.js';
 import { RunFileStore } from '../../src/run/index.js';
 import { PLAIN_CIPHER, type Cipher } from '../../src/security/encryption/index.js';
+import { SessionService } from '../../src/session/index.js';
 import {
   MemoryFactory,
   MemoryPolicyRegistry,
   SessionMemory,
-  SessionService,
   WholeTurnMemory,
   type MemoryRules,
-} from '../../src/session/index.js';
+} from '../../src/session/memory/index.js';
 import { SessionFiles } from '../../src/session/files/session-files.service.js';
 import { ConversationStore } from '../../src/session/memory/conversation.store.js';
 import { OwnMemoryService } from '../../src/session/memory/own-memory.service.js';
