@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
-import { insert, isRefusedAtOnce, refusalOf, type Database, type Statement } from '../src/persistence/index.js';
+import { isRefusedAtOnce, refusalOf, type Database } from '../src/persistence/index.js';
+import { insert, type Statement } from '../src/persistence/statement/index.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { add, change, entry, openAgain, openItems, thrown } from './support/item-table.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkSqliteFile } from '../src/persistence/sqlite-check.executor.js';
-import { insert } from '../src/persistence/index.js';
+import { insert } from '../src/persistence/statement/index.js';
 import { newFolder } from './support/jackdaw.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';

@@ -7,7 +7,7 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
 import { LLM_MIGRATIONS } from '../src/llm/index.js';
-import { insert, type Statement } from '../src/persistence/index.js';
+import { insert, type Statement } from '../src/persistence/statement/index.js';
 import { openPersistence } from '../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { RUN_MIGRATIONS } from '../src/run/index.js';

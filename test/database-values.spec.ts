@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
-import { insert, refusalOf, type Database } from '../src/persistence/index.js';
+import { refusalOf, type Database } from '../src/persistence/index.js';
+import { insert } from '../src/persistence/statement/index.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { add, change, entry, openItems, thrown } from './support/item-table.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hash } from 'node:crypto';
 import { UserErasureService } from '../src/agent/index.js';
-import { insert } from '../src/persistence/index.js';
+import { insert } from '../src/persistence/statement/index.js';
 import { FactMemory, type FactOwner } from '../src/session/index.js';
 import { describeWorlds, newKey } from './support/private-world.js';
 import { testServers } from './support/test-databases.js';

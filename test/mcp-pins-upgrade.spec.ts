@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { digestOf, pinnedOf } from '../src/mcp/trust/definition-difference.mapper.js';
-import { Database, insert } from '../src/persistence/index.js';
+import { Database } from '../src/persistence/index.js';
+import { insert } from '../src/persistence/statement/index.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js';
 import { describeDatabases, testServers } from './support/test-databases.js';

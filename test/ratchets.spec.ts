@@ -39,9 +39,6 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
   // the enhancers of tools; tools with recorded results, and the recorded form of a result.
   'src/tool/index.ts': 123,
-  // The pool whose connections have their settings, for the queue too; then status, migration, backup and restore for the
-  // command line.
-  'src/persistence/index.ts': 49,
   // With evals: their function, scorers, files and reports; then checks of recorded runs, cassettes of runs, and matchers.
   'src/testing/index.ts': 53,
 };

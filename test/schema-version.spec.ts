@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { VERSION } from '../src/kernel/index.js';
-import type { Statement } from '../src/persistence/index.js';
+import type { Statement } from '../src/persistence/statement/index.js';
 import { newFolder } from './support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers, type TestDatabase } from './support/test-databases.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Database, type Statement } from '../src/persistence/index.js';
+import { Database } from '../src/persistence/index.js';
+import type { Statement } from '../src/persistence/statement/index.js';
 import { MemoryFactory } from '../src/session/memory/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';

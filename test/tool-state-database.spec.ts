@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import type { AppError } from '../src/errors/index.js';
-import { insert, refusalOf, type Statement } from '../src/persistence/index.js';
+import { refusalOf } from '../src/persistence/index.js';
+import { insert, type Statement } from '../src/persistence/statement/index.js';
 import { contextIdOf } from '../src/tool-state/context-id.factory.js';
 import { ContextDraft } from '../src/tool-state/context-draft.js';
 import { DatabaseStateStore } from '../src/tool-state/backend/database-state-store.js';

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { setImmediate } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { insert } from '../src/persistence/index.js';
+import { insert } from '../src/persistence/statement/index.js';
 import { SessionStore } from '../src/session/session-store.js';
 import { ownerOf, TurnOutbox } from '../src/session/projection/projected-turn-store.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';

@@ -9,7 +9,7 @@ import {
   TokenCounterRegistry,
   type UserMessage,
 } from '../llm/index.js';
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import { splitThoughts, toTranscript } from '../reasoning/index.js';
 import {
   addUsage,

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { holdProcess } from '../kernel/index.js';
 import { Database } from './database.js';
 import type { DatabaseOwnership } from './database-ownership.js';
-import type { CommitOptions, Dialect, SqlValue, Statement } from './statement.types.js';
+import type { CommitOptions, Dialect, SqlValue, Statement } from './statement/statement.types.js';
 
 /** Longest wait of a call for the present owner, in ms. */
 const CALL_WAIT_MS = 5_000;

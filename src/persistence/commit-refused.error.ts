@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import type { RefusalReason } from './statement.types.js';
+import type { RefusalReason } from './statement/statement.types.js';
 
 /** The error of a batch with an unmet condition; nothing of the batch was applied. */
 export function commitRefused(reason: RefusalReason, statement: number, sql: string, cause?: unknown): AppError {

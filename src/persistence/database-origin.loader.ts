@@ -3,7 +3,7 @@ import { newId } from '../kernel/index.js';
 import { refusalOf } from './commit-refused.error.js';
 import type { Database } from './database.js';
 import { DatabaseOrigin } from './database-origin.js';
-import { insert } from './statement.factory.js';
+import { insert } from './statement/statement.factory.js';
 import { sidecarOf } from './sqlite-place.js';
 
 /** Facts about the place of a database. */

@@ -1,5 +1,5 @@
 import { refusalOf } from './commit-refused.error.js';
-import type { Statement } from './statement.types.js';
+import type { Statement } from './statement/statement.types.js';
 
 /** The part of a database that records its place. */
 interface PlaceRecorder {

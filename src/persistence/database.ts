@@ -5,11 +5,11 @@ import { DatabaseOrigin } from './database-origin.js';
 import { STORAGE_PROBE } from './migrations/1764000000030-create-storage-probe.migration.js';
 import type { PostgresPlace } from './postgres-place.js';
 import { withinLimit } from './server-limits.policy.js';
-import { accumulate, insertIgnore, limitedDelete, upsert } from './statement.factory.js';
-import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
+import { accumulate, insertIgnore, limitedDelete, upsert } from './statement/statement.factory.js';
+import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement/statement.types.js';
 import { damaged, isDamaged, isStorageUnavailable } from './storage-fault.policy.js';
 import { currentPatience, outlast, StorageStatus } from './storage-status.js';
-import { Table } from './table.js';
+import { Table } from './schema/table.js';
 
 /** @param runIds runs whose status a commit of this process has changed */
 export type StatusListener = (runIds: readonly string[]) => void;

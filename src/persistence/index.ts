@@ -1,7 +1,6 @@
 /** The database: TypeORM's connection and migrations, and batches that are durable as a whole or not at all. */
-export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.factory.js';
+
 export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
-export { type Table } from './table.js';
 export { processConnections, queueConnections } from './postgres.factory.js';
 export { Database } from './database.js';
 export { databaseName, migrateDatabase, readDatabaseStatus } from './database-status.js';
@@ -17,11 +16,7 @@ export { closeRedisClient, createRedisClient, loadRedis, unreference } from './r
 export { isStorageUnavailable } from './storage-fault.policy.js';
 export { withPatience } from './storage-status.js';
 export { withLongCalls } from './server-limits.policy.js';
-export { SchemaBuilder } from './schema.builder.js';
-export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { initialiseDataSource } from './initialise-data-source.js';
 export { serverFault } from './server-failure.error.js';
 export { backUpSqlite, restoreSqlite } from './sqlite-backup.executor.js';
 export { lockFile } from './sqlite-lock.factory.js';
-export { insert, insertAll, insertMany } from './statement.factory.js';
-export type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';

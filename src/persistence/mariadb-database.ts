@@ -6,7 +6,7 @@ import { Database } from './database.js';
 import type { MariadbOwnerClient } from './mariadb-owner.client.js';
 import { ROWS_REFUSED, type MariadbTextBuilder } from './mariadb-text.builder.js';
 import { longLimit, statementLimit, withinLimit } from './server-limits.policy.js';
-import type { SqlValue, Statement } from './statement.types.js';
+import type { SqlValue, Statement } from './statement/statement.types.js';
 import { NoAnswerError, NotSentError } from './storage-fault.policy.js';
 import { TransientRetry } from './transient-failure.policy.js';
 

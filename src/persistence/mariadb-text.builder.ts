@@ -1,5 +1,5 @@
 import { splitAtPlaceholders } from './steady-sql.mapper.js';
-import type { SqlValue, Statement } from './statement.types.js';
+import type { SqlValue, Statement } from './statement/statement.types.js';
 
 /** Maximum cached texts, above a program's number of statements, so that generated texts cannot fill the memory. */
 const MOST_CACHED = 1000;

@@ -1,8 +1,8 @@
 import { type DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner, type Table } from 'typeorm';
 import { AppError } from '../errors/index.js';
-import { bigintColumn, integerColumn, stringColumn } from './column.factory.js';
+import { bigintColumn, integerColumn, stringColumn } from './schema/column.factory.js';
 import { assertNotNewer, recordVersion } from './schema-version.store.js';
-import { SchemaBuilder, type TableDefinition } from './schema.builder.js';
+import { SchemaBuilder, type TableDefinition } from './schema/schema.builder.js';
 
 const CREATED = /^\s*CREATE (?:VIRTUAL )?TABLE (?:IF NOT EXISTS )?(\w+)/i;
 

@@ -5,7 +5,7 @@ import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js'
 import { AppError } from '../errors/index.js';
 import type { Database } from './database.js';
 import { Outbox, OutboxRelay } from './outbox.js';
-import type { Row, Statement } from './statement.types.js';
+import type { Row, Statement } from './statement/statement.types.js';
 
 const MORE_THAN_A_PAGE = 101;
 

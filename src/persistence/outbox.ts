@@ -1,8 +1,8 @@
 import { AppError, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import type { Database } from './database.js';
-import { insert } from './statement.factory.js';
-import type { Row, SqlValue, Statement } from './statement.types.js';
+import { insert } from './statement/statement.factory.js';
+import type { Row, SqlValue, Statement } from './statement/statement.types.js';
 import { KeyedQueue } from './keyed-queue.js';
 
 /** Values for `column IN (…)`. */

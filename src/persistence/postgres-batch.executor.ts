@@ -1,6 +1,6 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 import type { PreparedText } from './postgres-statement.registry.js';
-import type { SqlValue } from './statement.types.js';
+import type { SqlValue } from './statement/statement.types.js';
 
 /** A statement in the form that is sent. */
 export interface BatchStep extends PreparedText {

@@ -5,7 +5,7 @@ import { executeBatch, type BatchFailure } from './postgres-batch.executor.js';
 import { PostgresStatementRegistry, ROWS_REFUSED } from './postgres-statement.registry.js';
 import type { PostgresPlace } from './postgres-place.js';
 import { longLimit, statementLimit, withinLimit } from './server-limits.policy.js';
-import type { SqlValue, Statement } from './statement.types.js';
+import type { SqlValue, Statement } from './statement/statement.types.js';
 import { NotSentError, storageFaultOf } from './storage-fault.policy.js';
 import { TransientRetry } from './transient-failure.policy.js';
 

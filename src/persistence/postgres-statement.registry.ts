@@ -1,5 +1,5 @@
 import { splitAtPlaceholders } from './steady-sql.mapper.js';
-import type { SqlValue, Statement } from './statement.types.js';
+import type { SqlValue, Statement } from './statement/statement.types.js';
 
 /** SQL in PostgreSQL's syntax, and the name of its prepared statement on every connection. */
 export interface PreparedText {

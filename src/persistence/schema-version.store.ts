@@ -1,8 +1,8 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { AppError } from '../errors/index.js';
 import { VERSION } from '../kernel/index.js';
-import { stringColumn, textColumn } from './column.factory.js';
-import { SchemaBuilder, type TableDefinition } from './schema.builder.js';
+import { stringColumn, textColumn } from './schema/column.factory.js';
+import { SchemaBuilder, type TableDefinition } from './schema/schema.builder.js';
 
 /** The table of facts about the database itself, by name. */
 export const PROPERTIES = 'jackdaw_property';

@@ -5,8 +5,8 @@ import { DataSource, EntitySchema, type EntitySchemaOptions } from 'typeorm';
 import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
 import { refusalOf } from './commit-refused.error.js';
 import { SqliteDatabase } from './sqlite-database.js';
-import { insert } from './statement.factory.js';
-import type { SqlValue, Statement } from './statement.types.js';
+import { insert } from './statement/statement.factory.js';
+import type { SqlValue, Statement } from './statement/statement.types.js';
 
 interface Item {
   readonly id: number;

@@ -18,7 +18,7 @@ import {
 } from './sqlite-log.client.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import { toSteadySql } from './steady-sql.mapper.js';
-import type { CommitOptions, SqlValue, Statement } from './statement.types.js';
+import type { CommitOptions, SqlValue, Statement } from './statement/statement.types.js';
 
 /** Delay of the next attempt to write to a locked file, in ms. */
 const LOCK_RETRY_MS = 20;

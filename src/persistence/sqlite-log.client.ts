@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import { AppError, messageOf } from '../errors/index.js';
 import type { SqliteHandle } from './sqlite-handle.js';
-import type { Statement } from './statement.types.js';
+import type { Statement } from './statement/statement.types.js';
 
 /** Makes a file's data durable, as `node:fs` does. */
 type Fdatasync = (file: number, done: (error: Error | null) => void) => void;

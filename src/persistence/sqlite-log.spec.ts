@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SqliteDatabase } from './sqlite-database.js';
 import { loadSqliteDriver, type SqliteHandle } from './sqlite-handle.js';
 import { SqliteLog, syncerOf } from './sqlite-log.client.js';
-import { insert } from './statement.factory.js';
+import { insert } from './statement/statement.factory.js';
 
 let folder: string;
 let handle: SqliteHandle;

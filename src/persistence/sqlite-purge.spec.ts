@@ -8,7 +8,7 @@ import { openPersistence } from './shared-persistence.registry.js';
 import type { OpenPersistence } from './persistence.types.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import type { SqliteHandle } from './sqlite-handle.js';
-import { insert } from './statement.factory.js';
+import { insert } from './statement/statement.factory.js';
 
 const WORD = 'kingfisher';
 let folder: string;

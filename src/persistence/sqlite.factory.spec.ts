@@ -19,7 +19,7 @@ import { loadConfig } from '../config/index.js';
 import { loadSqliteDriver } from './sqlite-handle.js';
 import { sqliteFile } from './sqlite-place.js';
 import { lockFile, ownSqliteFile } from './sqlite-lock.factory.js';
-import { insert } from './statement.factory.js';
+import { insert } from './statement/statement.factory.js';
 
 let folder: string;
 const opened: OpenDatabase[] = [];

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../errors/index.js';
 import { steadyNow } from '../kernel/index.js';
-import { isRefusedAfter, isStorageUnavailable, type Statement, withPatience } from '../persistence/index.js';
+import { isRefusedAfter, isStorageUnavailable, withPatience } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
 import { countDecisions, firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
 import type { OutagePatience } from './execution-end.js';

@@ -1,6 +1,7 @@
 import { AppError } from '../errors/index.js';
 import { type Principal, steadyNow } from '../kernel/index.js';
-import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
+import { isRefusedAtOnce, refusalOf } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { ChildCall, ChildStatus, RunLineage } from './tree/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import type { ContextParts } from './context-parts.types.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
-import { Database, type SqlValue, withLongCalls } from '../persistence/index.js';
+import { Database, withLongCalls } from '../persistence/index.js';
+import type { SqlValue } from '../persistence/statement/index.js';
 import { Ownership } from '../security/index.js';
 import { isOpen } from './run-record.mapper.js';
 import type { RunStatus } from './run.types.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';

@@ -1,7 +1,8 @@
 import { type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
-import { Database, type SqlValue, type Statement } from '../persistence/index.js';
+import { Database } from '../persistence/index.js';
+import type { SqlValue, Statement } from '../persistence/statement/index.js';
 import { Ownership } from '../security/index.js';
 import { Cipher } from '../security/encryption/index.js';
 import {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
-import { Database, type SqlValue } from '../persistence/index.js';
+import { Database } from '../persistence/index.js';
+import type { SqlValue } from '../persistence/statement/index.js';
 import { Ownership } from '../security/index.js';
 import { Cipher } from '../security/encryption/index.js';
 import { LISTED_COLUMNS, previewOf, toListedRun, type ListedRun, type ListRow } from './listed-run.mapper.js';

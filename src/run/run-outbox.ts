@@ -1,6 +1,6 @@
 import { dayOf } from '../kernel/index.js';
 import { type JournaledSpending, type ModelBudget, type ReportedUsage, toUnits } from '../llm/index.js';
-import { insert, type Statement } from '../persistence/index.js';
+import { insert, type Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
 import type { LiveRun, RunBus } from './run-bus.js';
 import {

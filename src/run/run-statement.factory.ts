@@ -1,4 +1,4 @@
-import { insert, insertMany, type Row, type Statement } from '../persistence/index.js';
+import { insert, insertMany, type Row, type Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
 import { currentTraceParent } from '../telemetry/index.js';
 import { eventPlace, runPlace, stepPlace, type StoredEnd } from './run-record.mapper.js';

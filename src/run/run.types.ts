@@ -1,6 +1,6 @@
 import type { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { RunLineage } from './tree/child-run.types.js';
 import type { RunItem } from './run-item.factory.js';
 import type { TerminalEvent } from './run-event.types.js';

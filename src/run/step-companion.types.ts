@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../llm/index.js';
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { RunFile } from './files/run-file.types.js';
 import type { StepFacts } from './run.types.js';
 

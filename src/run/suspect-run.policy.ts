@@ -1,4 +1,4 @@
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import { MAX_CRASHES } from './execution-end.js';
 import type { RunHead } from './run.types.js';
 import type { RunLineage } from './tree/child-run.types.js';

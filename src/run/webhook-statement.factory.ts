@@ -1,4 +1,4 @@
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { RunEvent } from './run-event.types.js';
 import type { RunItem } from './run-item.factory.js';
 

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntitySchemaOptions } from 'typeorm';
 import type { Principal } from '../kernel/index.js';
-import { Database, type Statement, type Table } from '../persistence/index.js';
+import { Database } from '../persistence/index.js';
+import type { Table } from '../persistence/schema/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import { Ownership } from '../security/index.js';
 import { Cipher, type RowPlace, type SealedTable, type StoredRow } from '../security/encryption/index.js';
 

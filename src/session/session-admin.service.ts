@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { newId, type Principal } from '../kernel/index.js';
-import { Database, refusalOf, type Statement } from '../persistence/index.js';
+import { Database, refusalOf } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
 import { PINNED, type SessionKey, type SessionRecord } from './session.types.js';
 import { assertSessionId } from './turn-place.factory.js';

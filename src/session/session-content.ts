@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import { withoutApprovals } from '../tool-policy/index.js';
 import { type StatesEnd, ToolStateAdminService } from '../tool-state/index.js';
 import { SummaryStore } from './memory/summary.store.js';

@@ -1,7 +1,8 @@
 import { type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { Database, insert, refusalOf, type Statement } from '../persistence/index.js';
+import { Database, refusalOf } from '../persistence/index.js';
+import { insert, type Statement } from '../persistence/statement/index.js';
 import { type DataFact, isPrivate, isTainted, sessionIsFree } from '../run/index.js';
 import { Ownership, type RowFilter } from '../security/index.js';
 import { Cipher } from '../security/encryption/index.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
-import type { Statement } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 import type { DataFact, StartRun } from '../run/index.js';
 import type { Summary } from './memory/memory.types.js';
 import { SummaryStore } from './memory/summary.store.js';

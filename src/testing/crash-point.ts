@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
-import type { Database, Statement } from '../persistence/index.js';
+import type { Database } from '../persistence/index.js';
+import type { Statement } from '../persistence/statement/index.js';
 
 /**
  * A moment of a run, by the name of a step: `model:1` is the first model call, `tool:2:1` the first call of the second

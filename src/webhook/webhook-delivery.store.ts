@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntitySchemaOptions } from 'typeorm';
-import { Database, type Table } from '../persistence/index.js';
+import { Database } from '../persistence/index.js';
+import type { Table } from '../persistence/schema/index.js';
 import type { WebhookEvent } from '../run/index.js';
 import { MetricRegistry } from '../telemetry/index.js';
 

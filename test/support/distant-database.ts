@@ -1,12 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntitySchemaOptions, ObjectLiteral } from 'typeorm';
-import {
-  Database,
-  type CommitOptions,
-  type SqlValue,
-  type Statement,
-  type Table,
-} from '../../src/persistence/index.js';
+import { Database } from '../../src/persistence/index.js';
+import type { Table } from '../../src/persistence/schema/index.js';
+import type { CommitOptions, SqlValue, Statement } from '../../src/persistence/statement/index.js';
 
 /** A remote database: every query takes turns of the event loop in both directions. */
 export class DistantDatabase extends Database {

@@ -2,14 +2,12 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { loadConfig } from '../../src/config/index.js';
 import {
   bigintColumn,
-  insert,
   integerColumn,
   SchemaBuilder,
   stringColumn,
   textColumn,
-  type SqlValue,
-  type Statement,
-} from '../../src/persistence/index.js';
+} from '../../src/persistence/schema/index.js';
+import { insert, type SqlValue, type Statement } from '../../src/persistence/statement/index.js';
 import { openPersistence } from '../../src/persistence/shared-persistence.registry.js';
 import type { OpenPersistence } from '../../src/persistence/persistence.types.js';
 

@@ -1,11 +1,7 @@
 import type { EntitySchemaOptions, ObjectLiteral } from 'typeorm';
-import {
-  Database,
-  type CommitOptions,
-  type SqlValue,
-  type Statement,
-  type Table,
-} from '../../src/persistence/index.js';
+import { Database } from '../../src/persistence/index.js';
+import type { Table } from '../../src/persistence/schema/index.js';
+import type { CommitOptions, SqlValue, Statement } from '../../src/persistence/statement/index.js';
 
 /** The death of a process: at its `commits`-th commit, before or after the commit is durable. */
 export interface Death {

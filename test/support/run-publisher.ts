@@ -2,7 +2,7 @@ import type { RunEvent, RunRecord } from '../../src/run/index.js';
 import type { RunBus } from '../../src/run/run-bus.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
 import { endRun, fence, releaseRun } from '../../src/run/run-statement.factory.js';
-import type { Statement } from '../../src/persistence/index.js';
+import type { Statement } from '../../src/persistence/statement/index.js';
 import { completed, type RunHost } from './run-host.js';
 
 /** Publishes events of a run immediately, as a test requires. */

@@ -1,4 +1,4 @@
-import type { Statement } from '../../src/persistence/index.js';
+import type { Statement } from '../../src/persistence/statement/index.js';
 import { NO_USAGE, type RunEvent, type RunRecord } from '../../src/run/index.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
 import { PLAIN_CIPHER } from '../../src/security/encryption/index.js';

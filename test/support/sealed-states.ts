@@ -1,4 +1,5 @@
-import { insert, type Database, type Statement } from '../../src/persistence/index.js';
+import type { Database } from '../../src/persistence/index.js';
+import { insert, type Statement } from '../../src/persistence/statement/index.js';
 import type { Cipher } from '../../src/security/encryption/index.js';
 import { ContextDraft } from '../../src/tool-state/context-draft.js';
 import { DatabaseStateStore } from '../../src/tool-state/backend/database-state-store.js';

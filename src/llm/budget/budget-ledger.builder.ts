@@ -1,4 +1,4 @@
-import type { Row } from '../../persistence/index.js';
+import type { Row } from '../../persistence/statement/index.js';
 import { runKeys, type TotalRow } from './budget-row.mapper.js';
 import { fits } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';

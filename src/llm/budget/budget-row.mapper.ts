@@ -1,5 +1,5 @@
 import { DAY_MS, dayOf, idsFrom } from '../../kernel/index.js';
-import type { Row } from '../../persistence/index.js';
+import type { Row } from '../../persistence/statement/index.js';
 import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 /** Retention of a total after its last possible call, in ms. Totals of sessions have no limit. */

@@ -1,5 +1,6 @@
 import { AppError, Log } from '../../errors/index.js';
-import { insertAll, type Database, type Statement } from '../../persistence/index.js';
+import type { Database } from '../../persistence/index.js';
+import { insertAll, type Statement } from '../../persistence/statement/index.js';
 import { BudgetLedger, type BookedEntry, type BookedSum } from './budget-ledger.builder.js';
 import { runIdOf, runKeys, toTotalRow } from './budget-row.mapper.js';
 import { BudgetSumLoader } from './budget-sum.loader.js';

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { DAY_MS } from '../../kernel/index.js';
-import { Database, inLists, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
+import { Database, inLists, refusalOf } from '../../persistence/index.js';
+import { insert, type SqlValue, type Statement } from '../../persistence/statement/index.js';
 import { outdatedKeys, toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Table } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { Table } from '../../persistence/schema/index.js';
 import { mapInSlices } from '../time-slice.policy.js';
 import type { ScanFinding } from '../trust/description-scan.policy.js';
 import type { PinnedDefinition } from '../trust/definition-difference.mapper.js';

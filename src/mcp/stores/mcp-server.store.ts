@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Table } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { Table } from '../../persistence/schema/index.js';
 import { Cipher, type SealedTable, type StoredRow } from '../../security/encryption/index.js';
 import { McpServerEntity, type StoredMcpServer } from '../entities/mcp-server.entity.js';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { bigintColumn, integerColumn } from '../column.factory.js';
-import { SchemaBuilder, type TableDefinition } from '../schema.builder.js';
+import { bigintColumn, integerColumn } from '../schema/column.factory.js';
+import { SchemaBuilder, type TableDefinition } from '../schema/schema.builder.js';
 
 /** A table with one row, which proves that the database can write. */
 export const STORAGE_PROBE: TableDefinition = {

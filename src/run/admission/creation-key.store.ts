@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
-import { Database, insert, refusalOf } from '../../persistence/index.js';
+import { Database, refusalOf } from '../../persistence/index.js';
+import { insert } from '../../persistence/statement/index.js';
 import type { IdempotentRequest } from '../run.types.js';
 import { KEY_LIFETIME_MS, keyReused, ownKey } from './idempotency.store.js';
 

@@ -2,7 +2,8 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { runConfig, type RunConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import { HEAP_COST, HeapBudget, HeapReservation } from '../../kernel/index.js';
-import { Database, type SqlValue } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import type { RunHead, RunRecord } from '../run.types.js';
 
 /** Runs of one status that are counted at most. */

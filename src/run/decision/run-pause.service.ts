@@ -2,7 +2,8 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { setTimeout as delay } from 'node:timers/promises';
 import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '../../config/namespaces/index.js';
 import { Log } from '../../errors/index.js';
-import { isRefusedAtOnce, refusalOf, type Statement } from '../../persistence/index.js';
+import { isRefusedAtOnce, refusalOf } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { insertEvents, sessionSlot, startedItem } from '../run-statement.factory.js';

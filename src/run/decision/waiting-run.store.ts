@@ -1,6 +1,7 @@
 import type { Principal } from '../../kernel/index.js';
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlValue } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import { Ownership } from '../../security/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import { eventPlace } from '../run-record.mapper.js';

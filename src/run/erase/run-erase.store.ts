@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import { Database, inLists, type InList, type SqlValue } from '../../persistence/index.js';
+import { Database, inLists, type InList } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import type { Decision } from '../decision/decision.types.js';
 import { isOpen, runPlace, stepPlace } from '../run-record.mapper.js';

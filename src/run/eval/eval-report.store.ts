@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import { Database, insert, type SqlValue } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import { insert, type SqlValue } from '../../persistence/statement/index.js';
 import { Ownership } from '../../security/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import { evalPlace, type SealedEvalColumn } from '../run-record.mapper.js';

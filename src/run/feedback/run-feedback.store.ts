@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
-import { Database, inLists, type SqlValue } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import { Ownership } from '../../security/index.js';
 import { Cipher, type RowPlace, type SealedTable, type StoredRow } from '../../security/encryption/index.js';
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../kernel/index.js';
-import { Database, inLists, type Statement } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import { stepPlace } from '../run-record.mapper.js';
 import { insertStep } from '../run-statement.factory.js';

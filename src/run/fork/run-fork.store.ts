@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement, inLists } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
 import { stepPlace, toSubject } from '../run-record.mapper.js';
 import type { RunEvent, ToolStarted } from '../run-event.types.js';

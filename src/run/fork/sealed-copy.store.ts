@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, insert, type Statement, inLists } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import { insert, type Statement } from '../../persistence/statement/index.js';
 import { Cipher, type RowPlace } from '../../security/encryption/index.js';
 import { eventPlace, stepPlace } from '../run-record.mapper.js';
 

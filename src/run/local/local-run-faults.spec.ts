@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
-import type { Statement } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { endsStream } from '../run-event.types.js';
 
 let opened: OpenDatabase;

@@ -5,7 +5,7 @@ import {
   SchemaBuilder,
   stringColumn,
   type TableDefinition,
-} from '../../persistence/index.js';
+} from '../../persistence/schema/index.js';
 
 const key = { isPrimary: true };
 const nullable = { isNullable: true };

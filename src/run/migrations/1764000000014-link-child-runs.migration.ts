@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { integerColumn, SchemaBuilder, stringColumn } from '../../persistence/index.js';
+import { integerColumn, SchemaBuilder, stringColumn } from '../../persistence/schema/index.js';
 
 const nullable = { isNullable: true };
 

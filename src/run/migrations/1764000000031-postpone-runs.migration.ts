@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { bigintColumn, integerColumn, SchemaBuilder, stringColumn } from '../../persistence/index.js';
+import { bigintColumn, integerColumn, SchemaBuilder, stringColumn } from '../../persistence/schema/index.js';
 
 const nullable = { isNullable: true };
 

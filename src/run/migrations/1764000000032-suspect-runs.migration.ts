@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { bigintColumn, integerColumn, SchemaBuilder } from '../../persistence/index.js';
+import { bigintColumn, integerColumn, SchemaBuilder } from '../../persistence/schema/index.js';
 
 const COLUMNS = [integerColumn('suspicions', { default: '0' }), bigintColumn('recovered_at', { isNullable: true })];
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { bigintColumn, SchemaBuilder } from '../../persistence/index.js';
+import { bigintColumn, SchemaBuilder } from '../../persistence/schema/index.js';
 
 const COLUMNS = [bigintColumn('cache_write_tokens', { isNullable: true })];
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { integerColumn, SchemaBuilder, stringColumn, textColumn } from '../../persistence/index.js';
+import { integerColumn, SchemaBuilder, stringColumn, textColumn } from '../../persistence/schema/index.js';
 
 const nullable = { isNullable: true };
 

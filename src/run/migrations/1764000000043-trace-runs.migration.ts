@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { bigintColumn, SchemaBuilder, stringColumn } from '../../persistence/index.js';
+import { bigintColumn, SchemaBuilder, stringColumn } from '../../persistence/schema/index.js';
 
 const COLUMNS = [
   stringColumn('traceparent', 55, { isNullable: true }),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import { loadConfig } from '../../config/index.js';
-import { insert } from '../../persistence/index.js';
+import { insert } from '../../persistence/statement/index.js';
 import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionService } from './run-retention.service.js';

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
-import { Database, inLists, type Statement } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { type Span, type SpanSource, type TraceParent, Tracing } from '../../telemetry/index.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
 import { stepPlace } from '../run-record.mapper.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, refusalOf, type Row, type SqlValue, type Statement } from '../../persistence/index.js';
+import { Database, refusalOf } from '../../persistence/index.js';
+import type { Row, SqlValue, Statement } from '../../persistence/statement/index.js';
 import { LATENCY_COLUMNS, type SummedColumn, USAGE_COLUMNS } from './summed-column.js';
 
 /** The primary key of `usage_day`. */

@@ -1,5 +1,5 @@
 import type { Principal } from '../../kernel/index.js';
-import type { SqlValue } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import type { SummedColumn } from './summed-column.js';
 import { ALL_PRINCIPALS } from './usage-day.store.js';
 

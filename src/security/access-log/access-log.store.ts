@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlValue } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log.types.js';
 
 interface AccessRow {

@@ -1,7 +1,8 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import { RecurringWork } from '../../kernel/index.js';
-import { refusalOf, type Statement, withLongCalls } from '../../persistence/index.js';
+import { refusalOf, withLongCalls } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { Cipher } from './cipher.js';
 import { openColumn, SealedRowStore, type Replacement } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';

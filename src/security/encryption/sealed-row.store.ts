@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlValue, type Statement } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { SqlValue, Statement } from '../../persistence/statement/index.js';
 import type { Cipher } from './cipher.js';
 import type { SealedColumn, SealedTable, StoredRow } from './sealed-table.types.js';
 import { MAX_HEAD, SEALED } from './sealed-text.parser.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { Database, type Table } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { Table } from '../../persistence/schema/index.js';
 import { Cipher, type RowPlace } from './cipher.js';
 import { type SigningKey, SigningKeyEntity } from './entities/signing-key.entity.js';
 import type { SealedTable } from './sealed-table.types.js';

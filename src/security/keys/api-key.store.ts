@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake } from '../../kernel/index.js';
-import { Database, type Table } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { Table } from '../../persistence/schema/index.js';
 import type { ApiKeyPage, ApiKeyRecord } from './api-key.types.js';
 import { ApiKeyEntity, type StoredApiKey } from './entities/api-key.entity.js';
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { SchemaBuilder, stringColumn, textColumn, type TableDefinition } from '../../persistence/index.js';
+import { SchemaBuilder, stringColumn, textColumn, type TableDefinition } from '../../persistence/schema/index.js';
 
 const SIGNING_KEY: TableDefinition = {
   name: 'signing_key',

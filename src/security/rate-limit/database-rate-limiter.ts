@@ -1,5 +1,6 @@
 import { AppError } from '../../errors/index.js';
-import { type Database, refusalOf, type Statement } from '../../persistence/index.js';
+import { type Database, refusalOf } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { RateLimiter, type RateLimit, type RateVerdict } from './rate-limiter.js';
 
 interface CountRow {

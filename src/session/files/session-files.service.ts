@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { agentConfig, type AgentConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake, mediaTypeOf } from '../../kernel/index.js';
-import type { Statement } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { type RunFile, RunFileStore } from '../../run/index.js';
 import type { ExportedFile, SessionExport } from '../session-export.schema.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import { Database, refusalOf, type Statement } from '../../persistence/index.js';
+import { Database, refusalOf } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore, type TurnQuery } from '../turns/turn-store.js';

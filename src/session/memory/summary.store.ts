@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import { summaryPlace } from '../turn-place.factory.js';
 import type { SessionKey } from '../session.types.js';

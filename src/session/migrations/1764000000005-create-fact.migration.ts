@@ -6,7 +6,7 @@ import {
   textColumn,
   type IndexDefinition,
   type TableDefinition,
-} from '../../persistence/index.js';
+} from '../../persistence/schema/index.js';
 
 const key = { isPrimary: true };
 

@@ -5,7 +5,7 @@ import {
   stringColumn,
   textColumn,
   type TableDefinition,
-} from '../../persistence/index.js';
+} from '../../persistence/schema/index.js';
 
 const key = { isPrimary: true };
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { integerColumn, SchemaBuilder } from '../../persistence/index.js';
+import { integerColumn, SchemaBuilder } from '../../persistence/schema/index.js';
 
 const TAINTED_TURN = integerColumn('tainted_turn', { isNullable: true });
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { SchemaBuilder, stringColumn } from '../../persistence/index.js';
+import { SchemaBuilder, stringColumn } from '../../persistence/schema/index.js';
 
 const COLUMN = stringColumn('parent_id', 128, { isNullable: true });
 const INDEX = { name: 'session_by_parent', columns: ['tenant', 'parent_id'], onlyWith: 'parent_id' };

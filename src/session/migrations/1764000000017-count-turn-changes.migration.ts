@@ -5,7 +5,7 @@ import {
   stringColumn,
   textColumn,
   type TableDefinition,
-} from '../../persistence/index.js';
+} from '../../persistence/schema/index.js';
 import { SESSION_CHANGE } from './1764000000007-create-session-change.migration.js';
 
 const TURN_CHANGE: TableDefinition = {

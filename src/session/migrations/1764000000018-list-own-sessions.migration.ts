@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { SchemaBuilder } from '../../persistence/index.js';
+import { SchemaBuilder } from '../../persistence/schema/index.js';
 
 const INDEX = { name: 'session_by_owner', columns: ['tenant', 'owner', 'created_at', 'id'] };
 

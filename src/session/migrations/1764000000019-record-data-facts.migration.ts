@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { integerColumn, SchemaBuilder, textColumn } from '../../persistence/index.js';
+import { integerColumn, SchemaBuilder, textColumn } from '../../persistence/schema/index.js';
 
 const OF_SESSION = [
   integerColumn('private_turn', { isNullable: true }),

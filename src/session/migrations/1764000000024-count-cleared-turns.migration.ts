@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { integerColumn, SchemaBuilder } from '../../persistence/index.js';
+import { integerColumn, SchemaBuilder } from '../../persistence/schema/index.js';
 
 const COLUMN = integerColumn('cleared_turn', { default: '0' });
 

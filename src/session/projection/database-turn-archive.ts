@@ -1,4 +1,5 @@
-import { refusalOf, type Database, type Statement } from '../../persistence/index.js';
+import { refusalOf, type Database } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { JournalTurnStore } from '../turns/journal-turn-store.js';
 import { TurnArchive, type TurnChange, type TurnSpan } from './turn-archive.js';

@@ -6,7 +6,8 @@ import {
 } from '@nestjs/common';
 import { Log, messageOf } from '../../errors/index.js';
 import { parseExactJson, RecurringWork } from '../../kernel/index.js';
-import { Database, Outbox, OutboxRelay, type Row, type Statement } from '../../persistence/index.js';
+import { Database, Outbox, OutboxRelay } from '../../persistence/index.js';
+import type { Row, Statement } from '../../persistence/statement/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { type TurnQuery, TurnStore } from '../turns/turn-store.js';
 import { readAfter, readArchived } from './archived-turns.mapper.js';

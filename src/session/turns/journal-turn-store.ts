@@ -1,6 +1,7 @@
 import { turnPlace } from '../turn-place.factory.js';
 import { Injectable } from '@nestjs/common';
-import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import { insert, type Statement } from '../../persistence/statement/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
 import { furtherTurns, selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';

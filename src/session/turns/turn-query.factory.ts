@@ -1,4 +1,4 @@
-import type { SqlValue } from '../../persistence/index.js';
+import type { SqlValue } from '../../persistence/statement/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { isBounded, type TurnQuery } from './turn-store.js';
 

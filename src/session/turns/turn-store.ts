@@ -1,4 +1,4 @@
-import type { Statement } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 
 /** Selects turns of a session: the union of all parts, oldest first. */

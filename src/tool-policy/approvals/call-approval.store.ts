@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FindOptionsWhere } from 'typeorm';
 import { canonicalJson, newId, type Principal } from '../../kernel/index.js';
-import { Database, inLists, insert, type Statement, type Table } from '../../persistence/index.js';
+import { Database, inLists } from '../../persistence/index.js';
+import type { Table } from '../../persistence/schema/index.js';
+import { insert, type Statement } from '../../persistence/statement/index.js';
 import type { RunRecord, WaitingRequest } from '../../run/index.js';
 import { Ownership } from '../../security/index.js';
 import { Cipher, type SealedTable } from '../../security/encryption/index.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
-import { Database, type Table } from '../../persistence/index.js';
+import { Database } from '../../persistence/index.js';
+import type { Table } from '../../persistence/schema/index.js';
 import { ToolRegistry, ToolSwitch } from '../../tool/index.js';
 import { type DisabledTool, DisabledToolEntity } from './entities/disabled-tool.entity.js';
 

@@ -1,12 +1,6 @@
 import { parseExactJson } from '../../kernel/index.js';
-import {
-  inLists,
-  isRefusedAtOnce,
-  type Database,
-  type InList,
-  type SqlValue,
-  type Statement,
-} from '../../persistence/index.js';
+import { inLists, isRefusedAtOnce, type Database, type InList } from '../../persistence/index.js';
+import type { SqlValue, Statement } from '../../persistence/statement/index.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { StateData } from '../../tool/index.js';
 import type { StateCodec } from './state-codec.js';

@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors/index.js';
 import { newId, parseExactJson } from '../../kernel/index.js';
-import { type Database, Outbox, OutboxRelay, type Row, type Statement } from '../../persistence/index.js';
+import { type Database, Outbox, OutboxRelay } from '../../persistence/index.js';
+import type { Row, Statement } from '../../persistence/statement/index.js';
 import type { StepCompanion } from '../../run/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
 import type { StateManagerName } from '../../tool/index.js';

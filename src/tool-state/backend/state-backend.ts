@@ -1,6 +1,7 @@
 import { AppError, Log } from '../../errors/index.js';
 import type { StepCompanion } from '../../run/index.js';
-import { KeyedQueue, type Statement } from '../../persistence/index.js';
+import { KeyedQueue } from '../../persistence/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import { ContextClosings } from '../context-closings.js';
 import { isLive, type ContextDraft } from '../context-draft.js';
 import { applyChange, toRefused, type StateChange } from '../state-change.mapper.js';

@@ -1,4 +1,5 @@
-import { insert, insertMany, type Database, type Row, type SqlValue, type Statement } from '../../persistence/index.js';
+import type { Database } from '../../persistence/index.js';
+import { insert, insertMany, type Row, type SqlValue, type Statement } from '../../persistence/statement/index.js';
 import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.js';
 import { historyPlace, statePlace, versionPlace, type ContextOwner } from './state-place.factory.js';

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { SchemaBuilder, stringColumn } from '../../../persistence/index.js';
+import { SchemaBuilder, stringColumn } from '../../../persistence/schema/index.js';
 
 const COLUMN = stringColumn('visibility', 8, { isNullable: true });
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { bigintColumn, SchemaBuilder, stringColumn, type TableDefinition } from '../../../persistence/index.js';
+import { bigintColumn, SchemaBuilder, stringColumn, type TableDefinition } from '../../../persistence/schema/index.js';
 
 const key = { isPrimary: true };
 

@@ -1,5 +1,5 @@
 import type { TableColumnOptions } from 'typeorm';
-import type { Dialect } from './statement.types.js';
+import type { Dialect } from '../statement/statement.types.js';
 
 export interface ColumnOptions {
   readonly isPrimary?: boolean;

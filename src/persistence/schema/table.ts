@@ -1,4 +1,4 @@
-import { refusalOf } from './commit-refused.error.js';
+import { refusalOf } from '../commit-refused.error.js';
 import type { FindManyOptions, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 
 /** Executes one statement of TypeORM by the rules of the database: owner, retries, refusals, outages, shutdown. */

@@ -1,4 +1,4 @@
-import type { DatabaseKind } from '../config/index.js';
+import type { DatabaseKind } from '../../config/index.js';
 
 /** The SQL dialect of a database; callers need it only beyond the methods of `Database`. */
 export type Dialect = DatabaseKind;

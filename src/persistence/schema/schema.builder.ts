@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { toTableColumn, type ColumnDefinition } from './column.factory.js';
-import type { Dialect } from './statement.types.js';
+import type { Dialect } from '../statement/statement.types.js';
 
 export interface IndexDefinition {
   readonly name: string;
