@@ -85,7 +85,7 @@ const SDKS = [
 ];
 
 /** The only importer of Nest's private files. Not part of its index: it loads Nest's injector. */
-const NEST_INTERNALS = '^src/kernel/nest-(internals|metadata)\\.ts$';
+const NEST_INTERNALS = '^src/kernel/nest/nest-(internals|metadata)\\.ts$';
 
 /** The public names of a module: its own index, and those of its parts, the subfolders that have one. */
 const INDEXES = ['^src/[^/]+/index\\.ts$', '^src/[^/]+/[^/]+/index\\.ts$'];

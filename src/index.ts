@@ -50,9 +50,11 @@ export type {
 } from './agent/index.js';
 export { Cache } from './cache/index.js';
 export { AppError, HttpExceptionFilter } from './errors/index.js';
-export { ExactInteger, serviceToken } from './kernel/index.js';
+export { ExactInteger } from './kernel/json/index.js';
+export { serviceToken } from './kernel/nest/index.js';
 export type { ErrorCode } from './errors/index.js';
-export type { Principal, ServiceName, Visibility } from './kernel/index.js';
+export type { Principal, Visibility } from './kernel/index.js';
+export type { ServiceName } from './kernel/nest/index.js';
 export { parseAgent } from './definition-files/index.js';
 export type { ParseAgentOptions } from './definition-files/index.js';
 export { DatabaseExtension } from './database-extension/index.js';
@@ -300,7 +302,7 @@ export type { BuiltinToolSelection } from './builtin-tool/index.js';
 export type { AgentEvents } from './client/index.js';
 export type { EnvRecord } from './config/index.js';
 export type { TelemetryOption } from './extension/index.js';
-export type { JsonSchema, JsonValue } from './kernel/index.js';
+export type { JsonSchema, JsonValue } from './kernel/json/index.js';
 export type {
   AssistantMessage,
   FinishReason,

@@ -1,7 +1,7 @@
 import { Inject, Module, type DynamicModule, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { AgentModule, Extension } from './agent/index.js';
 import { AgentLog, AppError, Log } from './errors/index.js';
-import { AsyncOption, moduleFor } from './kernel/index.js';
+import { AsyncOption, moduleFor } from './kernel/nest/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { assertKnownOptions } from './known-options.policy.js';
 import { ServiceTokenModule } from './service-token.module.js';

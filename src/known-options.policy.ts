@@ -1,7 +1,7 @@
 import { AppError } from './errors/index.js';
 import type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 import type { JackdawAsyncOptions, JackdawOptions } from './jackdaw-options.types.js';
-import { unknownOption } from './kernel/index.js';
+import { unknownOption } from './kernel/text/index.js';
 
 /** The types require one entry for each option. */
 const FACTORY: Readonly<Record<Exclude<keyof JackdawOptions, keyof JackdawAsyncOptions>, true>> = {

@@ -1,6 +1,6 @@
 import { Global, Module, type Type } from '@nestjs/common';
 import { AgentService, RunHistoryService } from './agent/index.js';
-import { type ServiceName, serviceToken } from './kernel/index.js';
+import { type ServiceName, serviceToken } from './kernel/nest/index.js';
 import { RunModule, RunService } from './run/index.js';
 import { SessionModule, SessionService } from './session/index.js';
 import { ToolStateService } from './tool-state/index.js';

@@ -3,7 +3,7 @@
  * objects as `jackdaw`, so that specs of such providers start as fast as without Jackdaw.
  */
 export { AppError, type ErrorCode } from './errors/index.js';
-export { serviceToken, type ServiceName } from './kernel/service-token.js';
+export { serviceToken, type ServiceName } from './kernel/nest/service-token.js';
 export { withImages, type IllustratedResult } from './tool/illustrated-result.factory.js';
 export { Tool, type ToolOptions } from './tool/method/tool.decorator.js';
 export { ToolExecutionContext, ToolContext, ToolSignal, ToolState } from './tool/method/tool-parameter.decorator.js';

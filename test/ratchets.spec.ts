@@ -16,13 +16,6 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
   // registry of skills, which the files of skills fill.
   'src/agent/index.ts': 75,
-  // Was 51 names of src/common, before errors and kernel were separated; then the length of maskable secrets, the number
-  // of mistakes that a validation reports, binary texts, the secrets of a header, the check of base64, the list of
-  // displayed images, which three places had, the end of texts, the visibility of a principal, the hold of the process,
-  // and the check of options; then the token of a service for the entry for tools; the budget of the heap, which the
-  // server, runs, models, tools and outgoing calls share; the limit of time after a suspension, and the check of the wall
-  // clock for runs; the terms of a text and their ranking, for facts and tools.
-  'src/kernel/index.ts': 82,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
   // refusal of a request that exceeds it; cassettes, also of the configuration, and their lines without personal data.

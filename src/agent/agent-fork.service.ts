@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, newId, parseExactJson, type Principal } from '../kernel/index.js';
+import { fieldMistake, newId, type Principal } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { agentConfig, type AgentConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import { fieldMistake, issueMistakes, type JsonValue, type Principal } from '../kernel/index.js';
+import { fieldMistake, issueMistakes, type Principal } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import type { ChatModel, ResponseFormat } from '../llm/index.js';
 import { admit, type ContentFilter } from '../security/content/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';

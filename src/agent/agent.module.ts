@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { type AsyncOption, provided } from '../kernel/index.js';
+import { type AsyncOption, provided } from '../kernel/nest/index.js';
 import { ConfiguredSecrets } from '../config/index.js';
 import { agentConfig, type AgentConfig, llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { Cassette, ChatModel, ConfiguredCassette, LlmModule } from '../llm/index.js';

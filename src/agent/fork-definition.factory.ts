@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, messageOf } from '../errors/index.js';
-import { fieldMistake, issueMistakes, type FieldMistake, type JsonValue } from '../kernel/index.js';
+import { fieldMistake, issueMistakes, type FieldMistake } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import type { RunRecord } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { agentRules, SecurityPolicies } from '../tool-policy/index.js';

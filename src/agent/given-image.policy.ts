@@ -1,5 +1,6 @@
 import { AppError } from '../errors/index.js';
-import { fieldMistake, type FieldMistake, MAX_IMAGES, type ParsedImage, parseImage } from '../kernel/index.js';
+import { fieldMistake, type FieldMistake } from '../kernel/index.js';
+import { MAX_IMAGES, type ParsedImage, parseImage } from '../kernel/media/index.js';
 import { canRead, type ChatModel, imageExcess } from '../llm/index.js';
 import type { GivenImage } from './agent.types.js';
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, type JsonSchema, type Principal } from '../kernel/index.js';
+import { fieldMistake, type Principal } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { journalUnavailable, type RunContext, type RunRecord } from '../run/index.js';
 import { agentRules, partTools, SecurityPolicies, ToolSwitchService } from '../tool-policy/index.js';
 import { type StatesEnd, ToolStateAdminService, ToolStates } from '../tool-state/index.js';

@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../errors/index.js';
-import { fieldMistake, type FieldMistake, type JsonValue, parseExactJson, type Principal } from '../kernel/index.js';
+import { fieldMistake, type FieldMistake, type Principal } from '../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import {
   type AnsweredRequest,
   selectRequests,

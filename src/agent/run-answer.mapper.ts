@@ -1,4 +1,4 @@
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import {
   addUsage,
   isLive,

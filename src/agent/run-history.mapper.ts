@@ -1,4 +1,4 @@
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import type { AuditedEvent, AuditedStep, RunRecord } from '../run/index.js';
 
 /** A recorded step. */

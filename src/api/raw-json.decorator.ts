@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { markRaw, RawValue } from '../kernel/index.js';
+import { markRaw, RawValue } from '../kernel/json/index.js';
 
 const Unwrapped = Transform(({ obj, key }) => RawValue.unwrapped((obj as Record<string, unknown>)[key]), {
   toClassOnly: true,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentForkService, type ForkEdit, type ForkRequest } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, type JsonValue, type Principal } from '../kernel/index.js';
+import { fieldMistake, type Principal } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import { RunService } from '../run/index.js';
 import { WORKFLOW_RUN, type WorkflowFork, WorkflowForkService } from '../workflow/index.js';
 import type { ForkEditDto, ForkRequestDto } from './run-fork.dto.js';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import type { ExportedRun } from '../run/index.js';
 import { usageError } from './cli.error.js';
 import type { Call, Command } from './command.types.js';

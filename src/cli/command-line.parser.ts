@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { nearNames } from '../kernel/index.js';
+import { nearNames } from '../kernel/text/index.js';
 import { usageError } from './cli.error.js';
 import { COMMANDS } from './command.registry.js';
 import type { Command, OptionSpec } from './command.types.js';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { JackdawClient, RunAnswer } from '../http-client/index.js';
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import type { ArgumentSpec, Call, Command, OptionSpec } from './command.types.js';
 import type { Connection } from './connection.js';
 import { EventDisplay, exitCodeOf, noteWaiting, showRun } from './run-display.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, MAX_IMAGES, parseImage } from '../kernel/index.js';
+import { fieldMistake } from '../kernel/index.js';
+import { MAX_IMAGES, parseImage } from '../kernel/media/index.js';
 import type { AgentRequest, GivenConversation } from '../agent/index.js';
 import type { Message, ToolCall, UserMessage } from '../llm/index.js';
 

@@ -8,7 +8,8 @@ import {
   type GivenDecision,
 } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { isJsonObject, parseExactJson, type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
+import { isJsonObject, parseExactJson } from '../kernel/json/index.js';
 import { type RunEvent, type RunItem, type RunRecord, RunService, type WaitingRequest } from '../run/index.js';
 import { hasScope } from '../security/index.js';
 import { WorkflowService, type WorkflowStart } from '../workflow/index.js';

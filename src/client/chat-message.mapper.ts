@@ -1,5 +1,6 @@
 import { AppError } from '../errors/index.js';
-import { fieldMistake, nearNames } from '../kernel/index.js';
+import { fieldMistake } from '../kernel/index.js';
+import { nearNames } from '../kernel/text/index.js';
 import type { ChatOptions } from './agent-reply.mapper.js';
 
 const OPTIONS = ['sessionId', 'newSession', 'model', 'parameters', 'toolChoice', 'responseFormat', 'images'] as const;

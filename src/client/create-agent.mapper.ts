@@ -1,5 +1,5 @@
 import { deprecate } from 'node:util';
-import { unknownOption } from '../kernel/index.js';
+import { unknownOption } from '../kernel/text/index.js';
 import { AppError } from '../errors/index.js';
 import { assertOneOf } from './agent-reply.mapper.js';
 import type { EnvRecord } from '../config/index.js';

@@ -10,7 +10,7 @@ import {
   type InstanceWrapper,
   startContext,
   STATIC_CONTEXT,
-} from '../kernel/nest-internals.js';
+} from '../kernel/nest/nest-internals.js';
 
 const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdownHook];
 

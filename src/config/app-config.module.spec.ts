@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { AsyncOption } from '../kernel/index.js';
+import { AsyncOption } from '../kernel/nest/index.js';
 import { AppConfigModule } from './app-config.module.js';
 import { NAMESPACES } from './env.schema.js';
 import { runConfig, type RunConfig } from './namespaces/run.config.js';

@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { ConfigModule, registerAs } from '@nestjs/config';
 import { ModulesContainer } from '@nestjs/core';
 import { AppError, Log } from '../errors/index.js';
-import { AsyncOption, provided } from '../kernel/index.js';
+import { AsyncOption, provided } from '../kernel/nest/index.js';
 import { ConfiguredSecrets, shortSecretWarnings } from './configured-secrets.js';
 import { type ConfigUse, readConfig, type LoadedConfig, whenLockedOf } from './config.loader.js';
 import { NAMESPACE_NAMES, NAMESPACES, type Configuration } from './env.schema.js';

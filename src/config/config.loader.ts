@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../errors/index.js';
-import { nestVersion, readText, withoutMark } from '../kernel/index.js';
+import { readText, withoutMark } from '../kernel/json/index.js';
+import { nestVersion } from '../kernel/nest/index.js';
 import { agentVariables } from './variable-name.policy.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { toolSecrets } from './tool-secret.policy.js';

@@ -1,4 +1,4 @@
-import { headerSecrets, MIN_SECRET_LENGTH, SECRET_HEADER } from '../kernel/index.js';
+import { headerSecrets, MIN_SECRET_LENGTH, SECRET_HEADER } from '../kernel/text/index.js';
 import type { Configuration } from './env.schema.js';
 import type { ProviderAccess } from './provider.policy.js';
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors/index.js';
-import { readText } from '../kernel/index.js';
+import { readText } from '../kernel/json/index.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES, secretFileOf, type EnvName } from './env.schema.js';
 import { hasQuote, parseKeys } from './key-text.parser.js';

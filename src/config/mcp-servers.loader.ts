@@ -1,6 +1,6 @@
 import { secretIn } from './secret-file.loader.js';
 import { messageOf } from '../errors/index.js';
-import { parseJson, readText } from '../kernel/index.js';
+import { parseJson, readText } from '../kernel/json/index.js';
 
 /** The content of a file of declarations. */
 export interface DeclarationsFile {

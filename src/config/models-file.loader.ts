@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageOf } from '../errors/index.js';
-import { parseJson, readText } from '../kernel/index.js';
+import { parseJson, readText } from '../kernel/json/index.js';
 
 /** Prices per million tokens, in any unit that is the same for all models. */
 export interface ModelPrice {

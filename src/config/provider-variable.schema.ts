@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, parseJson } from '../kernel/index.js';
+import { isJsonObject, parseJson } from '../kernel/json/index.js';
 import { baseUrl, checked, keyList, pattern } from './env-value.schema.js';
 import { LLM_PROVIDERS } from './model-option.parser.js';
 import type { ValuesOf } from './namespace.factory.js';

@@ -1,4 +1,4 @@
-import { readText } from '../kernel/index.js';
+import { readText } from '../kernel/json/index.js';
 
 /** The secret in a file; in a file of keys each line is an entry. @throws Error when the file cannot be read or is empty */
 export function secretIn(path: string, name: string): string {

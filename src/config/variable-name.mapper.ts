@@ -1,4 +1,5 @@
-import { editDistance, withoutMark } from '../kernel/index.js';
+import { withoutMark } from '../kernel/json/index.js';
+import { editDistance } from '../kernel/text/index.js';
 import { COMMON_NAMES, hostName, isForeign, isPrefixed, KNOWN_NAMES, PREFIX } from './variable-name.policy.js';
 
 /** Up to this length one edit is a near miss; two would match HOME with HOST. */

@@ -3,7 +3,7 @@ import type { DataSource, DataSourceOptions } from 'typeorm';
 import { z } from 'zod';
 import { Extension, type ExtensionHost } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import type { JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import type { ToolContext } from '../tool/index.js';
 import type { DatabaseExtensionOptions } from './database-extension.types.js';
 import type { DatabaseReader, ReadLimits, ReadParameter, RowSet } from './database-reader.js';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { PoolClient } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { messageOf } from '../errors/index.js';
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import type { ByteStream, ReadConnection } from './connection.executor.js';
 import type { ReadLimits, RowSet } from './database-reader.js';
 import { readTooLong, unsuitable } from './read.error.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentDefinitionInput } from '../agent/index.js';
 import type { EnvRecord } from '../config/index.js';
 import { AppError } from '../errors/index.js';
-import { withoutMark } from '../kernel/index.js';
+import { withoutMark } from '../kernel/json/index.js';
 import { type AgentDraft, readDefinition } from './definition/definition.parser.js';
 import { readAgentXml } from './definition/agent-element.parser.js';
 import { type FindAgent, inherit } from './definition/inheritance.policy.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { type AsyncOption, provided } from '../kernel/index.js';
+import { type AsyncOption, provided } from '../kernel/nest/index.js';
 import { AgentFiles, DeclaredAgentFiles } from './agent-files.service.js';
 import { DeclaredSkillFiles, SkillFiles } from './skill-files.service.js';
 import { DeclaredWorkflowFiles, WorkflowFiles } from './workflow-files.service.js';

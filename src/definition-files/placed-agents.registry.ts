@@ -1,5 +1,5 @@
 import { type AgentDefinitionInput, type AgentFault, AgentRegistry, type DeclaredAgent } from '../agent/index.js';
-import { canonicalJson } from '../kernel/index.js';
+import { canonicalJson } from '../kernel/json/index.js';
 
 /** An agent defined in a file, after inheritance. */
 export interface FileAgent {

@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { canonicalJson } from '../kernel/index.js';
+import { canonicalJson } from '../kernel/json/index.js';
 import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/namespaces/index.js';
 import { WorkflowCheckService, WorkflowRegistry } from '../workflow/index.js';
 import { noFolder } from './agent-files.service.js';

@@ -2,7 +2,8 @@ import { Inject, Injectable, type LoggerService, type OnModuleInit, type Provide
 import { Log } from '../errors/index.js';
 import { ConfiguredSecrets } from '../config/index.js';
 import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
-import { type JsonValue, maskSecrets, parseJson } from '../kernel/index.js';
+import { type JsonValue, parseJson } from '../kernel/json/index.js';
+import { maskSecrets } from '../kernel/text/index.js';
 import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
 import { type Telemetry, toListener } from './telemetry.js';
 import { SecurityPolicies } from '../tool-policy/index.js';

@@ -1,4 +1,4 @@
-import { ExactInteger } from './exact-json.parser.js';
+import { ExactInteger } from './json/exact-json.parser.js';
 
 /** One invalid field of a request. */
 export interface FieldMistake {

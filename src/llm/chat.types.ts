@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/index.js';
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import type { BudgetLimit, EFFORTS } from '../config/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../kernel/index.js';
+import { isJsonObject } from '../kernel/json/index.js';
 
 type Node = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { AsyncOption, provided } from '../kernel/index.js';
+import { AsyncOption, provided } from '../kernel/nest/index.js';
 import { ModelFactories } from './model-registry.factory.js';
 import type { ModelFactory } from './model-factory.js';
 

@@ -1,5 +1,5 @@
 import { EFFORTS } from '../config/index.js';
-import { type ParsedImage, parseImage } from '../kernel/index.js';
+import { type ParsedImage, parseImage } from '../kernel/media/index.js';
 import type {
   Effort,
   ImageLimits,

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 
 /** Schema features that a provider can enforce. */
 export interface StrictRules {

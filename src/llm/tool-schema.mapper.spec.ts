@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { fitTool } from './tool-schema.mapper.js';
 
 const fit = (inputSchema: JsonSchema, rules: Parameters<typeof fitTool>[1] = {}) =>

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonSchema } from '../kernel/index.js';
+import { isJsonObject, type JsonSchema } from '../kernel/json/index.js';
 import type { ChatRequest, ModelCapabilities, ResponseFormat, ToolSpec } from './chat.types.js';
 import type { Message } from './message.types.js';
 import { toOpenApi } from './open-api-schema.mapper.js';

@@ -1,4 +1,5 @@
-import { createSecretMask, type JsonValue, parseExactJson } from '../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
+import { createSecretMask } from '../kernel/text/index.js';
 import type { ConfiguredSecrets } from '../config/index.js';
 import type { ContentFilter } from '../security/content/index.js';
 

@@ -1,4 +1,4 @@
-import { type JsonSchema, type JsonValue, parseExactJson } from '../kernel/index.js';
+import { type JsonSchema, type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { suspend, type Suspension } from '../tool/index.js';
 import type { McpRequest, McpRequests } from './mcp-protocol.types.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { askClient, toInputQuestion } from './input-question.mapper.js';
 

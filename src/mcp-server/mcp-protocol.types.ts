@@ -2,7 +2,7 @@
  * Public types of the protocol (2026-07-28). They are our own, because the SDK infers its types from schemas, which
  * costs time at every compilation of an importing program.
  */
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { DirectCallService, type DirectCallAnswer } from '../agent/index.js';
-import type { JsonSchema, Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import type { RunHandle } from '../run/index.js';
 import { hasScope } from '../security/index.js';
 import { AccessLogService } from '../security/access-log/index.js';

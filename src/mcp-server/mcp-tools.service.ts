@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { AppError, type ErrorCode } from '../errors/index.js';
-import { type JsonSchema, type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { McpAgents } from './mcp-agents.service.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRegisteredTools } from './mcp-registered-tools.service.js';

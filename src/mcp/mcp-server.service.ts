@@ -1,6 +1,7 @@
 import { Inject, type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { canonicalJson, RecurringWork, type Principal } from '../kernel/index.js';
+import { RecurringWork, type Principal } from '../kernel/index.js';
+import { canonicalJson } from '../kernel/json/index.js';
 import { mcpConfig, type McpClientConfig } from '../config/namespaces/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { duplicate, McpRegistry } from './mcp-server.registry.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Module, type OnModuleInit } from '@nestjs/common';
-import { type AsyncOption, provided } from '../kernel/index.js';
+import { type AsyncOption, provided } from '../kernel/nest/index.js';
 import { MetricRegistry, type Sample, TelemetryModule } from '../telemetry/index.js';
 import { ToolModule } from '../tool/index.js';
 import { ToolStateModule } from '../tool-state/index.js';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
 import { loadPackage } from '../errors/index.js';
-import { readText } from '../kernel/index.js';
+import { readText } from '../kernel/json/index.js';
 import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { statementLimit } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Client } from 'pg';
 import type { DatabaseConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
-import { readText } from '../kernel/index.js';
+import { readText } from '../kernel/json/index.js';
 import { LEGACY_MIGRATIONS, MIGRATIONS } from './migration.executor.js';
 import { loadPostgresClient } from './postgres-client.factory.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { createToolNow, inputOf, type Tool } from '../tool/index.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import { RemoteCalls, type RemoteWorld } from './remote-call.executor.js';

@@ -1,13 +1,7 @@
 import { AppError } from '../errors/index.js';
-import {
-  headerSecrets,
-  isJsonObject,
-  type JsonValue,
-  maskSecrets,
-  MIN_SECRET_LENGTH,
-  newId,
-  parseExactJson,
-} from '../kernel/index.js';
+import { newId } from '../kernel/index.js';
+import { isJsonObject, type JsonValue, parseExactJson } from '../kernel/json/index.js';
+import { headerSecrets, maskSecrets, MIN_SECRET_LENGTH } from '../kernel/text/index.js';
 import { type OutgoingClient, SecretRedaction } from '../security/egress/index.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import { readMessage, readTask, type RemoteTask } from './remote-task.mapper.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AsyncOption, provided } from '../kernel/index.js';
+import { AsyncOption, provided } from '../kernel/nest/index.js';
 import { LlmModule } from '../llm/index.js';
 import { RunModule } from '../run/index.js';
 import { OutgoingModule } from '../security/egress/index.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { canonicalJson, isJsonObject, type JsonValue } from '../kernel/index.js';
+import { canonicalJson, isJsonObject, type JsonValue } from '../kernel/json/index.js';
 import { ToolPinStore } from '../mcp/index.js';
 import { OutgoingClient } from '../security/egress/index.js';
 import { parseReply } from './remote-agent.client.js';

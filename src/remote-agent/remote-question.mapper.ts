@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from '../kernel/index.js';
+import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
 import type { SuspendOptions, SuspensionAnswer } from '../tool/index.js';
 import type { RemoteInterrupt, RemoteTask } from './remote-task.mapper.js';
 

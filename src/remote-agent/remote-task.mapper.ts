@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../kernel/index.js';
+import { isJsonObject, type JsonValue } from '../kernel/json/index.js';
 import type { Usage } from '../llm/index.js';
 
 type Given = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import { ExactInteger } from '../kernel/index.js';
+import { ExactInteger } from '../kernel/json/index.js';
 
 /** A placeholder in a text. */
 export interface Placeholder {

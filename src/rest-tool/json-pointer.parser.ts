@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import { ExactInteger } from '../kernel/index.js';
+import { ExactInteger } from '../kernel/json/index.js';
 
 /** A parsed JSON pointer (RFC 6901): its keys. */
 export type JsonPointer = readonly string[];

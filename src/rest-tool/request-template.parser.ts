@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import { attempt } from '../tool/index.js';
 import {
   argumentAt,

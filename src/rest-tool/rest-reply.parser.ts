@@ -1,7 +1,8 @@
 import { type JsonPointer, valueAt } from './json-pointer.parser.js';
 import { STATUS_CODES } from 'node:http';
 import { AppError, loadPackage, Log } from '../errors/index.js';
-import { isBinary, parseExactJson, parseJson } from '../kernel/index.js';
+import { parseExactJson, parseJson } from '../kernel/json/index.js';
+import { isBinary } from '../kernel/media/index.js';
 import type { OutgoingReply, SecretRedaction } from '../security/egress/index.js';
 import { type ShownResult, TypedBytes } from '../tool/index.js';
 import { isJsonType } from './header.policy.js';

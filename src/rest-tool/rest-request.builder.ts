@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import type { RunContext } from '../run/index.js';
 import { type Arguments, unwritable } from './argument-text.mapper.js';
 import { isHeaderText } from './header.policy.js';

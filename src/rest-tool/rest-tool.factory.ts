@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import {
   type OutgoingClient,
   type OutgoingLimits,

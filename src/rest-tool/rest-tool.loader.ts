@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { dirname, resolve } from 'node:path';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { parseJson, readText } from '../kernel/index.js';
+import { parseJson, readText } from '../kernel/json/index.js';
 import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
 import { RestToolRegistry } from './rest-tool.registry.js';

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { AsyncOption, provided } from '../kernel/index.js';
+import { AsyncOption, provided } from '../kernel/nest/index.js';
 import { OutgoingModule } from '../security/egress/index.js';
 import { ToolStateModule } from '../tool-state/index.js';
 import { ToolModule } from '../tool/index.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../errors/index.js';
-import type { JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
 import { REST_METHODS, type RestToolDeclaration } from './rest-tool.types.js';
 

@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from '../kernel/index.js';
+import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
 import type { Parameter, StandardInputSchema, StatefulOptions, ToolEffect, ToolHandling } from '../tool/index.js';
 
 /** A token of a reply that later calls of the same session send. */

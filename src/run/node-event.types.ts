@@ -1,5 +1,5 @@
 import type { RunFailure } from './run-failure.types.js';
-import type { JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 
 /** The type of a workflow node. */
 export type NodeKind = 'llm' | 'agent' | 'tool' | 'code' | 'branch' | 'map' | 'human';

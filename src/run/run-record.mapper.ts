@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../errors/index.js';
-import { parseExactJson, type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import { Cipher, type RowPlace, type SealedTable } from '../security/encryption/index.js';
 import type { RunResult, TerminalEvent } from './run-event.types.js';
 import type { RecordedStep, RunHead, RunRecord, RunStatus } from './run.types.js';

@@ -2,7 +2,8 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, 
 import { Reflector } from '@nestjs/core';
 import { type McpEndpointConfig, mcpServerConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
-import { HttpOnly, type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
+import { HttpOnly } from '../kernel/nest/index.js';
 import { KeyUseRegistry, RequestAuthenticator } from './request-authenticator.service.js';
 import { assertLocal } from './caller-origin.policy.js';
 import { IS_PUBLIC, type PrincipalRequest, REQUIRED_SCOPE, type Scope } from './authorization.js';

@@ -5,16 +5,8 @@ import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import {
-  decodeText,
-  fieldMistake,
-  HEAP_COST,
-  HeapBudget,
-  HeapReservation,
-  type JsonFault,
-  parseExactJson,
-  parseJson,
-} from '../kernel/index.js';
+import { fieldMistake, HEAP_COST, HeapBudget, HeapReservation } from '../kernel/index.js';
+import { decodeText, type JsonFault, parseExactJson, parseJson } from '../kernel/json/index.js';
 import { heapExhausted, RunService } from '../run/index.js';
 import { RequestAuthenticator } from '../security/index.js';
 import {

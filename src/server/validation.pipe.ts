@@ -1,17 +1,10 @@
 import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
 import type { ValidatorOptions } from 'class-validator';
 import { AppError } from '../errors/index.js';
-import {
-  ExactInteger,
-  fieldMistake,
-  HttpOnly,
-  isJsonObject,
-  isRaw,
-  MAX_MISTAKES,
-  nearNames,
-  RawValue,
-  type FieldMistake,
-} from '../kernel/index.js';
+import { fieldMistake, MAX_MISTAKES, type FieldMistake } from '../kernel/index.js';
+import { ExactInteger, isJsonObject, isRaw, RawValue } from '../kernel/json/index.js';
+import { HttpOnly } from '../kernel/nest/index.js';
+import { nearNames } from '../kernel/text/index.js';
 import {
   brokenElements,
   fieldNames,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isBase64, MAX_MISTAKES, parseImage } from '../kernel/index.js';
+import { MAX_MISTAKES } from '../kernel/index.js';
+import { isBase64, parseImage } from '../kernel/media/index.js';
 import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
 
 type Issue = z.core.$ZodIssue;

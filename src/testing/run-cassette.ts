@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import type { JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import { type ChatRequest, type ChatResult, MaskedLines, withoutPersonalData } from '../llm/index.js';
 import { REMINDER } from '../reasoning/index.js';
 import type { ExportedRun } from '../run/index.js';

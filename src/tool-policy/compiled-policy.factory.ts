@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import { type JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import {
   classRule,
   CONTENT_CLASSES,

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import { type AsyncOption, provided } from '../kernel/index.js';
+import { type AsyncOption, provided } from '../kernel/nest/index.js';
 import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
 import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
 import { CallApprovalStore } from './approvals/call-approval.store.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError, messageOf } from '../errors/index.js';
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { CONTENT_ACTIONS, type ContentRules, createFinders, type OwnPattern } from '../security/content/index.js';
 import {
   createBoundedCheck,

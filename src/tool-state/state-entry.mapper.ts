@@ -1,4 +1,4 @@
-import { type JsonValue, parseExactJson } from '../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import type { DataFact } from '../run/index.js';
 import type { StoredState } from './backend/state-store.js';
 import { stateDamaged } from './tool-state.error.js';

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyedQueue } from '../persistence/index.js';
 import { ContextClosings } from './context-closings.js';

@@ -7,7 +7,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { DAY_MS, newId, parseExactJson, RecurringWork } from '../kernel/index.js';
+import { DAY_MS, newId, RecurringWork } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import { replaceFile } from '../kernel/platform/durable-files.js';
 import {
   databaseConfig,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { parseExactJson, type Principal } from '../kernel/index.js';
+import type { Principal } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import { type ChangedState, type RecordedState, type StateData, type Tool, ToolRegistry } from '../tool/index.js';
 import type { DataFact } from '../run/index.js';
 import { ContextDraft, isLive } from './context-draft.js';

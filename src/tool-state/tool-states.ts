@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { messageOf } from '../errors/index.js';
-import { parseExactJson } from '../kernel/index.js';
+import { parseExactJson } from '../kernel/json/index.js';
 import { loadConfig } from '../config/index.js';
 import { type DataFact, factsOfRun, mergeFacts } from '../run/index.js';
 import { KeyedQueue } from '../persistence/index.js';

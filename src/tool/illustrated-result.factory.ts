@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import { type parseBinaryText, parseImage } from '../kernel/index.js';
+import { type parseBinaryText, parseImage } from '../kernel/media/index.js';
 import type { BinaryMark } from './call/json-result.mapper.js';
 
 /** Text of a result for the model, where it differs from the value. */

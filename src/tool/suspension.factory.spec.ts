@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import { suspend, Suspension } from './suspension.factory.js';
 import type { SuspendOptions } from './tool.types.js';

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../errors/index.js';
-import { type JsonValue, parseExactJson } from '../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import type { SuspendOptions } from './tool.types.js';
 
 /** Maximum size of a memo, in bytes of JSON (UTF-8). */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { statefulProblems, toStateful } from './stateful/stateful-options.policy.js';
 import type { ToolHandling } from './tool-registration.types.js';
 import type { ToolEffect, ToolMetadata } from './tool.types.js';

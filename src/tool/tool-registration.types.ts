@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import type { Parameter } from './parameter.builder.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
 import type { StateInjection } from './stateful/state-argument.policy.js';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { AppError } from '../errors/index.js';
-import { type JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
 import { type PlannedCall, type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from './decision/tool-policy.js';
 import { suspend } from './suspension.factory.js';

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../errors/index.js';
-import type { JsonSchema, JsonValue } from '../kernel/index.js';
+import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
 import { attempt } from './attempt.policy.js';
 import { toCurrentDraft } from './input/draft7.mapper.js';
 import type { InputSource } from './input/input.types.js';

@@ -1,6 +1,7 @@
 import type { ToolApp, ToolOrigin } from './tool-origin.types.js';
 import type { ErrorCode } from '../errors/index.js';
-import type { FieldMistake, JsonSchema, JsonValue, Principal, Semaphore } from '../kernel/index.js';
+import type { FieldMistake, Principal, Semaphore } from '../kernel/index.js';
+import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
 import type { ChildRunRequest, DataFact, ModelMeter, PublishedFile, RunContext, RunFile } from '../run/index.js';
 import type { CallNote } from './call-note.types.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';

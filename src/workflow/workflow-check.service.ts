@@ -1,4 +1,4 @@
-import { nearNames } from '../kernel/index.js';
+import { nearNames } from '../kernel/text/index.js';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AgentCheckService, AgentRegistry, type AgentDefinitionInput } from '../agent/index.js';
 import { AppError, messageOf } from '../errors/index.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, type AnsweredNode, ForkedRuns } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { fieldMistake, type JsonValue, newId, parseExactJson, type Principal } from '../kernel/index.js';
+import { fieldMistake, newId, type Principal } from '../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import { valueAt } from '../rest-tool/index.js';
 import { type ForkEdits, type ForkPlan, type GivenStep, type RunRecord, RunService } from '../run/index.js';
 import { SessionService } from '../session/index.js';

@@ -5,7 +5,7 @@ import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowNode } from './nodes/workflow.node.js';
 import { parseWorkflow } from './workflow.registry.js';
 import { isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
-import type { JsonSchema } from '../kernel/index.js';
+import type { JsonSchema } from '../kernel/json/index.js';
 
 /** Position of a node; `Ids` are the ids of the nodes added before. */
 export interface NodePlacement<Ids extends string> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, toAppError } from '../errors/index.js';
-import { type JsonValue } from '../kernel/index.js';
+import type { JsonValue } from '../kernel/json/index.js';
 import {
   type DataFact,
   isRelinquished,

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { publishMasked } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import { type JsonValue, parseExactJson } from '../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import {
   NO_USAGE,
   RunHandlerRegistry,

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { type AsyncOption, provided } from '../kernel/index.js';
+import { type AsyncOption, provided } from '../kernel/nest/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';

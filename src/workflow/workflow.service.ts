@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, type RunAnswer } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
-import {
-  fieldMistake,
-  type FieldMistake,
-  isJsonObject,
-  type JsonSchema,
-  type JsonValue,
-  newId,
-  parseExactJson,
-  type Principal,
-} from '../kernel/index.js';
+import { fieldMistake, type FieldMistake, newId, type Principal } from '../kernel/index.js';
+import { isJsonObject, type JsonSchema, type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import { RunService, type IdempotentRequest, type RunHandle, type StartRun, type SubmittedWith } from '../run/index.js';
 import { admit, type Admitted } from '../security/content/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { type JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { toErrorCode } from '../run.error.js';
 import type { DirectCallAnswer } from './direct-call.types.js';
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { ChangeListeners, nearNames } from '../../kernel/index.js';
+import { ChangeListeners } from '../../kernel/index.js';
+import { nearNames } from '../../kernel/text/index.js';
 import { estimateTokens } from '../../llm/index.js';
 import { anyPattern } from '../../tool/index.js';
 

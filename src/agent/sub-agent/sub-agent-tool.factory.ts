@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
-import { type JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import type { ParameterName } from '../../llm/index.js';
 import { createValueCheck, type Tool, type ToolApproval } from '../../tool/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from '../agent-definition.schema.js';

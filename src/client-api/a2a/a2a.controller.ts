@@ -1,7 +1,8 @@
 import { Body, Controller, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { disconnectSignal } from '../../api/index.js';
-import { isJsonObject, type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import { CurrentPrincipal, Requires } from '../../security/index.js';
 import { A2aError } from './a2a.error.js';
 import { A2aReplyService } from './a2a-reply.service.js';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import { A2aError } from './a2a.error.js';
 import type { A2aArtifact, A2aMessage, A2aPart, A2aTask, StreamResponse, TaskState, TaskStatus } from './a2a.types.js';
 import { isTerminalState } from './task.builder.js';

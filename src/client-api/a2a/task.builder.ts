@@ -1,6 +1,6 @@
 import { type AgentRunInput, toErrorCode } from '../../agent/index.js';
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import type { RunEvent, RunRecord, TerminalEvent } from '../../run/index.js';
 import type { ClientWait } from '../interrupts/interrupt.js';
 import type { WatchedEvent } from '../interrupts/run-watch.service.js';

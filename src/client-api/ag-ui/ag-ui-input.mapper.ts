@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClientTool } from '../../agent/index.js';
-import { isJsonObject } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import { parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
 import { parsedBy } from '../client-request.parser.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseIdempotencyKey } from '../../api/index.js';
-import { isJsonObject, type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import { hashOf, toInput } from '../client-conversation.js';
 import { ClientRunService, type OpenedRun } from '../client-run.service.js';
 import { toClientTools, toContinuation, toConversation, toInstructions } from './ag-ui-input.mapper.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 
 /** A decision that a run waits for, in the form that the protocols of clients share. */
 export interface Interrupt {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, toErrorCode } from '../../agent/index.js';
 import { AppError } from '../../errors/index.js';
-import { isJsonObject, type JsonSchema, type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
 import { isTerminal, type RunEvent, RunService, type WaitingRequest } from '../../run/index.js';
 import { toClientCallId } from '../client-call-id.js';
 import { type ClientWait, type Interrupt, toInterruptId } from './interrupt.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type AgentDefinitionInput, agentDefinitionSchema } from '../../agent/index.js';
-import { nearNames } from '../../kernel/index.js';
+import { nearNames } from '../../kernel/text/index.js';
 
 /** Content of an agent file, before inheritance. */
 export interface AgentDraft {

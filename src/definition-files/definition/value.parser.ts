@@ -1,4 +1,4 @@
-import { parseJson } from '../../kernel/index.js';
+import { parseJson } from '../../kernel/json/index.js';
 import type { ValueKind } from './agent-element.schema.js';
 
 /** A value, or a description of the expected one. */

@@ -4,7 +4,7 @@ import { constants, open } from 'node:fs/promises';
 import { buffer as bytesOf } from 'node:stream/consumers';
 import { isAbsolute, sep } from 'node:path';
 import { AppError, messageOf } from '../../errors/index.js';
-import { decodeText } from '../../kernel/index.js';
+import { decodeText } from '../../kernel/json/index.js';
 import { MAX_XML_LENGTH } from '../xml/xml.parser.js';
 
 /** @throws AppError for a path that is not lexically inside the folder; links are not resolved */

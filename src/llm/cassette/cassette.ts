@@ -1,7 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cassetteMode, type CassetteMode } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
-import { canonicalJson, createSecretMask, type JsonValue } from '../../kernel/index.js';
+import { canonicalJson, type JsonValue } from '../../kernel/json/index.js';
+import { createSecretMask } from '../../kernel/text/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ChatRequest, ChatResult, Usage } from '../chat.types.js';
 import type { EmbeddingModel, EmbeddingResult } from '../embedding-model.js';

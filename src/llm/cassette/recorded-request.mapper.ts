@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type JsonValue } from '../../kernel/index.js';
+import { canonicalJson, type JsonValue } from '../../kernel/json/index.js';
 import type { ChatRequest } from '../chat.types.js';
 
 /** A request as a cassette stores it: without secrets, ids and times. */

@@ -1,5 +1,5 @@
 import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
-import { isJsonObject, parseJson } from '../../kernel/index.js';
+import { isJsonObject, parseJson } from '../../kernel/json/index.js';
 import type { WireRequestMessage } from './message.mapper.js';
 
 type Role = WireRequestMessage['role'];

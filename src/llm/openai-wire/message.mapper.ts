@@ -1,5 +1,5 @@
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { isJsonObject } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import type {
   AssistantMessage,
   AudioPart,

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { isJsonObject, parseJson } from '../../kernel/index.js';
+import { isJsonObject, parseJson } from '../../kernel/json/index.js';
 import type { ChatRequest, ModelCapabilities, ResponseFormat } from '../chat.types.js';
 import type { ImagePart, Message } from '../message.types.js';
 import { type ProbeTalk, user } from './probe-talk.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../kernel/index.js';
+import { isJsonObject, parseJson } from '../../kernel/json/index.js';
 import type { ChatResult, ModelCapabilities, ToolChoice, ToolSpec } from '../chat.types.js';
 import type { ToolCall } from '../message.types.js';
 import { AppError } from '../../errors/index.js';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import type { ChatResult, FinishReason } from '../chat.types.js';
 import type { AssistantMessage, SignedReasoning, ToolCall } from '../message.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';

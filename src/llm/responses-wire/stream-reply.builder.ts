@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import type { ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';
 import { parseJsonReply, type ReportedUsage } from '../wire/reply.parser.js';

@@ -1,4 +1,4 @@
-import { createSecretMask, headerSecrets } from '../../kernel/index.js';
+import { createSecretMask, headerSecrets } from '../../kernel/text/index.js';
 import type { WireAccess } from './wire-access.types.js';
 
 /** Maximum length of a provider's message in our errors, in UTF-16 units. */

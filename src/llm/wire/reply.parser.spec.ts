@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { checkUsage, toWellFormedJson } from './reply.parser.js';
 
 describe('toWellFormedJson', () => {

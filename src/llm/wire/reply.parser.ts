@@ -1,4 +1,4 @@
-import { ExactInteger, parseExactJson } from '../../kernel/index.js';
+import { ExactInteger, parseExactJson } from '../../kernel/json/index.js';
 import type { Usage } from '../chat.types.js';
 import type { ToolCall } from '../message.types.js';
 import { isHtml, providerKind, providerMessage, statusOf } from './provider-message.parser.js';

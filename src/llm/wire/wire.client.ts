@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { createHash, createHmac } from 'node:crypto';
 import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError, exportsOf, messageOf } from '../../errors/index.js';
-import { withoutMark } from '../../kernel/index.js';
+import { withoutMark } from '../../kernel/json/index.js';
 import { outgoingTraceParent } from '../../telemetry/index.js';
 import type { CallOptions, ParameterName } from '../chat.types.js';
 import { AdaptationRegistry } from './adaptation.registry.js';

@@ -9,7 +9,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { type ErrorCode, toAppError } from '../../errors/index.js';
-import { type Principal, wellFormed } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { wellFormed } from '../../kernel/text/index.js';
 import type { McpCall, McpClient } from '../mcp-call.types.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 

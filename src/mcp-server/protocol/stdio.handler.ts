@@ -1,7 +1,8 @@
 import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { pipeline, type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { MarkedIntegers, type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { MarkedIntegers } from '../../kernel/json/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 import { type Connection, createConnection } from './connection.factory.js';

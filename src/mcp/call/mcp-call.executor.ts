@@ -1,6 +1,6 @@
 import type { CallToolResult, Client, InputRequiredResult, Tool as McpTool } from '@modelcontextprotocol/client';
 import { AppError } from '../../errors/index.js';
-import { type JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import {
   IllustratedResult,
   suspend,

@@ -1,5 +1,5 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/client';
-import type { JsonSchema, JsonValue } from '../../kernel/index.js';
+import type { JsonSchema, JsonValue } from '../../kernel/json/index.js';
 import type { SuspendOptions, SuspensionAnswer } from '../../tool/index.js';
 import type { ElicitAnswer, ElicitParams } from '../connection/opened-client.factory.js';
 import { McpError } from '../mcp.error.js';

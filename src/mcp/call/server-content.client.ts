@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { AppError, Log, messageOf } from '../../errors/index.js';
-import { fieldMistake, isJsonObject } from '../../kernel/index.js';
+import { fieldMistake } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import { McpError } from '../mcp.error.js';
 import { RAW_RESULT, type RawResult } from '../process/raw-result.mapper.js';
 

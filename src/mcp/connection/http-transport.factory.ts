@@ -1,5 +1,5 @@
 import type { AuthProvider, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
-import { MarkedIntegers } from '../../kernel/index.js';
+import { MarkedIntegers } from '../../kernel/json/index.js';
 import { OutgoingFetch } from '../../security/egress/index.js';
 import type { McpAuth, McpClientCredentials, McpServer, McpTransport } from '../mcp-server.types.js';
 import { strictJson } from '../process/message.parser.js';

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, JSONRPCRequest, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 
-import { type MarkedIntegers, wellFormed } from '../../kernel/index.js';
+import type { MarkedIntegers } from '../../kernel/json/index.js';
+import { wellFormed } from '../../kernel/text/index.js';
 import { withExactResult } from '../process/message.parser.js';
 import { withRawResult } from '../process/raw-result.mapper.js';
 

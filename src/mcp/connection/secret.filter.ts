@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors/index.js';
-import { headerSecrets, maskSecrets, SECRET_HEADER } from '../../kernel/index.js';
+import { headerSecrets, maskSecrets, SECRET_HEADER } from '../../kernel/text/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
 
 /** Maximum length of an error text of a server, in UTF-16 units. */

@@ -1,5 +1,7 @@
 import type { FetchLike, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { type MarkedIntegers, untilAborted, wellFormed } from '../../kernel/index.js';
+import { untilAborted } from '../../kernel/index.js';
+import type { MarkedIntegers } from '../../kernel/json/index.js';
+import { wellFormed } from '../../kernel/text/index.js';
 import { withExactResult } from '../process/message.parser.js';
 import { withRawResult } from '../process/raw-result.mapper.js';
 import type { EndpointWait } from './server-transport.types.js';

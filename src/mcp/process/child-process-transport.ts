@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { join } from 'node:path';
-import { isDoneWithin, wellFormed } from '../../kernel/index.js';
+import { isDoneWithin } from '../../kernel/index.js';
+import { wellFormed } from '../../kernel/text/index.js';
 import { endGroup, endTree } from '../../kernel/platform/process-tree.js';
 import { type Program as Child, spawnProgram } from '../../kernel/platform/program.js';
 import type { McpTransport } from '../mcp-server.types.js';

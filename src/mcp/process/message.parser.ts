@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { hasExact, isJsonObject, parseExactJson, withoutMark, withRounded } from '../../kernel/index.js';
+import { hasExact, isJsonObject, parseExactJson, withoutMark, withRounded } from '../../kernel/json/index.js';
 import { MAX_VALUES, ValueCounter } from '../../security/egress/index.js';
 
 /** JSON-RPC: the code of an error without a usable code. */

@@ -1,5 +1,5 @@
 import type { Client, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { createValueCheck, type Tool, type ToolContext, type ToolEffect, type ToolOrigin } from '../../tool/index.js';
 import type { CallChannel } from '../call/mcp-call.executor.js';
 import {

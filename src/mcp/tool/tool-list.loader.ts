@@ -1,5 +1,5 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonSchema } from '../../kernel/index.js';
+import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
 import type { OpenedClient } from '../connection/opened-client.factory.js';
 import { RAW_RESULT, type RawResult } from '../process/raw-result.mapper.js';
 import { mapInSlices } from '../time-slice.policy.js';

@@ -1,7 +1,7 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalJson, type JsonValue } from '../../kernel/index.js';
+import { canonicalJson, type JsonValue } from '../../kernel/json/index.js';
 
 /** The parts of a tool that models or its handling depend on. */
 export interface PinnedDefinition {

@@ -2,7 +2,7 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import type { McpServer } from '../mcp-server.types.js';
 import type { HoldReason, Pinned, ToolPin } from '../stores/tool-pin-store.js';
 import { scanDefinition } from './description-scan.policy.js';
-import { canonicalJson } from '../../kernel/index.js';
+import { canonicalJson } from '../../kernel/json/index.js';
 import { digestOf, type PinnedDefinition, pinnedOf } from './definition-difference.mapper.js';
 
 /** Circumstances of a listed definition. */

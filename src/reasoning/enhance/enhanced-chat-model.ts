@@ -1,5 +1,6 @@
 import { AppError } from '../../errors/index.js';
-import { parseImage, type Principal, untilAborted } from '../../kernel/index.js';
+import { type Principal, untilAborted } from '../../kernel/index.js';
+import { parseImage } from '../../kernel/media/index.js';
 import {
   type CallOptions,
   type ChatModel,

@@ -1,4 +1,5 @@
-import { type JsonValue, untilAborted } from '../../kernel/index.js';
+import { untilAborted } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { type CallPlan, isTainted, unreachable, type StepName } from '../../run/index.js';
 import {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type RunResult } from '../../run/index.js';
 import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/index.js';
 import { useOutcome } from '../incomplete-outcome.policy.js';

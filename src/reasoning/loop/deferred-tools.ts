@@ -1,4 +1,4 @@
-import { indexTerms, queryTerms, rankByTerms } from '../../kernel/index.js';
+import { indexTerms, queryTerms, rankByTerms } from '../../kernel/text/index.js';
 import type { Message, ToolChoice } from '../../llm/index.js';
 import type { RunContext } from '../../run/index.js';
 import { createToolNow, type InputSource, inputOf, type Tool, type ToolResult } from '../../tool/index.js';

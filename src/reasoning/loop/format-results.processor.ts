@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { imageBytes, MAX_IMAGES } from '../../kernel/index.js';
+import { imageBytes, MAX_IMAGES } from '../../kernel/media/index.js';
 import type { ImagePart, Message, ToolCall, ToolMessage } from '../../llm/index.js';
 import { mergeFacts, type RunContext } from '../../run/index.js';
 import { cutText, modelText, type Tool, type ToolResult } from '../../tool/index.js';

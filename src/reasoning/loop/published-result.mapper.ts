@@ -1,4 +1,5 @@
-import { type JsonValue, parseImage } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
+import { parseImage } from '../../kernel/media/index.js';
 import type { PublishedImage, RunContext, RunFile, RunUsage, ToolCompleted } from '../../run/index.js';
 import type { ChangedState, ToolResult } from '../../tool/index.js';
 import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';

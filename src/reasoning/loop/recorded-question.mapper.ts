@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { Decision, StepName, WaitingRequest } from '../../run/index.js';
 import type { SuspendOptions, SuspensionAnswer } from '../../tool/index.js';
 import { inputRequest, type PlacedCall } from './waiting-request.factory.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { isJsonObject } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { createBoundedCheck } from '../../tool/index.js';
 

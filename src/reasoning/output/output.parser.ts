@@ -1,4 +1,4 @@
-import { type JsonFault, type ParsedJson, parseExactJson, parseJson } from '../../kernel/index.js';
+import { type JsonFault, type ParsedJson, parseExactJson, parseJson } from '../../kernel/json/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import type { ContentFilter, Filtered } from '../../security/content/index.js';
 import { outputCheckOf, type ParsedOutput } from './format.policy.js';

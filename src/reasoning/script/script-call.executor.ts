@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { mergeFacts, type ToolStarted } from '../../run/index.js';
 import { type CheckedCall, failedResult, succeededCall, type Tool, type ToolResult } from '../../tool/index.js';

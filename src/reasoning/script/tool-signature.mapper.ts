@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import type { ToolDefinition } from '../../tool/index.js';
 
 /** Maximum depth of nested types; deeper ones, such as those of a recursive schema, are `unknown`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { toolSignature } from './tool-signature.mapper.js';
 
 const signatureOf = (inputSchema: JsonSchema, more: object = {}): string =>

@@ -1,6 +1,6 @@
 import { loadPackage } from '../../errors/index.js';
 import type { Cookie, CookieJar } from 'tough-cookie';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { OutgoingCookies } from '../../security/egress/index.js';
 import type { StateData } from '../../tool/index.js';
 

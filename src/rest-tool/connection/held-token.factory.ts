@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { type JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { attempt, type StateData } from '../../tool/index.js';
 import { isHeaderName, isHeaderText, isReservedHeader } from '../header.policy.js';
 import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { attempt } from '../../tool/index.js';
 import { isJsonType } from '../header.policy.js';
 import type { RestMethod } from '../rest-tool.types.js';

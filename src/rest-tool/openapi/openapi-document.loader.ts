@@ -1,5 +1,5 @@
 import { AppError, loadPackage, messageOf } from '../../errors/index.js';
-import { parseJson, readText } from '../../kernel/index.js';
+import { parseJson, readText } from '../../kernel/json/index.js';
 import { withFiles } from './external-reference.loader.js';
 import { OpenApiReferences } from './openapi-reference.mapper.js';
 import { isNode, type Node } from './openapi.types.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { withoutTrailing } from '../../kernel/index.js';
+import { withoutTrailing } from '../../kernel/json/index.js';
 
 export const MAX_NAME_LENGTH = 64;
 const HASH_LENGTH = 8;

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { type JsonSchema, withoutTrailing } from '../../kernel/index.js';
+import { type JsonSchema, withoutTrailing } from '../../kernel/json/index.js';
 import { attempt } from '../../tool/index.js';
 import type { RestAuth, RestToolDeclaration } from '../rest-tool.types.js';
 import { isRewritten, traverses } from '../url-template.parser.js';

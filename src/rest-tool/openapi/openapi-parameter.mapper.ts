@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { messageOf } from '../../errors/index.js';
 import { attempt } from '../../tool/index.js';
 import { isHeaderName, isJsonType, isReservedHeader } from '../header.policy.js';

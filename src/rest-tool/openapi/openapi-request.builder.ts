@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../kernel/index.js';
+import { withoutTrailing } from '../../kernel/json/index.js';
 import { type Arguments, unwritable } from '../argument-text.mapper.js';
 import { isHeaderText } from '../header.policy.js';
 import type { Pair } from '../request-template.parser.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { unmappable } from './openapi.error.js';
 import type { OpenApiReferences } from './openapi-reference.mapper.js';
 import { isNode, type Node } from './openapi.types.js';

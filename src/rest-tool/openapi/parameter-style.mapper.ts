@@ -1,4 +1,4 @@
-import { ExactInteger } from '../../kernel/index.js';
+import { ExactInteger } from '../../kernel/json/index.js';
 import { scalarTexts, unwritable } from '../argument-text.mapper.js';
 import type { Pair } from '../request-template.parser.js';
 

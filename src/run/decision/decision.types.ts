@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 
 /** An approval that covers later calls. Wire format. */
 export interface ApprovalReference {

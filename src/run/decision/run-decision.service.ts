@@ -1,7 +1,8 @@
 import { firstExpiry, hasExpired } from './waiting-time.policy.js';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import type { JsonValue, Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { refusalOf } from '../../persistence/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
 import { runPruned } from '../retention/run-pruned.error.js';

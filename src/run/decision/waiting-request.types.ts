@@ -1,5 +1,5 @@
 import type { WaitFact } from '../data-facts.js';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 
 /**
  * Kinds of requests: approval of a call, an answer to a tool's question, the outcome of an unknown call, a child run, or the

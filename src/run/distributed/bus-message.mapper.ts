@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { RunItem, type RunPlace } from '../run-item.factory.js';
 import type { RunEvent } from '../run-event.types.js';
 

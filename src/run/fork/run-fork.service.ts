@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { fieldMistake, parseExactJson } from '../../kernel/index.js';
+import { fieldMistake } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
 import type { ToolCompleted, ToolStarted } from '../run-event.types.js';

@@ -1,5 +1,5 @@
 import { AppError, Log } from '../../errors/index.js';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import type { RunRecord } from '../run.types.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../errors/index.js';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import type { ChatRequest } from '../../llm/index.js';
 import { isTerminal, type TerminalEvent } from '../run-event.types.js';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { HEAP_COST, HeapBudget, parseExactJson, type Principal } from '../../kernel/index.js';
+import { HEAP_COST, HeapBudget, type Principal } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { heapExhausted } from '../admission/run-admission.service.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
 import { type AuditedEvent, type AuditedStep, RunAuditStore } from '../run-audit.store.js';

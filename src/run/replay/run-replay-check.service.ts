@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ConfiguredSecrets } from '../../config/index.js';
 import { toAppError } from '../../errors/index.js';
-import { maskSecrets } from '../../kernel/index.js';
+import { maskSecrets } from '../../kernel/text/index.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
 import type { RunFile } from '../files/run-file.types.js';
 import type { ReplayedJournal } from '../replayed-run-context.js';

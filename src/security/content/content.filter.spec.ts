@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { classRule, ContentFilter } from './content.filter.js';
 import { CONTENT_CLASSES } from './content.types.js';
 import { FilteredStream } from './filtered-stream.builder.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { ExactInteger, type JsonValue } from '../../kernel/index.js';
+import { ExactInteger, type JsonValue } from '../../kernel/json/index.js';
 import { findCards } from './card.parser.js';
 import { CONTENT_CLASSES, type ContentClass, type Finder, type Span } from './content.types.js';
 import { findIdentities } from './identity.parser.js';

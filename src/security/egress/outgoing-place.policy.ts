@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import type { OutgoingTarget } from '../../config/index.js';
 import type { SecurityConfig } from '../../config/namespaces/index.js';
 import type { AppError } from '../../errors/index.js';
-import { withoutTrailing } from '../../kernel/index.js';
+import { withoutTrailing } from '../../kernel/json/index.js';
 import { refused } from './outgoing.error.js';
 import type { OutgoingPlace } from './outgoing.types.js';
 

@@ -1,4 +1,4 @@
-import { ExactInteger } from '../../kernel/index.js';
+import { ExactInteger } from '../../kernel/json/index.js';
 
 const CENSOR = '[redacted]';
 

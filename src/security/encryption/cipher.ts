@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 
 /** Storage location of a text. An encrypted text opens only at the location that it was encrypted for. */
 export interface RowPlace {

@@ -6,7 +6,7 @@ import {
   PARAMTYPES_METADATA,
   PATH_METADATA,
   SELF_DECLARED_DEPS_METADATA,
-} from '../../kernel/nest-metadata.js';
+} from '../../kernel/nest/nest-metadata.js';
 import { MountGuard } from './mount.guard.js';
 import type { Mount } from './mount.js';
 import { isSelected } from './mount.js';

@@ -9,7 +9,7 @@ import {
   type ServerConfig,
 } from '../../config/namespaces/index.js';
 import { AppError, ProblemFilter } from '../../errors/index.js';
-import { containerOf, createRouter } from '../../kernel/nest-internals.js';
+import { containerOf, createRouter } from '../../kernel/nest/nest-internals.js';
 import { AccessGuard, assertSameSite, NO_BROWSER_SESSIONS, RequestAuthenticator } from '../../security/index.js';
 import { AccessLogService } from '../../security/access-log/index.js';
 import { addHttpRules, fastifyOptions, recordRefusals } from '../http-rules.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { TokenCounterRegistry } from '../../llm/index.js';
 import { admit, type ContentFilter } from '../../security/content/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';

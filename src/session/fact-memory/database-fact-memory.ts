@@ -1,5 +1,6 @@
 import { AppError } from '../../errors/index.js';
-import { indexTerms, newId, queryTerms, rankByTerms } from '../../kernel/index.js';
+import { newId } from '../../kernel/index.js';
+import { indexTerms, queryTerms, rankByTerms } from '../../kernel/text/index.js';
 import {
   type Fact,
   FACT_LIMITS,

@@ -1,5 +1,6 @@
 import type { Cipher, RowPlace, SealedColumn, SealedTable, StoredRow } from '../../security/encryption/index.js';
-import { indexTerms, withoutTrailing } from '../../kernel/index.js';
+import { withoutTrailing } from '../../kernel/json/index.js';
+import { indexTerms } from '../../kernel/text/index.js';
 import type { FactOwner } from './fact-memory.js';
 
 /** An unencrypted text with this start would be taken for an encrypted one: `=` is put before it. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import { type IndexedText, newId } from '../../kernel/index.js';
+import { newId } from '../../kernel/index.js';
+import type { IndexedText } from '../../kernel/text/index.js';
 import { setImmediate } from 'node:timers/promises';
 import type { FindOptionsWhere } from 'typeorm';
 import type { DataFact } from '../../run/index.js';

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { agentConfig, type AgentConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
-import { fieldMistake, mediaTypeOf } from '../../kernel/index.js';
+import { fieldMistake } from '../../kernel/index.js';
+import { mediaTypeOf } from '../../kernel/media/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
 import { type RunFile, RunFileStore } from '../../run/index.js';
 import type { ExportedFile, SessionExport } from '../session-export.schema.js';

@@ -5,7 +5,8 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Log, messageOf } from '../../errors/index.js';
-import { parseExactJson, RecurringWork } from '../../kernel/index.js';
+import { RecurringWork } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { Database, Outbox, OutboxRelay } from '../../persistence/index.js';
 import type { Row, Statement } from '../../persistence/statement/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import type { Redis } from 'ioredis';
 import { closeRedisClient } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';

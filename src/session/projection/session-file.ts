@@ -1,7 +1,7 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '../../errors/index.js';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { replaceFile, syncFolder } from '../../kernel/platform/durable-files.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 

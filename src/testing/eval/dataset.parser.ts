@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../errors/index.js';
-import { isJsonObject, nearNames, withoutMark } from '../../kernel/index.js';
+import { isJsonObject, withoutMark } from '../../kernel/json/index.js';
+import { nearNames } from '../../kernel/text/index.js';
 import type { EvalLine, ExpectedCall } from './eval.types.js';
 
 /** The members of a line: ours, and the names of other tools for the same. */

@@ -5,7 +5,8 @@ import { AppError } from '../../errors/index.js';
 import { createHash } from 'node:crypto';
 import { RunService } from '../../run/index.js';
 import { WorkflowRegistry, WorkflowService } from '../../workflow/index.js';
-import { canonicalJson, type Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
+import { canonicalJson } from '../../kernel/json/index.js';
 import type { JackdawClient } from '../../http-client/index.js';
 import type { EvalAnswer, EvalCall, EvalQuestion, EvalSubject, EvalUsage } from './eval.types.js';
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors/index.js';
-import { isJsonObject, nearNames } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
+import { nearNames } from '../../kernel/text/index.js';
 import type { EvalReport, GateOutcome } from './eval-report.types.js';
 
 /** Limits of an eval; without any, it passes. */

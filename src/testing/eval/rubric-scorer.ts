@@ -1,6 +1,6 @@
 import type { Agent } from '../../client/index.js';
 import { AppError } from '../../errors/index.js';
-import { isJsonObject, type JsonSchema } from '../../kernel/index.js';
+import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
 import { askerOf } from './eval-asker.js';
 import type { Score, Scorer, ScorerContext } from './eval.types.js';
 import { common, type CommonOptions, valueOf } from './text-scorer.js';

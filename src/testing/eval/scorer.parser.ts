@@ -1,5 +1,6 @@
 import { AppError } from '../../errors/index.js';
-import { isJsonObject, nearNames } from '../../kernel/index.js';
+import { isJsonObject } from '../../kernel/json/index.js';
+import { nearNames } from '../../kernel/text/index.js';
 import type { Scorer } from './eval.types.js';
 import { cost, latency, steps } from './limit-scorer.js';
 import { rubric } from './rubric-scorer.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { canonicalJson } from '../../kernel/index.js';
+import { canonicalJson } from '../../kernel/json/index.js';
 import type { EvalAnswer, Score, Scorer } from './eval.types.js';
 
 /** Members of every scorer of ours. */

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../kernel/index.js';
+import { canonicalJson } from '../../kernel/json/index.js';
 import type { EvalCall, ExpectedCall, Score, Scorer } from './eval.types.js';
 import { common, type CommonOptions, no, shown, yes } from './text-scorer.js';
 import { differenceOf } from './value-scorer.js';

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { AppError, messageOf } from '../../errors/index.js';
-import { isJsonObject, type JsonSchema } from '../../kernel/index.js';
+import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
 import type { EvalAnswer, Scorer } from './eval.types.js';
 import { common, type CommonOptions, expectedOf, no, shown, valueOf, yes } from './text-scorer.js';
 

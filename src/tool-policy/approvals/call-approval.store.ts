@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FindOptionsWhere } from 'typeorm';
-import { canonicalJson, newId, type Principal } from '../../kernel/index.js';
+import { newId, type Principal } from '../../kernel/index.js';
+import { canonicalJson } from '../../kernel/json/index.js';
 import { Database, inLists } from '../../persistence/index.js';
 import type { Table } from '../../persistence/schema/index.js';
 import { insert, type Statement } from '../../persistence/statement/index.js';

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { ContextRecord } from './context-record.js';

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { inLists, isRefusedAtOnce, type Database, type InList } from '../../persistence/index.js';
 import type { SqlValue, Statement } from '../../persistence/statement/index.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors/index.js';
-import { newId, parseExactJson } from '../../kernel/index.js';
+import { newId } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { type Database, Outbox, OutboxRelay } from '../../persistence/index.js';
 import type { Row, Statement } from '../../persistence/statement/index.js';
 import type { StepCompanion } from '../../run/index.js';

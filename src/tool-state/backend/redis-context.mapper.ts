@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import type { ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { StateData } from '../../tool/index.js';
 import { STATE_TYPES } from '../tool-state.types.js';

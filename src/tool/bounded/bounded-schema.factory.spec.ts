@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { createBoundedCheck, createBoundedInput } from '../input/schema-input.factory.js';
 import { SchemaChecker, schemaChecker } from './schema-checker.js';
 import { SchemaThread } from './schema-thread.client.js';

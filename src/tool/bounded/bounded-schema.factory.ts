@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { Log } from '../../errors/index.js';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { keysOf } from '../input/reason.mapper.js';
 import { type Checked, compileSchema, type SchemaCheck, unusable, validSchema } from '../input/schema-check.factory.js';
 import type { SentError } from './schema-check.types.js';

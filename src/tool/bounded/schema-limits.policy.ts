@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { isSchemaNode, partAt } from '../input/subschema.mapper.js';
 
 /** Maximum size of an untrusted schema, in bytes of JSON (UTF-8). */

@@ -1,4 +1,4 @@
-import { ExactInteger, isJsonObject, type JsonFault, parseExactJson, parseJson } from '../../kernel/index.js';
+import { ExactInteger, isJsonObject, type JsonFault, parseExactJson, parseJson } from '../../kernel/json/index.js';
 
 /** One JSON token after white space; sticky, linear time. Characters of a string are U+0020 and above. */
 const TOKEN =

@@ -1,6 +1,8 @@
 import { HttpException } from '@nestjs/common';
 import { AppError, type ErrorCode, type Log } from '../../errors/index.js';
-import { HEAP_COST, HeapReservation, maskSecrets, MAX_IMAGES } from '../../kernel/index.js';
+import { HEAP_COST, HeapReservation } from '../../kernel/index.js';
+import { MAX_IMAGES } from '../../kernel/media/index.js';
+import { maskSecrets } from '../../kernel/text/index.js';
 import { toPublishedFile } from '../../run/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
 import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';

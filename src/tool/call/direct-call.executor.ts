@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import { maskSecrets } from '../../kernel/index.js';
+import { maskSecrets } from '../../kernel/text/index.js';
 import { IllustratedResult, ShownResult } from '../illustrated-result.factory.js';
 import type { StatefulCall, StatefulCalls } from '../stateful/stateful-calls.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';

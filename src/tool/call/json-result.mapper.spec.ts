@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExactInteger } from '../../kernel/index.js';
+import { ExactInteger } from '../../kernel/json/index.js';
 import { cutText } from './tool-result.factory.js';
 import { utf8Text, toJsonResult } from './json-result.mapper.js';
 

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { types } from 'node:util';
 import { AppError, messageOf } from '../../errors/index.js';
-import { type JsonValue, maskSecrets, parseExactJson } from '../../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../../kernel/json/index.js';
+import { maskSecrets } from '../../kernel/text/index.js';
 import { isErrorLike, thrownText } from './thrown-text.mapper.js';
 
 export interface JsonResult {

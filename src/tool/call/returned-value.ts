@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import { parseExactJson } from '../../kernel/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import { createBoundedCheck } from '../input/schema-input.factory.js';
 import { Suspension } from '../suspension.factory.js';
 import {

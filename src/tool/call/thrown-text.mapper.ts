@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { isNativeError, isPromise } from 'node:util/types';
 import { AppError } from '../../errors/index.js';
-import { maskSecrets } from '../../kernel/index.js';
+import { maskSecrets } from '../../kernel/text/index.js';
 
 const MAX_DEPTH = 3;
 const MAX_ERRORS = 10;

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors/index.js';
-import { type JsonValue, MAX_IMAGES, parseImage } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
+import { MAX_IMAGES, parseImage } from '../../kernel/media/index.js';
 import type { RunFile } from '../../run/index.js';
 import { filesOf } from '../files/result-files.builder.js';
 import type { ShownText } from '../illustrated-result.factory.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import type { ContentRules } from '../../security/content/index.js';
 
 /** Handling of a call that waits by the rule of three facts. */

@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto';
-import {
-  DISPLAYED_IMAGES,
-  isJsonObject,
-  type JsonValue,
-  mediaTypeOf,
-  parseBinaryField,
-  parseBinaryText,
-} from '../../kernel/index.js';
+import { isJsonObject, type JsonValue } from '../../kernel/json/index.js';
+import { DISPLAYED_IMAGES, mediaTypeOf, parseBinaryField, parseBinaryText } from '../../kernel/media/index.js';
 import type { PublishedFile, RunContext, RunFile } from '../../run/index.js';
 import { BinaryMarks, type JsonResult } from '../call/json-result.mapper.js';
 import type { BinaryPart, ResultContent } from '../illustrated-result.factory.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { closeSchema } from './closed-schema.mapper.js';
 import { createSchemaInput } from './schema-input.factory.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { toCurrentDraft } from './draft7.mapper.js';
 import { createSchemaInput } from './schema-input.factory.js';
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { isSchemaNode, mapSubschemas, type SchemaNode } from './subschema.mapper.js';
 
 const OLD_DRAFT = /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/;

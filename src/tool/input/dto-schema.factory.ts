@@ -4,7 +4,7 @@ import { targetConstructorToSchema } from 'class-validator-jsonschema';
 import { Type, type TypeMetadata } from 'class-transformer';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { AppError } from '../../errors/index.js';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 
 export type DtoClass = new () => object;
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import type { ToolInput } from '../tool.types.js';
 
 /** Input of a tool: a JSON Schema for the model and its validation. */

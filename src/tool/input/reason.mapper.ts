@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { ExactInteger, fieldMistake, type FieldMistake, MAX_MISTAKES } from '../../kernel/index.js';
+import { fieldMistake, type FieldMistake, MAX_MISTAKES } from '../../kernel/index.js';
+import { ExactInteger } from '../../kernel/json/index.js';
 
 /** Maximum number of problems reported to the model at once. */
 export const MAX_PROBLEMS = 10;

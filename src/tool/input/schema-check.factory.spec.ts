@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { toAjvSchema } from './schema-check.factory.js';
 import { createValueCheck } from './schema-input.factory.js';
 

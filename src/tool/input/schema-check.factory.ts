@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { AppError, messageOf } from '../../errors/index.js';
-import { hasExact, type JsonSchema, withRounded } from '../../kernel/index.js';
+import { hasExact, type JsonSchema, withRounded } from '../../kernel/json/index.js';
 import { isSchemaNode, mapSubschemas, type SchemaNode } from './subschema.mapper.js';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { type JsonSchema, parseExactJson } from '../../kernel/index.js';
+import { type JsonSchema, parseExactJson } from '../../kernel/json/index.js';
 import { createSchemaInput, createValueCheck } from './schema-input.factory.js';
 
 const reasonOf = (schema: JsonSchema, args: unknown): string => {

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { AppError } from '../../errors/index.js';
-import { ExactInteger, exactIn, fieldMistake, hasExact, type JsonSchema, withRounded } from '../../kernel/index.js';
+import { fieldMistake } from '../../kernel/index.js';
+import { ExactInteger, exactIn, hasExact, type JsonSchema, withRounded } from '../../kernel/json/index.js';
 import {
   assertSchemaLimits,
   type BoundedCheck,

@@ -1,8 +1,8 @@
 import { Catch, type ExceptionFilter, Inject, Injectable, Optional } from '@nestjs/common';
 import { type ApplicationConfig, type ContextId, ExternalContextCreator, ModulesContainer } from '@nestjs/core';
 import { HttpExceptionFilter } from '../../errors/index.js';
-import { isHttpOnly } from '../../kernel/index.js';
-import { containerOf, Injector, type InstanceWrapper } from '../../kernel/nest-internals.js';
+import { isHttpOnly } from '../../kernel/nest/index.js';
+import { containerOf, Injector, type InstanceWrapper } from '../../kernel/nest/nest-internals.js';
 import { TOOL_ENHANCER_KINDS, TOOL_ENHANCERS, type ToolEnhancerKind } from './tool-enhancer.module.js';
 
 type Host = NonNullable<InstanceWrapper['host']>;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, type ContextId, type DiscoveryService, type ExternalContextCreator } from '@nestjs/core';
-import { STATIC_CONTEXT } from '../../kernel/nest-internals.js';
+import { STATIC_CONTEXT } from '../../kernel/nest/nest-internals.js';
 import type { ToolHandler } from '../tool.factory.js';
 import { GlobalEnhancers } from './global-enhancers.js';
 import { TOOL_CONTEXT_TYPE, TOOL_PARAMETERS } from './tool-parameter.decorator.js';

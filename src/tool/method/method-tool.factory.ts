@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../../errors/index.js';
-import { type JsonSchema, unknownOption } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
+import { unknownOption } from '../../kernel/text/index.js';
 import type { DtoClass } from '../input/dto-schema.factory.js';
 import type { InputSource, SyncInputSource } from '../input/input.types.js';
 import { createSchemaInput } from '../input/schema-input.factory.js';

@@ -17,7 +17,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyRequest } from 'fastify';
 import { ToolPortsModule } from '../../../test/support/tool-parts.js';
 import { AppConfigModule } from '../../config/index.js';
-import { ROUTE_ARGS_METADATA } from '../../kernel/nest-metadata.js';
+import { ROUTE_ARGS_METADATA } from '../../kernel/nest/nest-metadata.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolRegistry } from '../tool.registry.js';
 import { Tool } from './tool.decorator.js';

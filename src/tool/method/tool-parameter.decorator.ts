@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { type ArgumentsHost, createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ExecutionContextHost, ROUTE_ARGS_METADATA } from '../../kernel/nest-metadata.js';
+import { ExecutionContextHost, ROUTE_ARGS_METADATA } from '../../kernel/nest/nest-metadata.js';
 import type { ToolRequest } from '../call/tool-request.factory.js';
 import { withStateArgument } from '../stateful/state-argument.policy.js';
 import type { StateData, ToolState as ToolStateType } from '../stateful/tool-state.types.js';

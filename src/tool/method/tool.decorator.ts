@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { SetMetadata } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import type { DtoClass } from '../input/dto-schema.factory.js';
 import type { StandardInputSchema } from '../standard-schema.types.js';
 import { type StateInjection, stateParameterOf } from '../stateful/state-argument.policy.js';

@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { AppError, Log, toAppError } from '../../errors/index.js';
-import { InstanceWrapper } from '../../kernel/nest-internals.js';
+import { InstanceWrapper } from '../../kernel/nest/nest-internals.js';
 import {
   EXCEPTION_FILTERS_METADATA,
   GUARDS_METADATA,
   INTERCEPTORS_METADATA,
   PIPES_METADATA,
-} from '../../kernel/nest-metadata.js';
+} from '../../kernel/nest/nest-metadata.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { GlobalEnhancers } from './global-enhancers.js';

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors/index.js';
-import { isJsonObject, MOST_STATE_BYTES, parseExactJson } from '../../kernel/index.js';
+import { MOST_STATE_BYTES } from '../../kernel/index.js';
+import { isJsonObject, parseExactJson } from '../../kernel/json/index.js';
 import type { StateData } from './tool-state.types.js';
 
 /** Kinds of objects that JSON serialises by content; an object with `toJSON` is replaced first. */

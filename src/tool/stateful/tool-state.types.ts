@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 
 /** A JSON object. */
 export type StateData = Readonly<Record<string, JsonValue>>;

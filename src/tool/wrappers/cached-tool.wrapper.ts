@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type JsonValue, parseExactJson } from '../../kernel/index.js';
+import { canonicalJson, type JsonValue, parseExactJson } from '../../kernel/json/index.js';
 import type { Cache } from '../../cache/index.js';
 import { type BinaryMark, toJsonResult } from '../call/json-result.mapper.js';
 import { readReturned } from '../call/returned-value.js';

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { AppError, type ErrorCode, messageOf } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { readReturned } from '../call/returned-value.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { SuspendOptions, Tool, ToolContext, ToolResult } from '../tool.types.js';

@@ -3,7 +3,7 @@ import { BadRequestException, ForbiddenException, Logger, ServiceUnavailableExce
 import { toolExecutor } from '../../../test/support/tool-parts.js';
 import { callSite } from '../../../test/support/call-site.js';
 import { AppError } from '../../errors/index.js';
-import { type JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import { MemoryCache } from '../../cache/index.js';
 import { suspend } from '../suspension.factory.js';
 import { ToolRegistry } from '../tool.registry.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 
 /** A JSON value whose texts may contain placeholders such as `{{classify.response}}`. */
 export type Template = JsonValue;

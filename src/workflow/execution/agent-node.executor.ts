@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentDefinitionInput } from '../../agent/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { compileTemplate, fillText, type Scope } from '../template/template.parser.js';
 import { ChildAgentExecutor } from './child-agent.executor.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AGENT_RUN, type AgentDefinitionInput, type SubAgentQuestion } from '../../agent/index.js';
-import { newId, type JsonValue } from '../../kernel/index.js';
+import { newId } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { ParameterName } from '../../llm/index.js';
 import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
 import { answeredNode, failedNode, type NodeAnswer, thrownNode, withFacts } from './node-outcome.factory.js';

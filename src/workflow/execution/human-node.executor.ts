@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { type JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { Decision, WaitingRequest } from '../../run/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { compileTemplate, fillText } from '../template/template.parser.js';

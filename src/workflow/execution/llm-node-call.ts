@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import {
   ChatApiModel,
   type ChatModel,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { AgentModelFactory, type AgentDefinitionInput } from '../../agent/index.js';
 import { ReasoningEngine, type ReasoningOutcome } from '../../reasoning/index.js';
 import type { Work } from '../definition/node.schema.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import { ExactInteger, Semaphore, type JsonValue } from '../../kernel/index.js';
+import { Semaphore } from '../../kernel/index.js';
+import { ExactInteger, type JsonValue } from '../../kernel/json/index.js';
 import { type DataFact, mergeFacts, type WaitingRequest } from '../../run/index.js';
 import type { DefinedNode } from '../definition/node.schema.js';
 import { compileTemplate } from '../template/template.parser.js';

@@ -1,5 +1,5 @@
 import type { AppError } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { IncompleteReason } from '../../reasoning/index.js';
 import type { DataFact, RunContext, RunFailure, RunUsage, WaitingRequest } from '../../run/index.js';
 import type { WorkDefinition } from '../definition/node.schema.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_EXPIRY_MS } from '../../agent/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import { journalUnavailable } from '../../run/index.js';
 import { type Tool, toolDisabled, ToolRegistry } from '../../tool/index.js';

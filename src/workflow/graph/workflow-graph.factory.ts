@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../errors/index.js';
-import { nearNames } from '../../kernel/index.js';
+import { nearNames } from '../../kernel/text/index.js';
 import type { Condition, Template } from '../definition/condition.schema.js';
 import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';

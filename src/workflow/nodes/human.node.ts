@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../kernel/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
 import type { Template } from '../definition/condition.schema.js';
 import type { NodeInput } from '../definition/node.schema.js';
 import { WorkflowNode } from './workflow.node.js';

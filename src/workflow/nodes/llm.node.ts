@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { ModelParameters } from '../../llm/index.js';
 import type { NodeInput } from '../definition/node.schema.js';
 import type { LlmNodeOptions, LlmNodeOutput } from '../execution/llm-node-call.js';

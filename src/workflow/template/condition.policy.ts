@@ -1,4 +1,4 @@
-import { canonicalJson, ExactInteger, type JsonValue } from '../../kernel/index.js';
+import { canonicalJson, ExactInteger, type JsonValue } from '../../kernel/json/index.js';
 import type { Condition } from '../definition/condition.schema.js';
 import { compileTemplate, type Scope } from './template.parser.js';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonSchema } from '../../kernel/index.js';
+import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
 import { valueAt } from '../../rest-tool/index.js';
 
 /** Maximum number of references to follow, because a schema may refer to itself. */

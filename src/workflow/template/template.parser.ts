@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import { valueAt } from '../../rest-tool/index.js';
 import type { Template } from '../definition/condition.schema.js';
 

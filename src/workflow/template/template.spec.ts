@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../kernel/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 import type { Condition } from '../definition/condition.schema.js';
 import { compileCondition } from './condition.policy.js';
 import { isOptional } from './optional-field.policy.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type AgentRunInput, AgentService, outdatedTurn, toQuestion } from '../../../agent/index.js';
 import { AppError } from '../../../errors/index.js';
-import { parseExactJson, type Principal } from '../../../kernel/index.js';
+import type { Principal } from '../../../kernel/index.js';
+import { parseExactJson } from '../../../kernel/json/index.js';
 import type { Message } from '../../../llm/index.js';
 import {
   type DataFact,

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../kernel/index.js';
+import type { JsonSchema } from '../../../kernel/json/index.js';
 import type { ChatModel } from '../../chat-model.js';
 import type { ChatRequest, ModelParameters } from '../../chat.types.js';
 import { type HttpClient, WireClient, type WireEndpoint, wireHeaders } from '../../wire/wire.client.js';

@@ -1,4 +1,5 @@
-import { isJsonObject, parseExactJson, parseImage } from '../../../kernel/index.js';
+import { isJsonObject, parseExactJson } from '../../../kernel/json/index.js';
+import { parseImage } from '../../../kernel/media/index.js';
 import type {
   AssistantMessage,
   ContentPart,

@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../../kernel/index.js';
+import { withoutTrailing } from '../../../kernel/json/index.js';
 import { maskQuotations } from './quoted-text.parser.js';
 
 /** Input of the text tool. */

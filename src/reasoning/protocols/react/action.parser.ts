@@ -1,4 +1,4 @@
-import { isJsonObject, parseExactJson, parseJson } from '../../../kernel/index.js';
+import { isJsonObject, parseExactJson, parseJson } from '../../../kernel/json/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { fencedPart, withoutFences } from './fence.parser.js';
 import { parseKeywords } from './loose-json.parser.js';

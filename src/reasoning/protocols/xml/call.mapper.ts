@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonSchema, parseExactJson, parseJson } from '../../../kernel/index.js';
+import { isJsonObject, type JsonSchema, parseExactJson, parseJson } from '../../../kernel/json/index.js';
 import type { ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
 import { MAX_CALLS, MAX_PARAMETERS, TOO_MANY_CALLS, TOO_MANY_PARAMETERS } from '../protocol.js';

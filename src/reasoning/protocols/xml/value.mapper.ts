@@ -1,4 +1,4 @@
-import { parseJson, type JsonSchema } from '../../../kernel/index.js';
+import { parseJson, type JsonSchema } from '../../../kernel/json/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { escapeText, unescapeText } from './entity.mapper.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExactInteger } from './exact-json.parser.js';
+import { ExactInteger } from '../json/exact-json.parser.js';
 import { wellFormed } from './well-formed.mapper.js';
 
 describe('wellFormed', () => {

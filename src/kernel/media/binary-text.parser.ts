@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isBase64, isBase64Url } from './image.parser.js';
 import { readImageHead } from './image-head.parser.js';
-import { withoutTrailing } from './json.js';
+import { withoutTrailing } from '../json/json.js';
 
 /** Binary content that a text represents. */
 export interface BinaryText {

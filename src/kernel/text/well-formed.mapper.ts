@@ -1,4 +1,4 @@
-import { isJsonObject, isRawJson } from './exact-json.parser.js';
+import { isJsonObject, isRawJson } from '../json/exact-json.parser.js';
 
 /**
  * Replaces lone surrogates (halves of characters such as emoji) by U+FFFD in all texts and keys of a JSON value. Strict

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setFlagsFromString } from 'node:v8';
-import { cpuMs } from '../../test/support/cpu-time.js';
+import { cpuMs } from '../../../test/support/cpu-time.js';
 import { parseBinaryField, parseBinaryText } from './binary-text.parser.js';
 import { isBase64, isBase64Url, parseImage } from './image.parser.js';
 
