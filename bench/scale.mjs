@@ -23,7 +23,8 @@ const { values } = parseArgs({
     postgres: SERVERS.postgres,
   },
 });
-const agents = await import('../dist/agent/index.js');
+const { AgentForkService } = await import('../dist/agent/index.js');
+const { RunHistoryService } = await import('../dist/agent/history/index.js');
 const runs = await import('../dist/run/index.js');
 const { DAY_MS } = await import('../dist/kernel/index.js');
 const { RunRetentionService } = await import('../dist/run/retention/run-retention.service.js');
@@ -41,7 +42,7 @@ const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 
 
 /** Lists and sums: each returns the size of its result. */
 function reads(app, found, { from }) {
-  const history = app.of(agents.RunHistoryService);
+  const history = app.of(RunHistoryService);
   const list =
     (filter, who = WHO) =>
     async () =>
@@ -98,7 +99,7 @@ function operations(app, { from, to, count }) {
       return size > 0.8 * PRUNED && size < 1.2 * PRUNED ? 'about 100' : size;
     },
     'a fork': async () => {
-      forked.push(await app.of(agents.AgentForkService).fork(WHO, found.runId, { fromStep: 'model:2' }));
+      forked.push(await app.of(AgentForkService).fork(WHO, found.runId, { fromStep: 'model:2' }));
       return 'forked';
     },
   };
@@ -107,7 +108,7 @@ function operations(app, { from, to, count }) {
 
 /** Chooses the run, the session and the page of the reads. */
 async function choose({ app, ops }) {
-  const history = app.of(agents.RunHistoryService);
+  const history = app.of(RunHistoryService);
   ops.found.after = (await history.list(WHO, {})).next;
   const { runs: chats } = await history.list(WHO, { statuses: ['completed'], limit: 200 });
   for (const { id: runId, sessionId } of chats) {

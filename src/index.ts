@@ -17,37 +17,31 @@ export { JackdawMcpModule } from './jackdaw-mcp.module.js';
 export type { JackdawMcpOptions } from './jackdaw-mcp.module.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
-export {
-  AgentDecisionService,
-  AgentForkService,
-  AgentRegistry,
-  AgentService,
-  Extension,
-  RunHistoryService,
-  StreamRestartedError,
-  UserErasureService,
-} from './agent/index.js';
+export { AgentForkService, AgentService, Extension, UserErasureService } from './agent/index.js';
+export { StreamRestartedError } from './agent/answer/index.js';
+export { AgentDecisionService } from './agent/decision/index.js';
+export { AgentRegistry } from './agent/definition/index.js';
+export { RunHistoryService } from './agent/history/index.js';
 export type {
   BackgroundRequest,
-  FollowedRun,
   ForkRequest,
+  RunMessage,
+  ExtensionHost,
+  AgentRequest,
+  OwnEventListener,
+  SubAgentToolOptions,
+} from './agent/index.js';
+export type { AnsweredTool, GivenFormat, RunAnswer } from './agent/answer/index.js';
+export type { AgentDefinition, AgentDefinitionInput } from './agent/definition/index.js';
+export type {
+  FollowedRun,
   JournalEvent,
   JournalStep,
   PageRequest,
   RunJournalPage,
-  RunMessage,
   RunPosition,
   UsageReport,
-  AnsweredTool,
-  ExtensionHost,
-  AgentDefinition,
-  AgentDefinitionInput,
-  AgentRequest,
-  GivenFormat,
-  OwnEventListener,
-  RunAnswer,
-  SubAgentToolOptions,
-} from './agent/index.js';
+} from './agent/history/index.js';
 export { Cache } from './cache/index.js';
 export { AppError, HttpExceptionFilter } from './errors/index.js';
 export { ExactInteger } from './kernel/json/index.js';
@@ -284,20 +278,10 @@ export type {
 } from './workflow/index.js';
 export { Retriever, retrieverTool } from './tool/index.js';
 export type { Passage, RetrieveOptions, RetrieverToolOptions } from './tool/index.js';
-export type {
-  AgentModuleOptions,
-  AgentStep,
-  AnsweredNode,
-  Approval,
-  Denial,
-  Erasure,
-  ForkEdit,
-  GivenImage,
-  Input,
-  RegisteredAgent,
-  Settlement,
-  StreamedChat,
-} from './agent/index.js';
+export type { AgentModuleOptions, Erasure, ForkEdit, GivenImage, StreamedChat } from './agent/index.js';
+export type { AgentStep, AnsweredNode } from './agent/answer/index.js';
+export type { Approval, Denial, Input, Settlement } from './agent/decision/index.js';
+export type { RegisteredAgent } from './agent/definition/index.js';
 export type { BuiltinToolSelection } from './builtin-tool/index.js';
 export type { AgentEvents } from './client/index.js';
 export type { EnvRecord } from './config/index.js';

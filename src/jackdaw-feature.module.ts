@@ -1,5 +1,5 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit, type Provider, type Type } from '@nestjs/common';
-import { type AgentDefinitionInput, AgentRegistry } from './agent/index.js';
+import { type AgentDefinitionInput, AgentRegistry } from './agent/definition/index.js';
 import { type McpConfig, McpServerService } from './mcp/index.js';
 import { type WorkflowInput, WorkflowRegistry } from './workflow/index.js';
 

@@ -1,5 +1,6 @@
 import { Global, Module, type Type } from '@nestjs/common';
-import { AgentService, RunHistoryService } from './agent/index.js';
+import { AgentService } from './agent/index.js';
+import { RunHistoryService } from './agent/history/index.js';
 import { type ServiceName, serviceToken } from './kernel/nest/index.js';
 import { RunModule, RunService } from './run/index.js';
 import { SessionModule, SessionService } from './session/index.js';

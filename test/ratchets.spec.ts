@@ -13,9 +13,6 @@ const MEDIAN_LINES = 75;
  * root.
  */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
-  // With the listener of own events; then the types of answers, journals and usage, which applications name; then the
-  // registry of skills, which the files of skills fill.
-  'src/agent/index.ts': 75,
   // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
   // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
   // refusal of a request that exceeds it; cassettes, also of the configuration, and their lines without personal data.

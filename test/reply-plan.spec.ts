@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AgentRegistry } from '../src/agent/index.js';
+import { AgentRegistry } from '../src/agent/definition/index.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   type CheckedCall,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AgentRegistry, BudgetService } from '../src/agent/index.js';
+import { BudgetService } from '../src/agent/index.js';
+import { AgentRegistry } from '../src/agent/definition/index.js';
 import { Database } from '../src/persistence/index.js';
 import { Tool, ToolRegistry } from '../src/tool/index.js';
 import { ask, callsThen, AgentTree, resultsShown } from './support/run-tree.js';

@@ -19,7 +19,7 @@ import { SessionService } from '../session/index.js';
 import type { MemoryPlace } from '../session/memory/index.js';
 import { ToolStateForks } from '../tool-state/index.js';
 import { type ChangedState, succeededResult } from '../tool/index.js';
-import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';
+import { type AgentDefinition, parseStoredDefinition } from './definition/agent-definition.schema.js';
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';

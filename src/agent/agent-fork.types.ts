@@ -1,4 +1,4 @@
-import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+import type { AgentDefinition, AgentDefinitionInput } from './definition/agent-definition.schema.js';
 
 /** Changes of a fork to the run's agent; other fields stay the same. */
 export interface AgentChanges {

@@ -38,7 +38,7 @@ import {
   type Summarise,
   WholeTurnMemory,
 } from '../session/memory/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import type { AgentDefinition } from './definition/agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 

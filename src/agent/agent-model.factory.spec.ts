@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ScriptedChatModel } from '../../test/support/scripted-chat-model.js';
 import { loadConfig } from '../config/index.js';
 import { KeyPoolRegistry, ModelFactory, ModelRegistry, ModelStackFactory, type ModelSettings } from '../llm/index.js';
-import { agentDefinitionSchema } from './agent-definition.schema.js';
+import { agentDefinitionSchema } from './definition/agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 
 /** A provider that records its settings. */

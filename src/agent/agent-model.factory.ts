@@ -17,7 +17,7 @@ import {
 } from '../llm/index.js';
 import type { ReasoningRequest } from '../reasoning/index.js';
 import type { MemoryRules } from '../session/memory/index.js';
-import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+import type { AgentDefinition, AgentDefinitionInput } from './definition/agent-definition.schema.js';
 import type { ForkEdit } from './agent-fork.types.js';
 import type { AgentRunInput, RequestOverrides } from './agent.types.js';
 

@@ -6,13 +6,13 @@ import type { JsonValue } from '../kernel/json/index.js';
 import type { ChatModel, ResponseFormat } from '../llm/index.js';
 import { admit, type ContentFilter } from '../security/content/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
-import { type AgentDefinition, modelParametersSchema } from './agent-definition.schema.js';
+import { type AgentDefinition, modelParametersSchema } from './definition/agent-definition.schema.js';
 import { assertClientTools, OfferedTools } from './offered-tools.service.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';
 import type { AgentRequest, AgentRunInput, RequestOverrides } from './agent.types.js';
 import { assertSeen, readImages } from './given-image.policy.js';
 import { ModelParameterService } from './model-parameter.service.js';
-import { readFormat } from './response-format.mapper.js';
+import { readFormat } from './answer/response-format.mapper.js';
 
 /** Applies content filters to the texts of one request, and collects the kinds of masked content. */
 export class InputScreen {

@@ -26,7 +26,7 @@ import { factsOfPlace, type Recollection } from '../session/memory/index.js';
 import type { Tool } from '../tool/index.js';
 import { agentRules } from '../tool-policy/index.js';
 import { AgentMemory, budgetsOf, toQuestion } from './agent-memory.service.js';
-import { type AgentDefinition, parseStoredDefinition } from './agent-definition.schema.js';
+import { type AgentDefinition, parseStoredDefinition } from './definition/agent-definition.schema.js';
 import { AgentModelFactory, withDefaults, withOverrides } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { clientTool, OfferedTools, type PartedTools } from './offered-tools.service.js';

@@ -18,12 +18,13 @@ import {
   type SubmittedWith,
 } from '../run/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
-import { AgentRegistry } from './agent.registry.js';
+import { AgentRegistry } from './definition/agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
-import type { AgentRequest, AnsweredNode, BackgroundRequest, RunAnswer } from './agent.types.js';
-import { RunHistoryService, type RunPosition } from './run-history.service.js';
-import { RunAnswerFold } from './run-answer.mapper.js';
-import { shownAnswer } from './shown-answer.mapper.js';
+import type { AgentRequest, BackgroundRequest } from './agent.types.js';
+import type { AnsweredNode, RunAnswer } from './answer/run-answer.types.js';
+import { RunHistoryService, type RunPosition } from './history/run-history.service.js';
+import { RunAnswerFold } from './answer/run-answer.mapper.js';
+import { shownAnswer } from './answer/shown-answer.mapper.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
 /** A run with its event stream. */

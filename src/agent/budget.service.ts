@@ -5,7 +5,7 @@ import { budgetInUse, ModelBudget, type AgentBudgets, type BudgetStatus, type Jo
 import { RunUsageStore, type AgentUsage } from '../run/index.js';
 import { hasScope } from '../security/index.js';
 import { MetricRegistry, type Sample } from '../telemetry/index.js';
-import { AgentRegistry } from './agent.registry.js';
+import { AgentRegistry } from './definition/agent.registry.js';
 
 /** The budgets of the server and of the agents, as people see and correct them. */
 @Injectable()

@@ -11,7 +11,7 @@ import {
 } from '../config/namespaces/index.js';
 import { RunEraseStore } from '../run/index.js';
 import { OWN_MEMORIES, type OwnMemories } from '../session/memory/index.js';
-import { AgentRegistry } from './agent.registry.js';
+import { AgentRegistry } from './definition/agent.registry.js';
 
 /** Data that an erasure leaves, with their place and a remedy. */
 export interface Remainder {

@@ -3,7 +3,7 @@ import type { Processor, ProcessorPlace } from '../reasoning/index.js';
 import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
 import type { MemoryPolicy } from '../session/memory/index.js';
 import type { Tool, ToolPolicy, ToolRegistration } from '../tool/index.js';
-import type { AgentDefinitionInput } from './agent-definition.schema.js';
+import type { AgentDefinitionInput } from './definition/agent-definition.schema.js';
 
 /** Receives the data of an own event. May be slow, throw or reject. */
 export type OwnEventListener<T = unknown> = (data: T) => unknown;

@@ -5,13 +5,17 @@ import type { JsonValue } from '../kernel/json/index.js';
 import type { RunRecord } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { agentRules, SecurityPolicies } from '../tool-policy/index.js';
-import { AgentCheckService } from './agent-check.service.js';
-import { parseStoredDefinition, type AgentDefinition, type AgentDefinitionInput } from './agent-definition.schema.js';
+import { AgentCheckService } from './definition/agent-check.service.js';
+import {
+  parseStoredDefinition,
+  type AgentDefinition,
+  type AgentDefinitionInput,
+} from './definition/agent-definition.schema.js';
 import type { AgentChanges, ForkEdit } from './agent-fork.types.js';
 import { AgentModelFactory, unchangedInput } from './agent-model.factory.js';
 import { AgentRequestService, InputScreen } from './agent-request.service.js';
 import { limitExcesses } from './fork-limit.policy.js';
-import { AgentRegistry, type RegisteredAgent } from './agent.registry.js';
+import { AgentRegistry, type RegisteredAgent } from './definition/agent.registry.js';
 import { selectionOf } from './offered-tools.service.js';
 import type { AgentRunInput } from './agent.types.js';
 

@@ -1,6 +1,6 @@
 import { fieldMistake, type FieldMistake } from '../kernel/index.js';
 import type { MemoryRules } from '../session/memory/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import type { AgentDefinition } from './definition/agent-definition.schema.js';
 
 type Memory = Pick<AgentDefinition, 'model' | 'memory'>;
 

@@ -6,8 +6,8 @@ import { journalUnavailable, type RunContext, type RunRecord } from '../run/inde
 import { agentRules, partTools, SecurityPolicies, ToolSwitchService } from '../tool-policy/index.js';
 import { type StatesEnd, ToolStateAdminService, ToolStates } from '../tool-state/index.js';
 import { refusedName, suspend, type Tool, type ToolAnnouncement, ToolRegistry } from '../tool/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
-import { AgentRegistry } from './agent.registry.js';
+import type { AgentDefinition } from './definition/agent-definition.schema.js';
+import { AgentRegistry } from './definition/agent.registry.js';
 import { skillTool } from './skills/skill-tool.factory.js';
 import { SkillRegistry } from './skills/skill.registry.js';
 import { askTool, transferTool } from './sub-agent/sub-agent-tool.factory.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { assertPriced, fitParameters, isCosted, type ModelParameters } from '../llm/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import type { AgentDefinition } from './definition/agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 
 type Model = AgentDefinition['model'];

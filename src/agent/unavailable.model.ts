@@ -1,5 +1,5 @@
 import { ChatModel, type ChatResult, type ChatStreamPart, type ModelCapabilities } from '../llm/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import type { AgentDefinition } from './definition/agent-definition.schema.js';
 
 /**
  * Replaces a model that can no longer be created (missing key or provider). Recorded steps of a run replay; only the

@@ -1,5 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { type AgentDefinition, AgentModelFactory, AgentRegistry, selectionOf } from '../agent/index.js';
+import { AgentModelFactory, selectionOf } from '../agent/index.js';
+import { type AgentDefinition, AgentRegistry } from '../agent/definition/index.js';
 import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolSwitchService } from '../tool-policy/index.js';

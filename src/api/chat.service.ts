@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AgentService, type BackgroundRequest, type RunAnswer, toRunError } from '../agent/index.js';
+import { AgentService, type BackgroundRequest } from '../agent/index.js';
+import { type RunAnswer, toRunError } from '../agent/answer/index.js';
 import { AppError, Log } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { RunService } from '../run/index.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { RunDatasetService } from '../agent/index.js';
+import { RunDatasetService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
 import { type FeedbackFilter, type RunFeedback, RunFeedbackService } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';

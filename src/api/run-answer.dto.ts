@@ -1,5 +1,5 @@
 import { Matches } from 'class-validator';
-import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/index.js';
+import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/answer/index.js';
 import type {
   AnsweredBy,
   CompactedState,

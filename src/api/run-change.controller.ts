@@ -1,6 +1,6 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { RunSearchService } from '../agent/index.js';
+import { RunSearchService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunChange } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { AgentDecisionService } from '../agent/index.js';
+import { AgentDecisionService } from '../agent/decision/index.js';
 import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { RunHistoryService } from '../agent/index.js';
+import { RunHistoryService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
 import { type ExportedRun, RunExportService, RunReplayService } from '../run/index.js';
 import { CurrentPrincipal, isViewer, Requires } from '../security/index.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { RunSearchService } from '../agent/index.js';
+import { RunSearchService } from '../agent/history/index.js';
 import { DAY_MS, type Principal } from '../kernel/index.js';
 import type { RunFilter, RunPage, RunStatus } from '../run/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';

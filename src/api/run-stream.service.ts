@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { RunHistoryService } from '../agent/index.js';
+import { RunHistoryService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
 import { isOpen, type RunItem } from '../run/index.js';
 import { disconnectSignal } from './client-request.js';

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AgentRegistry } from '../agent/index.js';
+import { AgentRegistry } from '../agent/definition/index.js';
 import type { Principal } from '../kernel/index.js';
 import { ScheduleService } from '../schedule/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';

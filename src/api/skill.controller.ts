@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
-import { AgentRegistry, SkillRegistry } from '../agent/index.js';
+import { SkillRegistry } from '../agent/index.js';
+import { AgentRegistry } from '../agent/definition/index.js';
 import { Requires } from '../security/index.js';
 import { SkillListDto } from './skill.dto.js';
 

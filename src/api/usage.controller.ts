@@ -1,5 +1,6 @@
 import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
-import { BudgetService, type PageRequest, RunHistoryService } from '../agent/index.js';
+import { BudgetService } from '../agent/index.js';
+import { type PageRequest, RunHistoryService } from '../agent/history/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
 import { type BudgetStatus, roundCost } from '../llm/index.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { RunSearchService, type ShownWait } from '../agent/index.js';
+import { RunSearchService, type ShownWait } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AgentService, type RunAnswer } from '../agent/index.js';
+import { AgentService } from '../agent/index.js';
+import type { RunAnswer } from '../agent/answer/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunHandle } from '../run/index.js';
 import {

@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AGENT_RUN,
-  AgentDecisionService,
-  type AgentRequest,
-  type AgentRunInput,
-  AgentService,
-  type GivenDecision,
-} from '../agent/index.js';
+import { AGENT_RUN, type AgentRequest, type AgentRunInput, AgentService } from '../agent/index.js';
+import { AgentDecisionService, type GivenDecision } from '../agent/decision/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { isJsonObject, parseExactJson } from '../kernel/json/index.js';

@@ -1,4 +1,4 @@
-import { RunText, StreamRestartedError } from '../agent/index.js';
+import { RunText, StreamRestartedError } from '../agent/answer/index.js';
 import type { RunEvent } from '../run/index.js';
 
 type TextEvent = Extract<RunEvent, { type: 'message.delta' | 'step.restarted' | 'message.completed' }>;

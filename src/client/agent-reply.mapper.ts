@@ -1,4 +1,4 @@
-import { toRunError, type AnsweredTool, type GivenFormat, type RunAnswer } from '../agent/index.js';
+import { toRunError, type AnsweredTool, type GivenFormat, type RunAnswer } from '../agent/answer/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake } from '../kernel/index.js';
 import type { ModelParameters, ToolChoice, Usage } from '../llm/index.js';

@@ -1,12 +1,8 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import {
-  AgentDecisionService,
-  AgentRegistry,
-  AgentService,
-  DirectCallService,
-  UserErasureService,
-} from '../agent/index.js';
+import { AgentService, DirectCallService, UserErasureService } from '../agent/index.js';
+import { AgentDecisionService } from '../agent/decision/index.js';
+import { AgentRegistry } from '../agent/definition/index.js';
 import { ExtensionLoader, OwnEventRegistry, RunReportService } from '../extension/index.js';
 import { McpRegistry, McpServerService } from '../mcp/index.js';
 import { RunFileService, RunService } from '../run/index.js';

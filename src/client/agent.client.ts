@@ -1,16 +1,8 @@
 import type { Type } from '@nestjs/common';
-import {
-  type AgentDefinition,
-  type Approval,
-  asSchemaOutput,
-  type Denial,
-  type Extension,
-  type GivenFormat,
-  type Input,
-  type RunAnswer,
-  type Settlement,
-  toCallValue,
-} from '../agent/index.js';
+import { type Extension, toCallValue } from '../agent/index.js';
+import { asSchemaOutput, type GivenFormat, type RunAnswer } from '../agent/answer/index.js';
+import type { Approval, Denial, Input, Settlement } from '../agent/decision/index.js';
+import type { AgentDefinition } from '../agent/definition/index.js';
 import {
   type ChatOptions,
   type ChatReply,

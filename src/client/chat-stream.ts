@@ -1,4 +1,5 @@
-import { type AgentService, asSchemaOutput, type GivenFormat, type StreamedChat, textOf } from '../agent/index.js';
+import type { AgentService, StreamedChat } from '../agent/index.js';
+import { asSchemaOutput, type GivenFormat, textOf } from '../agent/answer/index.js';
 import { assertOneOf, type ChatStreamOptions, IterationLimitError, toReply } from './agent-reply.mapper.js';
 import type { Principal } from '../kernel/index.js';
 import type { RunService } from '../run/index.js';

@@ -1,5 +1,7 @@
 import type { LoggerService, Type } from '@nestjs/common';
-import type { AgentDefinitionInput, Extension, GivenFormat } from '../agent/index.js';
+import type { Extension } from '../agent/index.js';
+import type { GivenFormat } from '../agent/answer/index.js';
+import type { AgentDefinitionInput } from '../agent/definition/index.js';
 import type { EnvRecord } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';

@@ -6,7 +6,7 @@ import {
   AgentRegistry,
   AgentSources,
   ENVIRONMENT,
-} from '../agent/index.js';
+} from '../agent/definition/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { definitionFilesConfig, type DefinitionFilesConfig } from '../config/namespaces/index.js';
 import { buildAgentSet } from './agent-set.builder.js';

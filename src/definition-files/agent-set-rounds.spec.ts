@@ -13,7 +13,7 @@ import {
   record,
   uniqueArray,
 } from 'fast-check';
-import { agentDefinitionSchema, AgentRegistry, ENVIRONMENT } from '../agent/index.js';
+import { agentDefinitionSchema, AgentRegistry, ENVIRONMENT } from '../agent/definition/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
 import { type AgentSet, type AgentWorld, PlacedAgents } from './placed-agents.registry.js';
 import type { DraftReading } from './definition/definition.parser.js';

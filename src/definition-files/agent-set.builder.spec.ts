@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentDefinitionSchema } from '../agent/index.js';
+import { agentDefinitionSchema } from '../agent/definition/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
 import type { AgentSet, AgentWorld } from './placed-agents.registry.js';
 import { DefinitionFolder } from './files/definition-folder.explorer.js';

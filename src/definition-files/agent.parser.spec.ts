@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentDefinitionSchema } from '../agent/index.js';
+import { agentDefinitionSchema } from '../agent/definition/index.js';
 import { parseAgent } from './agent.parser.js';
 
 const WHOLE = `<?xml version="1.0" encoding="UTF-8"?>

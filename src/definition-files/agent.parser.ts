@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentDefinitionInput } from '../agent/index.js';
+import type { AgentDefinitionInput } from '../agent/definition/index.js';
 import type { EnvRecord } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import { withoutMark } from '../kernel/json/index.js';

@@ -1,4 +1,9 @@
-import { type AgentDefinitionInput, type AgentFault, AgentRegistry, type DeclaredAgent } from '../agent/index.js';
+import {
+  type AgentDefinitionInput,
+  type AgentFault,
+  AgentRegistry,
+  type DeclaredAgent,
+} from '../agent/definition/index.js';
 import { canonicalJson } from '../kernel/json/index.js';
 
 /** An agent defined in a file, after inheritance. */

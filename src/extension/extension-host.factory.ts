@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AgentRegistry, type Extension, type ExtensionHost, type OwnEventListener } from '../agent/index.js';
+import type { Extension, ExtensionHost, OwnEventListener } from '../agent/index.js';
+import { AgentRegistry } from '../agent/definition/index.js';
 import { ModelRegistry } from '../llm/index.js';
 import { ReasoningEngine, toPlace } from '../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../session/memory/index.js';

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { AgentCheckService, Extension } from '../agent/index.js';
+import { Extension } from '../agent/index.js';
+import { AgentCheckService } from '../agent/definition/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { ExtensionHostFactory, type RevocableHost } from './extension-host.factory.js';
 import { orderExtensions, titleOf } from './extension-order.policy.js';

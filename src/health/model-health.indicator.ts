@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { AgentModelFactory, AgentRegistry } from '../agent/index.js';
+import { AgentModelFactory } from '../agent/index.js';
+import { AgentRegistry } from '../agent/definition/index.js';
 import { messageOf } from '../errors/index.js';
 import { KeyPoolRegistry, ModelStackFactory } from '../llm/index.js';
 

@@ -1,6 +1,8 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { Injectable } from '@nestjs/common';
-import { type AgentDefinition, AgentRegistry, AgentService, type RunAnswer } from '../agent/index.js';
+import { AgentService } from '../agent/index.js';
+import type { RunAnswer } from '../agent/answer/index.js';
+import { type AgentDefinition, AgentRegistry } from '../agent/definition/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';

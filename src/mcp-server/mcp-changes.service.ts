@@ -1,6 +1,6 @@
 import { toSessionUri } from './resource-cursor.parser.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AgentRegistry } from '../agent/index.js';
+import { AgentRegistry } from '../agent/definition/index.js';
 import { RunListenerRegistry } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { McpPrompts } from './mcp-prompt.registry.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Prompt } from '@modelcontextprotocol/server';
-import { AgentRegistry, type AgentDefinition } from '../agent/index.js';
+import { AgentRegistry, type AgentDefinition } from '../agent/definition/index.js';
 import { AppError } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';

@@ -1,6 +1,6 @@
 import type { InputRequiredResult } from '@modelcontextprotocol/server';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { AgentDecisionService } from '../agent/index.js';
+import { AgentDecisionService } from '../agent/decision/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { newId } from '../kernel/index.js';
 import {

@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock, Tool as McpTool } from '@modelcontextprotocol/server';
-import type { DirectCallAnswer, RunAnswer } from '../agent/index.js';
+import type { DirectCallAnswer } from '../agent/index.js';
+import type { RunAnswer } from '../agent/answer/index.js';
 import { isJsonObject, type JsonSchema, type JsonValue } from '../kernel/json/index.js';
 import { type PublishedImage, type RunFile, toPublishedFile, type WaitingRequest } from '../run/index.js';
 import { fileReference, type Tool } from '../tool/index.js';

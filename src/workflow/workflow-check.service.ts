@@ -1,6 +1,6 @@
 import { nearNames } from '../kernel/text/index.js';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { AgentCheckService, AgentRegistry, type AgentDefinitionInput } from '../agent/index.js';
+import { AgentCheckService, AgentRegistry, type AgentDefinitionInput } from '../agent/definition/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { CodeRegistry } from './code/code.registry.js';

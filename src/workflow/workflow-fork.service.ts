@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AgentService, type AnsweredNode, ForkedRuns } from '../agent/index.js';
+import { AgentService, ForkedRuns } from '../agent/index.js';
+import type { AnsweredNode } from '../agent/answer/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { type JsonValue, parseExactJson } from '../kernel/json/index.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AgentService, type RunAnswer } from '../agent/index.js';
+import { AgentService } from '../agent/index.js';
+import type { RunAnswer } from '../agent/answer/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type FieldMistake, newId, type Principal } from '../kernel/index.js';
 import { isJsonObject, type JsonSchema, type JsonValue, parseExactJson } from '../kernel/json/index.js';

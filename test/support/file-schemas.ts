@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentDefinitionSchema } from '../../src/agent/agent-definition.schema.js';
+import { agentDefinitionSchema } from '../../src/agent/definition/agent-definition.schema.js';
 import { workflowSchema } from '../../src/workflow/definition/workflow.schema.js';
 
 type Schema = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentDefinitionInput } from '../../src/agent/index.js';
+import type { AgentDefinitionInput } from '../../src/agent/definition/index.js';
 import { suspend, type Suspension, Tool, type ToolContext, withImages } from '../../src/tool/index.js';
 
 export const SECRET = 'sk-Abcdefgh12345678';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { AgentDefinitionInput } from '../../src/agent/index.js';
+import type { AgentDefinitionInput } from '../../src/agent/definition/index.js';
 import type { SessionExport } from '../../src/session/index.js';
 import { WRITERS } from './protocol-writer.js';
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import { toErrorCode } from '../run.error.js';
+import { toErrorCode } from '../answer/run.error.js';
 import type { DirectCallAnswer } from './direct-call.types.js';
 
 /**

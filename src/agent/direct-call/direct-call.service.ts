@@ -9,10 +9,10 @@ import { type RunFile, RunFileService, RunService, type StartRun } from '../../r
 import { assertSessionId, SessionService } from '../../session/index.js';
 import { ToolSwitchService } from '../../tool-policy/index.js';
 import { toolDisabled, ToolExecutor, ToolRegistry } from '../../tool/index.js';
-import { waitingRulesSchema } from '../agent-definition.schema.js';
+import { waitingRulesSchema } from '../definition/agent-definition.schema.js';
 import { AgentService } from '../agent.service.js';
-import type { RunAnswer } from '../agent.types.js';
-import { shownIn } from '../run-answer.mapper.js';
+import type { RunAnswer } from '../answer/run-answer.types.js';
+import { shownIn } from '../answer/run-answer.mapper.js';
 import { DIRECT_CALL_RUN } from './direct-call.handler.js';
 import type {
   CallWatch,

@@ -18,9 +18,9 @@ import {
 } from '../../run/index.js';
 import { SessionService } from '../../session/index.js';
 import { budgetsOf, handedOn } from '../agent-memory.service.js';
-import { parseStoredDefinition } from '../agent-definition.schema.js';
+import { parseStoredDefinition } from '../definition/agent-definition.schema.js';
 import { AgentRequestService } from '../agent-request.service.js';
-import { AgentRegistry, type RegisteredAgent } from '../agent.registry.js';
+import { AgentRegistry, type RegisteredAgent } from '../definition/agent.registry.js';
 import type { AgentRunInput } from '../agent.types.js';
 import { AGENT_RUN, type SubAgentQuestion } from './sub-agent-tool.factory.js';
 

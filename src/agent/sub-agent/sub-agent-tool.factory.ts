@@ -3,7 +3,7 @@ import { AppError } from '../../errors/index.js';
 import type { JsonSchema } from '../../kernel/json/index.js';
 import type { ParameterName } from '../../llm/index.js';
 import { createValueCheck, type Tool, type ToolApproval } from '../../tool/index.js';
-import type { AgentDefinition, AgentDefinitionInput } from '../agent-definition.schema.js';
+import type { AgentDefinition, AgentDefinitionInput } from '../definition/agent-definition.schema.js';
 
 /** Kind of agent runs. */
 export const AGENT_RUN = 'agent';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AgentRegistry, type AgentRequest, AgentService } from '../../agent/index.js';
+import { type AgentRequest, AgentService } from '../../agent/index.js';
+import { AgentRegistry } from '../../agent/definition/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { canonicalJson, isJsonObject } from '../../kernel/json/index.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AGENT_RUN, AgentService, RunHistoryService } from '../../agent/index.js';
+import { AGENT_RUN, AgentService } from '../../agent/index.js';
+import { RunHistoryService } from '../../agent/history/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Headers, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AgentRegistry } from '../../agent/index.js';
+import { AgentRegistry } from '../../agent/definition/index.js';
 import { serverConfig, type ServerConfig } from '../../config/namespaces/index.js';
 import { KeyUseRegistry, Public, Requires } from '../../security/index.js';
 import { toAgentCard, toFormerCard } from './agent-card.mapper.js';

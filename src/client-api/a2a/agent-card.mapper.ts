@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '../../agent/index.js';
+import type { AgentDefinition } from '../../agent/definition/index.js';
 import { VERSION } from '../../kernel/index.js';
 import { IDEMPOTENT_MESSAGES } from './a2a.types.js';
 import { INPUT_MODES, OUTPUT_MODES } from './message.mapper.js';

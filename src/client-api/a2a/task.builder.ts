@@ -1,4 +1,5 @@
-import { type AgentRunInput, toErrorCode } from '../../agent/index.js';
+import type { AgentRunInput } from '../../agent/index.js';
+import { toErrorCode } from '../../agent/answer/index.js';
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/json/index.js';
 import type { RunEvent, RunRecord, TerminalEvent } from '../../run/index.js';

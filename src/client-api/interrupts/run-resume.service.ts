@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { AgentDecisionService, AgentService, type GivenDecision } from '../../agent/index.js';
+import { AgentService } from '../../agent/index.js';
+import { AgentDecisionService, type GivenDecision } from '../../agent/decision/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { type RunItem, type RunRecord, RunService, type WaitingRequest } from '../../run/index.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AgentService, toErrorCode } from '../../agent/index.js';
+import { AgentService } from '../../agent/index.js';
+import { toErrorCode } from '../../agent/answer/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentRegistry } from '../../agent/index.js';
+import { AgentRegistry } from '../../agent/definition/index.js';
 import { AppError } from '../../errors/index.js';
 import { WorkflowRegistry } from '../../workflow/index.js';
 import { WORKFLOW_PREFIX } from '../client-run.service.js';

@@ -1,4 +1,4 @@
-import { RunText, toErrorCode } from '../../agent/index.js';
+import { RunText, toErrorCode } from '../../agent/answer/index.js';
 import { AppError } from '../../errors/index.js';
 import {
   addUsage,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type AgentDefinitionInput, agentDefinitionSchema } from '../../agent/index.js';
+import { type AgentDefinitionInput, agentDefinitionSchema } from '../../agent/definition/index.js';
 import { nearNames } from '../../kernel/text/index.js';
 
 /** Content of an agent file, before inheritance. */

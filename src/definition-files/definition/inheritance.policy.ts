@@ -1,4 +1,4 @@
-import type { AgentDefinitionInput } from '../../agent/index.js';
+import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

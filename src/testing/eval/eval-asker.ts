@@ -1,6 +1,7 @@
 import type { Agent } from '../../client/index.js';
 import type { INestApplicationContext } from '@nestjs/common';
-import { AgentRegistry, AgentService } from '../../agent/index.js';
+import { AgentService } from '../../agent/index.js';
+import { AgentRegistry } from '../../agent/definition/index.js';
 import { AppError } from '../../errors/index.js';
 import { createHash } from 'node:crypto';
 import { RunService } from '../../run/index.js';

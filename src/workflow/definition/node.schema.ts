@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from '../../agent/index.js';
+import { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from '../../agent/definition/index.js';
 import { conditionSchema, templateSchema } from './condition.schema.js';
 
 /** Valid node ids. */

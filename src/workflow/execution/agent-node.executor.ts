@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AgentDefinitionInput } from '../../agent/index.js';
+import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { compileTemplate, fillText, type Scope } from '../template/template.parser.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AGENT_RUN, type AgentDefinitionInput, type SubAgentQuestion } from '../../agent/index.js';
+import { AGENT_RUN, type SubAgentQuestion } from '../../agent/index.js';
+import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 import { newId } from '../../kernel/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { ParameterName } from '../../llm/index.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonValue } from '../../kernel/json/index.js';
-import { AgentModelFactory, type AgentDefinitionInput } from '../../agent/index.js';
+import { AgentModelFactory } from '../../agent/index.js';
+import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 import { ReasoningEngine, type ReasoningOutcome } from '../../reasoning/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { ChatApiModel, type ModelParameters } from '../../llm/index.js';

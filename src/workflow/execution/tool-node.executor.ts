@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DEFAULT_EXPIRY_MS } from '../../agent/index.js';
+import { DEFAULT_EXPIRY_MS } from '../../agent/definition/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import { ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import { journalUnavailable } from '../../run/index.js';

@@ -1,4 +1,4 @@
-import type { AgentDefinitionInput } from '../../agent/index.js';
+import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 import type { NodeInput } from '../definition/node.schema.js';
 import { AnsweredNode } from './workflow.node.js';
 

@@ -1,4 +1,4 @@
-import { toErrorCode } from '../../../agent/index.js';
+import { toErrorCode } from '../../../agent/answer/index.js';
 import { AppError } from '../../../errors/index.js';
 import { addUsage, NO_USAGE, type RunEvent, type RunItem, type WaitingRequest } from '../../../run/index.js';
 import { toClientCallId } from '../../client-call-id.js';

@@ -1,4 +1,4 @@
-import { RunText, StreamRestartedError } from '../../../agent/index.js';
+import { RunText, StreamRestartedError } from '../../../agent/answer/index.js';
 import type { RunEvent } from '../../../run/index.js';
 import { parseClientCallId } from '../../client-call-id.js';
 import { OPENING, type OpenMessage, partialOf, partOf, ResponseItems, TEXT, toText, UNIT } from './response-items.js';

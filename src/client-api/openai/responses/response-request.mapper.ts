@@ -1,4 +1,5 @@
-import type { AgentRequest, GivenDecision, ClientTool } from '../../../agent/index.js';
+import type { AgentRequest, ClientTool } from '../../../agent/index.js';
+import type { GivenDecision } from '../../../agent/decision/index.js';
 import type { ModelParameters, ToolChoice } from '../../../llm/index.js';
 import { parseClientCallId } from '../../client-call-id.js';
 import { type ClientMessage, invalid } from '../../client-conversation.js';

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { AgentRegistry } from '../../../agent/index.js';
+import { AgentRegistry } from '../../../agent/definition/index.js';
 import type { Agent } from '../../../client/index.js';
 import { ToolExplorer } from '../../../tool/index.js';
 import type { EvalReport } from '../eval-report.types.js';

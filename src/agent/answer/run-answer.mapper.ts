@@ -1,4 +1,4 @@
-import { parseExactJson } from '../kernel/json/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
 import {
   addUsage,
   isLive,
@@ -7,8 +7,8 @@ import {
   type RunItem,
   type RunStatus,
   type TerminalEvent,
-} from '../run/index.js';
-import type { AgentStep, AnsweredNode, AnsweredTool, RunAnswer } from './agent.types.js';
+} from '../../run/index.js';
+import type { AgentStep, AnsweredNode, AnsweredTool, RunAnswer } from './run-answer.types.js';
 
 type BinaryContent = Pick<AnsweredTool, 'files' | 'images' | 'images_left_out'>;
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;

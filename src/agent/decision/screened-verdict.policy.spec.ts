@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunRecord, Verdict } from '../run/index.js';
-import { SecurityPolicies } from '../tool-policy/index.js';
+import type { RunRecord, Verdict } from '../../run/index.js';
+import { SecurityPolicies } from '../../tool-policy/index.js';
 import { screenVerdict } from './screened-verdict.policy.js';
 
 const CARD = '4111 1111 1111 1111';

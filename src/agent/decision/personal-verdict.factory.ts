@@ -1,6 +1,6 @@
-import { AppError, messageOf } from '../errors/index.js';
-import { fieldMistake, type FieldMistake, type Principal } from '../kernel/index.js';
-import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
+import { fieldMistake, type FieldMistake, type Principal } from '../../kernel/index.js';
+import { type JsonValue, parseExactJson } from '../../kernel/json/index.js';
 import {
   type AnsweredRequest,
   selectRequests,
@@ -8,8 +8,8 @@ import {
   type WaitingKind,
   type WaitingRequest,
   type WaitingRun,
-} from '../run/index.js';
-import { createBoundedCheck } from '../tool/index.js';
+} from '../../run/index.js';
+import { createBoundedCheck } from '../../tool/index.js';
 
 /** The call that an answer is for; optional where only one call is possible. */
 export interface Addressed {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
-import { type Principal } from '../kernel/index.js';
-import type { RunRecord, WaitingRequest } from '../run/index.js';
-import { type CallSite, type PlannedCall, type Tool, ToolExecutor, ToolRegistry } from '../tool/index.js';
-import { agentRules, CallApprovalStore, type WideScope } from '../tool-policy/index.js';
-import { parseStoredDefinition } from './agent-definition.schema.js';
-import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
-import { SubAgentTools } from './offered-tools.service.js';
+import { AppError } from '../../errors/index.js';
+import { type Principal } from '../../kernel/index.js';
+import type { RunRecord, WaitingRequest } from '../../run/index.js';
+import { type CallSite, type PlannedCall, type Tool, ToolExecutor, ToolRegistry } from '../../tool/index.js';
+import { agentRules, CallApprovalStore, type WideScope } from '../../tool-policy/index.js';
+import { parseStoredDefinition } from '../definition/agent-definition.schema.js';
+import { AGENT_RUN } from '../sub-agent/sub-agent-tool.factory.js';
+import { SubAgentTools } from '../offered-tools.service.js';
 
 /** Checks whether a principal may decide on a call of another principal's run, and prepares approvals of later calls. */
 @Injectable()

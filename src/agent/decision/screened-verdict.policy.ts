@@ -1,8 +1,8 @@
-import type { AnsweredRequest, RunRecord, Verdict } from '../run/index.js';
-import { admit, type ContentFilter, type ContentPlace } from '../security/content/index.js';
-import { agentRules, type SecurityPolicies } from '../tool-policy/index.js';
-import { parseStoredDefinition } from './agent-definition.schema.js';
-import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
+import type { AnsweredRequest, RunRecord, Verdict } from '../../run/index.js';
+import { admit, type ContentFilter, type ContentPlace } from '../../security/content/index.js';
+import { agentRules, type SecurityPolicies } from '../../tool-policy/index.js';
+import { parseStoredDefinition } from '../definition/agent-definition.schema.js';
+import { AGENT_RUN } from '../sub-agent/sub-agent-tool.factory.js';
 
 type Screened = Omit<AnsweredRequest, 'request'>;
 

@@ -1,5 +1,5 @@
-import { cutText } from '../tool/index.js';
-import type { AnsweredNode, AnsweredTool, RunAnswer } from './agent.types.js';
+import { cutText } from '../../tool/index.js';
+import type { AnsweredNode, AnsweredTool, RunAnswer } from './run-answer.types.js';
 
 /** Maximum size of an inline value, in bytes of UTF-8 JSON; a larger value is replaced by a link. */
 const MAX_VALUE_BYTES = 16_384;

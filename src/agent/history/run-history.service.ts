@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
-import { fieldMistake, type Principal } from '../kernel/index.js';
+import { AppError } from '../../errors/index.js';
+import { fieldMistake, type Principal } from '../../kernel/index.js';
 import {
   type CallLatency,
   type LatencyPage,
@@ -20,9 +20,9 @@ import {
   type UsageKind,
   type UsagePage,
   type UsageSum,
-} from '../run/index.js';
-import { isViewer } from '../security/index.js';
-import { AccessLogService } from '../security/access-log/index.js';
+} from '../../run/index.js';
+import { isViewer } from '../../security/index.js';
+import { AccessLogService } from '../../security/access-log/index.js';
 import { type RunJournalPage, toRunJournal } from './run-history.mapper.js';
 
 /** A page of a list. */

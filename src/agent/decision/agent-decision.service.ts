@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../errors/index.js';
-import type { Principal } from '../kernel/index.js';
-import type { Statement } from '../persistence/statement/index.js';
+import { AppError } from '../../errors/index.js';
+import type { Principal } from '../../kernel/index.js';
+import type { Statement } from '../../persistence/statement/index.js';
 import {
   RunDecisionService,
   type RunRecord,
@@ -11,12 +11,12 @@ import {
   type AnsweredRequest,
   type WaitingRequest,
   type WaitingRun,
-} from '../run/index.js';
-import { AccessLogService } from '../security/access-log/index.js';
-import { ToolExecutor } from '../tool/index.js';
-import { SecurityPolicies, type WideScope } from '../tool-policy/index.js';
-import { AgentService } from './agent.service.js';
-import type { RunAnswer } from './agent.types.js';
+} from '../../run/index.js';
+import { AccessLogService } from '../../security/access-log/index.js';
+import { ToolExecutor } from '../../tool/index.js';
+import { SecurityPolicies, type WideScope } from '../../tool-policy/index.js';
+import { AgentService } from '../agent.service.js';
+import type { RunAnswer } from '../answer/run-answer.types.js';
 import { DecisionPermits } from './decision-permits.service.js';
 import {
   type Addressed,

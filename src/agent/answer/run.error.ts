@@ -1,5 +1,5 @@
-import { AppError, ERROR_CODES, type ErrorCode } from '../errors/index.js';
-import type { RunAnswer } from './agent.types.js';
+import { AppError, ERROR_CODES, type ErrorCode } from '../../errors/index.js';
+import type { RunAnswer } from './run-answer.types.js';
 
 /** The error of a failed run: its code, message and run id. */
 export function toRunError({ error, run_id, session_id, finish_reason, iterations }: RunAnswer): AppError {

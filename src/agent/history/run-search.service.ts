@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
 import {
   countDecisions,
   type FeedPosition,
@@ -15,10 +15,10 @@ import {
   type RunSearchPage,
   type WaitingRequest,
   WaitingRunStore,
-} from '../run/index.js';
-import { hasScope } from '../security/index.js';
-import { AccessLogService } from '../security/access-log/index.js';
-import { ruleRefusal } from './decision-permits.service.js';
+} from '../../run/index.js';
+import { hasScope } from '../../security/index.js';
+import { AccessLogService } from '../../security/access-log/index.js';
+import { ruleRefusal } from '../decision/decision-permits.service.js';
 import type { PageRequest } from './run-history.service.js';
 
 /** A run that waits for people. */

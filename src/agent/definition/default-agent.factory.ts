@@ -1,4 +1,4 @@
-import type { AgentConfig, LlmConfig } from '../config/namespaces/index.js';
+import type { AgentConfig, LlmConfig } from '../../config/namespaces/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
 /** Source of the agent of the environment: a file may replace that agent. */

@@ -1,5 +1,5 @@
-import { parseExactJson } from '../kernel/json/index.js';
-import type { AuditedEvent, AuditedStep, RunRecord } from '../run/index.js';
+import { parseExactJson } from '../../kernel/json/index.js';
+import type { AuditedEvent, AuditedStep, RunRecord } from '../../run/index.js';
 
 /** A recorded step. */
 export interface JournalStep {

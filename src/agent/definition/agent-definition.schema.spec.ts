@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { agentDefinitionSchema, parseStoredDefinition, withTools } from './agent-definition.schema.js';
-import { selectionOf } from './offered-tools.service.js';
+import { selectionOf } from '../offered-tools.service.js';
 
 const AGENT = { name: 'a', model: { provider: 'openai' } };
 

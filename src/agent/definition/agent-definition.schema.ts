@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { EFFORTS } from '../config/index.js';
-import { ID_RULE, isId } from '../kernel/index.js';
-import { guardrailsSchema } from '../tool-policy/index.js';
-import type { OfferedSkill } from './skills/skill.registry.js';
-import { readFormat, type GivenFormat } from './response-format.mapper.js';
+import { EFFORTS } from '../../config/index.js';
+import { ID_RULE, isId } from '../../kernel/index.js';
+import { guardrailsSchema } from '../../tool-policy/index.js';
+import type { OfferedSkill } from '../skills/skill.registry.js';
+import { readFormat, type GivenFormat } from '../answer/response-format.mapper.js';
 
 const SEED_LIMIT = 2_147_483_648;
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '../errors/index.js';
-import { ChangeListeners, issueMistakes } from '../kernel/index.js';
-import type { Tool } from '../tool/index.js';
+import { AppError } from '../../errors/index.js';
+import { ChangeListeners, issueMistakes } from '../../kernel/index.js';
+import type { Tool } from '../../tool/index.js';
 import {
   agentDefinitionSchema,
   withTools,
@@ -10,7 +10,7 @@ import {
   type AgentDefinitionInput,
   type Parsed,
 } from './agent-definition.schema.js';
-import { askName, askTool, transferName, type SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
+import { askName, askTool, transferName, type SubAgentToolOptions } from '../sub-agent/sub-agent-tool.factory.js';
 
 /** A definition with its stored form. */
 export interface RegisteredAgent {

@@ -1,19 +1,19 @@
 import { AgentSources } from './agent-sources.registry.js';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../config/namespaces/index.js';
-import { AppError, messageOf } from '../errors/index.js';
-import { assertPriced, isCosted } from '../llm/index.js';
-import { McpRegistry } from '../mcp/index.js';
-import { assertScriptPackages, ProtocolRegistry } from '../reasoning/index.js';
-import { MemoryPolicyRegistry } from '../session/memory/index.js';
-import { ToolRegistry } from '../tool/index.js';
+import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../../config/namespaces/index.js';
+import { AppError, messageOf } from '../../errors/index.js';
+import { assertPriced, isCosted } from '../../llm/index.js';
+import { McpRegistry } from '../../mcp/index.js';
+import { assertScriptPackages, ProtocolRegistry } from '../../reasoning/index.js';
+import { MemoryPolicyRegistry } from '../../session/memory/index.js';
+import { ToolRegistry } from '../../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
-import { AgentModelFactory } from './agent-model.factory.js';
+import { AgentModelFactory } from '../agent-model.factory.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
-import { selectionOf } from './offered-tools.service.js';
-import { SkillRegistry } from './skills/skill.registry.js';
-import { READ_SKILL } from './skills/skill-tool.factory.js';
-import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
+import { selectionOf } from '../offered-tools.service.js';
+import { SkillRegistry } from '../skills/skill.registry.js';
+import { READ_SKILL } from '../skills/skill-tool.factory.js';
+import { askName, transferName } from '../sub-agent/sub-agent-tool.factory.js';
 
 /** Checks that the configuration has the resources that an agent's definition requires. */
 @Injectable()
