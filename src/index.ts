@@ -182,27 +182,17 @@ export {
   ToolStateManager,
   ToolStateService,
 } from './tool-state/index.js';
-export {
-  Parameter,
-  suspend,
-  Tool,
-  ToolContext,
-  ToolExecutionContext,
-  ToolPolicy,
-  ToolPolicyRegistry,
-  ToolRegistry,
-  ToolRequest,
-  ToolSignal,
-  ToolState,
-  withImages,
-} from './tool/index.js';
+export { suspend, ToolRegistry } from './tool/index.js';
+export { ToolRequest } from './tool/call/index.js';
+export { ToolPolicy, ToolPolicyRegistry } from './tool/decision/index.js';
+export { Parameter } from './tool/input/index.js';
+export { Tool, ToolContext, ToolExecutionContext, ToolSignal, ToolState } from './tool/method/index.js';
+export { withImages } from './tool/result/index.js';
 export { RestToolRegistry } from './rest-tool/index.js';
 export { SecurityPolicies, ToolSwitchService } from './tool-policy/index.js';
 export type { ArgumentValidator, CallLimit, SecurityPolicy } from './tool-policy/index.js';
 export type {
   CheckedCall,
-  IllustratedResult,
-  PolicyDecision,
   Reconciliation,
   SuspendOptions,
   Suspension,
@@ -210,12 +200,12 @@ export type {
   Approvers,
   ToolApproval,
   ToolEffect,
-  ToolEnhancerKind,
   ToolHandling,
-  ToolOptions,
   ToolRegistration,
-  ToolRule,
 } from './tool/index.js';
+export type { PolicyDecision, ToolRule } from './tool/decision/index.js';
+export type { ToolEnhancerKind, ToolOptions } from './tool/method/index.js';
+export type { IllustratedResult } from './tool/result/index.js';
 export type { RemoteAgentDeclaration } from './remote-agent/index.js';
 export type {
   OpenApiImport,
@@ -276,8 +266,8 @@ export type {
   WorkflowNode,
   WorkflowStart,
 } from './workflow/index.js';
-export { Retriever, retrieverTool } from './tool/index.js';
-export type { Passage, RetrieveOptions, RetrieverToolOptions } from './tool/index.js';
+export { Retriever, retrieverTool } from './tool/retriever/index.js';
+export type { Passage, RetrieveOptions, RetrieverToolOptions } from './tool/retriever/index.js';
 export type { AgentModuleOptions, Erasure, ForkEdit, GivenImage, StreamedChat } from './agent/index.js';
 export type { AgentStep, AnsweredNode } from './agent/answer/index.js';
 export type { Approval, Denial, Input, Settlement } from './agent/decision/index.js';
@@ -330,22 +320,12 @@ export type {
 export type { ContentActions, ContentClass } from './security/content/index.js';
 export type { PrunedSessions, SessionImport, SessionOptions, SessionPlace, TurnQuery } from './session/index.js';
 export type { Summary, TurnGroup } from './session/memory/index.js';
-export type {
-  ApprovalPredicate,
-  DtoClass,
-  StandardInputSchema,
-  StateData,
-  StateInjection,
-  StatefulOptions,
-  SuspensionAnswer,
-  TaintMode,
-  TaintRule,
-  ToolAnnouncement,
-  ToolEnhancerOptions,
-  ToolLogger,
-  ToolResources,
-  ToolResult,
-} from './tool/index.js';
+export type { ApprovalPredicate, SuspensionAnswer, ToolAnnouncement, ToolResources, ToolResult } from './tool/index.js';
+export type { ToolLogger } from './tool/call/index.js';
+export type { TaintMode, TaintRule } from './tool/decision/index.js';
+export type { DtoClass, StandardInputSchema } from './tool/input/index.js';
+export type { ToolEnhancerOptions } from './tool/method/index.js';
+export type { StateData, StateInjection, StatefulOptions } from './tool/stateful/index.js';
 export type { SetStateOptions } from './tool-state/index.js';
 export type { RegisteredWorkflow, WorkflowFork } from './workflow/index.js';
 export type { OwnPartsOptions } from './own-parts.module.js';

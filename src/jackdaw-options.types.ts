@@ -10,7 +10,7 @@ import type { RemoteAgentDeclaration } from './remote-agent/index.js';
 import type { OpenApiImport, RestToolDeclaration } from './rest-tool/index.js';
 import type { Authenticator } from './security/index.js';
 import type { SecurityPolicy } from './tool-policy/index.js';
-import type { ToolEnhancerOptions } from './tool/index.js';
+import type { ToolEnhancerOptions } from './tool/method/index.js';
 import type { WorkflowInput } from './workflow/index.js';
 
 export interface JackdawOptions extends AgentModuleOptions, OwnPartsOptions, ToolEnhancerOptions {

@@ -24,7 +24,8 @@ import { RestToolModule } from './rest-tool/index.js';
 import { SecurityPolicyModule, ToolSwitchModule } from './tool-policy/index.js';
 import { TelemetryModule } from './telemetry/index.js';
 import { ToolStateModule } from './tool-state/index.js';
-import { ToolEnhancerModule, ToolModule } from './tool/index.js';
+import { ToolModule } from './tool/index.js';
+import { ToolEnhancerModule } from './tool/method/index.js';
 import { WebhookModule } from './webhook/index.js';
 import type { FactoryOptions, FixedOptions, JackdawAsyncOptions, JackdawOptions } from './jackdaw-options.types.js';
 

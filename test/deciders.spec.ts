@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
-import { suspend, Tool, type ToolContext, ToolRegistry } from '../src/tool/index.js';
+import { suspend, ToolRegistry } from '../src/tool/index.js';
+import { Tool, type ToolContext } from '../src/tool/method/index.js';
 import { keyHolder, type KeyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newKey } from './support/private-world.js';

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolRegistry } from '../src/tool/index.js';
+import { ToolRegistry } from '../src/tool/index.js';
+import { Tool, type ToolContext } from '../src/tool/method/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';

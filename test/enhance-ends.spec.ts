@@ -13,7 +13,7 @@ import {
 } from '../src/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { ask, modelOf, textsOf, toRequest, CALL_METHODS } from './support/enhanced-calls.js';
-import type { ToolRequest } from '../src/tool/index.js';
+import type { ToolRequest } from '../src/tool/call/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate } from './support/jackdaw.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';

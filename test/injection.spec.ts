@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService, FactMemory, ToolRegistry, type Principal } from '../src/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
-import type { TaintMode } from '../src/tool/index.js';
+import type { TaintMode } from '../src/tool/decision/index.js';
 import { INJECTIONS, type Injection } from './fixtures/injections.js';
 import { InjectedTools } from './support/injected.tool.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

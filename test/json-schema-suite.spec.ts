@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createValueCheck } from '../src/tool/index.js';
+import { createValueCheck } from '../src/tool/input/index.js';
 
 /** https://github.com/json-schema-org/JSON-Schema-Test-Suite, beside the project or at the path of the variable. */
 const FOLDER = resolve(process.env['JSON_SCHEMA_TEST_SUITE'] ?? '../shared/data/json-schema-test-suite');

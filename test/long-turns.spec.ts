@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
-import { Tool } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { byTurn } from './support/forks.js';

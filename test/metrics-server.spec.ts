@@ -4,7 +4,7 @@ import { Agent, get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { MetricRegistry, MetricsListener } from '../src/telemetry/index.js';
-import { Tool } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -24,11 +24,6 @@ const INDEX_NAMES: Readonly<Record<string, number>> = {
   // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
   // copies, feedback; exports of runs and checks of replays; reports of evals; the rebuilt request of a step.
   'src/run/index.ts': 158,
-  // The text of a result for the model, where it differs from the value; the approvers of a call; announced tools; files;
-  // then the facts of data for policies and tools that store them, the origin of a tool, and the cause of a wait; the port of
-  // retrievers, and their tool; the switches of a model that `enhance` made; the check of a state manager's name;
-  // the enhancers of tools; tools with recorded results, and the recorded form of a result.
-  'src/tool/index.ts': 123,
   // With evals: their function, scorers, files and reports; then checks of recorded runs, cassettes of runs, and matchers.
   'src/testing/index.ts': 53,
 };

@@ -1,15 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AgentRegistry } from '../src/agent/definition/index.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import {
-  type CheckedCall,
-  type PolicyDecision,
-  Tool,
-  type ToolContext,
-  ToolPolicy,
-  ToolPolicyRegistry,
-  ToolRegistry,
-} from '../src/tool/index.js';
+import { type CheckedCall, ToolRegistry } from '../src/tool/index.js';
+import { type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from '../src/tool/decision/index.js';
+import { Tool, type ToolContext } from '../src/tool/method/index.js';
 import { ask, callsThen, AgentTree, questionIn, resultsShown, type Voice } from './support/run-tree.js';
 import type { FakeCall } from './support/fake-llm.types.js';
 import { gate } from './support/jackdaw.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RunAdmissionService } from '../src/run/index.js';
-import { Tool } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { type Jackdaw, type StartOptions, startJackdaw } from './support/jackdaw.js';
 import { restoreProcess } from './support/process-defaults.js';

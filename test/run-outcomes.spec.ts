@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CheckedCall, type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from '../src/tool/index.js';
+import type { CheckedCall } from '../src/tool/index.js';
+import { type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from '../src/tool/decision/index.js';
 import { tableCells } from './support/markdown-table.js';
 import type { FakeReply } from './support/fake-llm.types.js';
 import { FakeLlm } from './support/fake-llm.js';

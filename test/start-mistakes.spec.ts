@@ -7,7 +7,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { DataSource } from 'typeorm';
 import { serve, toListenFailure } from '../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
-import { Tool } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { newFolder } from './support/jackdaw.js';
 
 class Twice {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Tool, type ToolEffect } from '../src/tool/index.js';
+import type { ToolEffect } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { createTestAgent, expectCalls, type TestAgent, type TestAgentOptions } from '../src/testing/index.js';
 
 const HOUR_MS = 3_600_000;

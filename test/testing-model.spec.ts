@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ChatRequest } from '../src/llm/index.js';
-import { Tool } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { toStatusError } from '../src/llm/wire/status-error.mapper.js';
 import { StatusError } from '../src/llm/wire/wire-failure.error.js';
 import { createTestAgent, FakeProvider, ScriptedModel, type ScriptLine } from '../src/testing/index.js';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Tool, ToolRegistry } from '../src/tool/index.js';
+import { ToolRegistry } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
-import { type ToolContext, ToolRegistry } from '../src/tool/index.js';
+import { ToolRegistry } from '../src/tool/index.js';
+import type { ToolContext } from '../src/tool/method/index.js';
 import { callTool } from './support/direct-calls.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { Database } from '../src/persistence/index.js';
 import { contextIdOf } from '../src/tool-state/index.js';
-import { Tool, type ToolContext } from '../src/tool/index.js';
+import { Tool, type ToolContext } from '../src/tool/method/index.js';
 import { StateBackendRegistry } from '../src/tool-state/state-backend.registry.js';
 import { CounterTools } from './support/counter.tool.js';
 import { FakeLlm } from './support/fake-llm.js';

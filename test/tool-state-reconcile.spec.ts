@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { contextIdOf } from '../src/tool-state/index.js';
-import { Tool, type ToolContext } from '../src/tool/index.js';
+import { Tool, type ToolContext } from '../src/tool/method/index.js';
 import { callTool } from './support/direct-calls.js';
 import { gate, newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 

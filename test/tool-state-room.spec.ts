@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StatefulToolSessions } from '../src/tool-state/index.js';
-import { Tool, ToolState } from '../src/tool/index.js';
+import { Tool, ToolState } from '../src/tool/method/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { callOf } from './support/waiting-run.js';

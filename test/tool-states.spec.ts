@@ -3,7 +3,7 @@ import { toCursor } from '../src/api/list-cursor.js';
 import { z } from 'zod';
 import { newId } from '../src/kernel/index.js';
 import { contextIdOf } from '../src/tool-state/index.js';
-import { Tool, ToolState } from '../src/tool/index.js';
+import { Tool, ToolState } from '../src/tool/method/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';

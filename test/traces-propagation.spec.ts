@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Tool } from '../src/tool/index.js';
+import { Tool } from '../src/tool/method/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { type Jackdaw, startJackdaw, type StartOptions } from './support/jackdaw.js';
 import { ScriptedWeb } from './support/mcp/scripted-web.js';

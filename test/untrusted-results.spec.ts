@@ -7,7 +7,9 @@ import { calls, says, ScriptedChatModel, type Scripted } from './support/scripte
 import { newId } from '../src/kernel/index.js';
 import { MemoryRunContext, type RunContext } from '../src/run/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
-import { type Tool, ToolPolicyRegistry, type ToolRegistration, ToolRegistry } from '../src/tool/index.js';
+import { type ToolRegistration, ToolRegistry } from '../src/tool/index.js';
+import { ToolPolicyRegistry } from '../src/tool/decision/index.js';
+import type { Tool } from '../src/tool/method/index.js';
 import { TaintPolicy } from '../src/tool-policy/tool-policies.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
 

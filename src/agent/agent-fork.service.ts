@@ -18,7 +18,8 @@ import {
 import { SessionService } from '../session/index.js';
 import type { MemoryPlace } from '../session/memory/index.js';
 import { ToolStateForks } from '../tool-state/index.js';
-import { type ChangedState, succeededResult } from '../tool/index.js';
+import { succeededResult } from '../tool/result/index.js';
+import type { ChangedState } from '../tool/stateful/index.js';
 import { type AgentDefinition, parseStoredDefinition } from './definition/agent-definition.schema.js';
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory, withOverrides } from './agent-model.factory.js';

@@ -23,7 +23,7 @@ import {
 } from '../run/index.js';
 import type { TurnStatus } from '../session/index.js';
 import { factsOfPlace, type Recollection } from '../session/memory/index.js';
-import type { Tool } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import { agentRules } from '../tool-policy/index.js';
 import { AgentMemory, budgetsOf, toQuestion } from './agent-memory.service.js';
 import { type AgentDefinition, parseStoredDefinition } from './definition/agent-definition.schema.js';

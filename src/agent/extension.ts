@@ -2,7 +2,9 @@ import type { ModelFactory } from '../llm/index.js';
 import type { Processor, ProcessorPlace } from '../reasoning/index.js';
 import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
 import type { MemoryPolicy } from '../session/memory/index.js';
-import type { Tool, ToolPolicy, ToolRegistration } from '../tool/index.js';
+import type { ToolRegistration } from '../tool/index.js';
+import type { ToolPolicy } from '../tool/decision/index.js';
+import type { Tool } from '../tool/method/index.js';
 import type { AgentDefinitionInput } from './definition/agent-definition.schema.js';
 
 /** Receives the data of an own event. May be slow, throw or reject. */

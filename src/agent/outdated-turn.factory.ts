@@ -1,7 +1,8 @@
 import type { Message } from '../llm/index.js';
 import { areArgumentsChanged, withEditNote } from '../reasoning/index.js';
 import type { RunEvent } from '../run/index.js';
-import { failedResult, type ToolResult, toolResultText } from '../tool/index.js';
+import type { ToolResult } from '../tool/index.js';
+import { failedResult, toolResultText } from '../tool/result/index.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 

@@ -4,7 +4,8 @@ import { ModelStackFactory } from '../llm/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { ToolSwitchService } from '../tool-policy/index.js';
-import { type Tool, type ToolApproval, type ToolMetadata, ToolRegistry } from '../tool/index.js';
+import { type ToolApproval, type ToolMetadata, ToolRegistry } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import { NamePipe } from './name.pipe.js';
 import { ToolDto, ToolListDto, type ToolMetadataDto } from './tool.dto.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { Tool } from '../tool/index.js';
+import { Tool } from '../tool/method/index.js';
 import { ExpressionParser } from './expression.parser.js';
 import { formatFraction } from './math-function.registry.js';
 import { abbreviationNote, formatTime } from './time-format.mapper.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Tool, ToolState } from '../tool/index.js';
+import { Tool, ToolState } from '../tool/method/index.js';
 
 /** Numbers and flags may be strings, as models send them. */
 interface ThoughtInput {

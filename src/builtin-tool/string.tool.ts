@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
-import { Tool } from '../tool/index.js';
+import { Tool } from '../tool/method/index.js';
 import { TEXT_OPERATIONS, type TextInput } from './text-operation.registry.js';
 
 interface StringToolsInput extends TextInput {

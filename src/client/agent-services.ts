@@ -11,7 +11,8 @@ import { MemoryFactory } from '../session/memory/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import { StatefulToolSessions, ToolStateService } from '../tool-state/index.js';
-import { ToolExplorer, ToolRegistry } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { ToolExplorer } from '../tool/method/index.js';
 import { WorkflowRegistry, WorkflowService } from '../workflow/index.js';
 
 const SERVICES = {

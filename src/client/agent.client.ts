@@ -24,7 +24,8 @@ import { assertSessionId, type SessionOptions } from '../session/index.js';
 import type { Memory, MemoryRules } from '../session/memory/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
 import type { OwnedStates, StatefulToolSession } from '../tool-state/index.js';
-import type { Tool, ToolRegistration } from '../tool/index.js';
+import type { ToolRegistration } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import type { WorkflowInput, WorkflowStart } from '../workflow/index.js';
 
 /** Behaviour of an agent that is not part of its definition. */

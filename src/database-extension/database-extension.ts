@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Extension, type ExtensionHost } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import type { JsonValue } from '../kernel/json/index.js';
-import type { ToolContext } from '../tool/index.js';
+import type { ToolContext } from '../tool/method/index.js';
 import type { DatabaseExtensionOptions } from './database-extension.types.js';
 import type { DatabaseReader, ReadLimits, ReadParameter, RowSet } from './database-reader.js';
 import { unsuitable } from './read.error.js';

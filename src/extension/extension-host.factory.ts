@@ -4,7 +4,8 @@ import { AgentRegistry } from '../agent/definition/index.js';
 import { ModelRegistry } from '../llm/index.js';
 import { ReasoningEngine, toPlace } from '../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../session/memory/index.js';
-import { ToolPolicyRegistry, ToolRegistry } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { ToolPolicyRegistry } from '../tool/decision/index.js';
 import { OwnEventRegistry } from './events/own-event.registry.js';
 import { titleOf } from './extension-order.policy.js';
 

@@ -6,7 +6,7 @@ import { type AgentDefinition, AgentRegistry } from '../agent/definition/index.j
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { hasScope } from '../security/index.js';
-import { createValueCheck } from '../tool/index.js';
+import { createValueCheck } from '../tool/input/index.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRuns, type McpTask } from './mcp-run.service.js';
 import { agentProgress } from './progress.mapper.js';

@@ -3,7 +3,8 @@ import type { DirectCallAnswer } from '../agent/index.js';
 import type { RunAnswer } from '../agent/answer/index.js';
 import { isJsonObject, type JsonSchema, type JsonValue } from '../kernel/json/index.js';
 import { type PublishedImage, type RunFile, toPublishedFile, type WaitingRequest } from '../run/index.js';
-import { fileReference, type Tool } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
+import { fileReference } from '../tool/result/index.js';
 import type { McpContentBlock } from './mcp-protocol.types.js';
 
 const CONTENT_KEY = 'mcp_content';

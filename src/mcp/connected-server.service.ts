@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import type { Tool, ToolAnnouncement, ToolContext, ToolRegistry } from '../tool/index.js';
+import type { ToolAnnouncement, ToolRegistry } from '../tool/index.js';
+import type { Tool, ToolContext } from '../tool/method/index.js';
 import type { ToolStates } from '../tool-state/index.js';
 import { LiveCalls } from './call/live-calls.registry.js';
 import type { CallChannel } from './call/mcp-call.executor.js';

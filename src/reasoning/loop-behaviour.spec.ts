@@ -6,7 +6,7 @@ import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
 import { AppError } from '../errors/index.js';
 import { MemoryRunContext, type RunEvent } from '../run/index.js';
-import { type Tool } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import type { PlacedProcessor } from './loop/pipeline.js';
 import { Processor } from './loop/processor.js';
 import { ProcessorRegistry } from './loop/processor.registry.js';

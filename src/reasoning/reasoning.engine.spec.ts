@@ -8,7 +8,8 @@ import { calls, says, ScriptedChatModel, type Scripted } from '../../test/suppor
 import { AppError, type ErrorCode } from '../errors/index.js';
 import type { ChatRequest, ChatResult, Message, Usage } from '../llm/index.js';
 import { MemoryRunContext, type RunEvent, type RunUsage } from '../run/index.js';
-import { type Tool, type ToolEffect } from '../tool/index.js';
+import type { ToolEffect } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import { ReasoningEngine } from './reasoning.engine.js';
 import type { ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
 

@@ -22,7 +22,9 @@ import type {
   StepRequest,
   WaitingRequest,
 } from '../run/index.js';
-import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
+import type { ToolResult } from '../tool/index.js';
+import type { AgentRules } from '../tool/decision/index.js';
+import type { Tool } from '../tool/method/index.js';
 import type { Compaction } from './loop/compaction.types.js';
 import type { DeferredTools } from './loop/deferred-tools.js';
 import type { ReplyPlan } from './loop/reply-plan.policy.js';

@@ -12,7 +12,8 @@ import {
   type WaitingRequest,
 } from '../run/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
-import { type Tool, ToolExecutor, type ToolResult } from '../tool/index.js';
+import { ToolExecutor, type ToolResult } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import { asApproved } from './loop/format-results.processor.js';
 import { asCaller } from './loop/data-facts.executor.js';
 import { CallDecider } from './loop/call-decider.executor.js';

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../kernel/json/index.js';
-import { createToolNow, inputOf, type Tool } from '../tool/index.js';
+import { createToolNow, inputOf } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
 import type { RemoteAgent } from './remote-agent.types.js';
 import { RemoteCalls, type RemoteWorld } from './remote-call.executor.js';
 

@@ -1,5 +1,6 @@
 import type { ModelBudget, Reservation, Usage } from '../llm/index.js';
-import { meterOf, type ToolContext } from '../tool/index.js';
+import { meterOf } from '../tool/call/index.js';
+import type { ToolContext } from '../tool/method/index.js';
 
 type Meter = NonNullable<ReturnType<typeof meterOf>>;
 

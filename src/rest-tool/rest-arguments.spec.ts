@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RestWorld } from '../../test/support/rest-world.js';
-import { Parameter } from '../tool/index.js';
+import { Parameter } from '../tool/input/index.js';
 
 Logger.overrideLogger(false);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RestWorld } from '../../test/support/rest-world.js';
-import { Parameter } from '../tool/index.js';
+import { Parameter } from '../tool/input/index.js';
 
 const world = RestWorld.prepare();
 

@@ -4,7 +4,7 @@ import { AppError, loadPackage, Log } from '../errors/index.js';
 import { parseExactJson, parseJson } from '../kernel/json/index.js';
 import { isBinary } from '../kernel/media/index.js';
 import type { OutgoingReply, SecretRedaction } from '../security/egress/index.js';
-import { type ShownResult, TypedBytes } from '../tool/index.js';
+import { type ShownResult, TypedBytes } from '../tool/result/index.js';
 import { isJsonType } from './header.policy.js';
 
 /** Settings for reading the replies of a tool. */

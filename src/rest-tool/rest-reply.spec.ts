@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { CANARY, RestWorld } from '../../test/support/rest-world.js';
-import { modelText, toolResultText } from '../tool/index.js';
+import { modelText, toolResultText } from '../tool/result/index.js';
 
 Logger.overrideLogger(false);
 

@@ -6,19 +6,11 @@ import {
   SecretRedaction,
 } from '../security/egress/index.js';
 import type { ToolStateHandle } from '../tool-state/index.js';
-import {
-  attempt,
-  createBoundedInput,
-  createToolNow,
-  inputOf,
-  type InputSource,
-  ShownResult,
-  type Tool,
-  type ToolContext,
-  type ToolEffect,
-  type ToolOrigin,
-  ToolRequest,
-} from '../tool/index.js';
+import { attempt, createToolNow, inputOf, type ToolEffect, type ToolOrigin } from '../tool/index.js';
+import { ToolRequest } from '../tool/call/index.js';
+import { createBoundedInput, type InputSource } from '../tool/input/index.js';
+import type { Tool, ToolContext } from '../tool/method/index.js';
+import { ShownResult } from '../tool/result/index.js';
 import type { Arguments } from './argument-text.mapper.js';
 import { type ConnectionPlan, createConnectionPlan } from './connection/connection-plan.factory.js';
 import type { ContextConnections } from './connection/context-connections.registry.js';

@@ -1,5 +1,7 @@
 import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
-import type { Parameter, StandardInputSchema, StatefulOptions, ToolEffect, ToolHandling } from '../tool/index.js';
+import type { ToolEffect, ToolHandling } from '../tool/index.js';
+import type { Parameter, StandardInputSchema } from '../tool/input/index.js';
+import type { StatefulOptions } from '../tool/stateful/index.js';
 
 /** A token of a reply that later calls of the same session send. */
 export interface TokenCapture {

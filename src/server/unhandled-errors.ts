@@ -1,5 +1,5 @@
 import { Log } from '../errors/index.js';
-import { executingCall } from '../tool/index.js';
+import { executingCall } from '../tool/call/index.js';
 
 const logger = new Log('Process');
 /** Closed pipes in the context of calls within a second above which the pipe is that of the log. */

@@ -4,7 +4,9 @@ import { Log, messageOf } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { Database } from '../persistence/index.js';
 import { openRateLimiter, type RateLimit, type RateLimiter } from '../security/index.js';
-import { type CallSite, type CheckedCall, failedResult, type PolicyNote, type ToolResult } from '../tool/index.js';
+import type { CallSite, CheckedCall, ToolResult } from '../tool/index.js';
+import type { PolicyNote } from '../tool/decision/index.js';
+import { failedResult } from '../tool/result/index.js';
 import type { CompiledLimit } from './compiled-policy.factory.js';
 import { SecurityPolicies } from './security-policies.registry.js';
 

@@ -13,7 +13,9 @@ import {
   type ContentRules,
   type Finder,
 } from '../security/content/index.js';
-import { anyPattern, createBoundedCheck, type TaintMode, type TaintRule, type ToolRule } from '../tool/index.js';
+import { anyPattern } from '../tool/index.js';
+import type { TaintMode, TaintRule, ToolRule } from '../tool/decision/index.js';
+import { createBoundedCheck } from '../tool/input/index.js';
 import { type ArgumentValidator, policyInvalid, type SecurityPolicy } from './security-policy.schema.js';
 
 type Matcher = (name: string) => boolean;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { messageOf } from '../errors/index.js';
 import { readText } from '../kernel/json/index.js';
 import { admit, type ContentFilter, type ContentPlace } from '../security/content/index.js';
-import { type AgentRules, type Guardrails, type TaintRule, ToolLogFilter } from '../tool/index.js';
+import { type AgentRules, type Guardrails, type TaintRule, ToolLogFilter } from '../tool/decision/index.js';
 import { combine, type CompiledPolicy, type PolicyParts, readParts } from './compiled-policy.factory.js';
 import {
   parsePolicy,

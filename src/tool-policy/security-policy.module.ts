@@ -1,7 +1,8 @@
 import { Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import { type AsyncOption, provided } from '../kernel/nest/index.js';
 import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
-import { ToolLogFilter, ToolModule, ToolPolicyRegistry } from '../tool/index.js';
+import { ToolModule } from '../tool/index.js';
+import { ToolLogFilter, ToolPolicyRegistry } from '../tool/decision/index.js';
 import { CallApprovalStore } from './approvals/call-approval.store.js';
 import { CallApprovals, CallRules } from './approvals/call-approvals.service.js';
 import { ApprovalListPolicy, ArgumentPolicy, TaintPolicy, ToolListPolicy } from './tool-policies.js';

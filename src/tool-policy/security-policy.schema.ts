@@ -2,14 +2,9 @@ import { z } from 'zod';
 import { AppError, messageOf } from '../errors/index.js';
 import type { JsonSchema } from '../kernel/json/index.js';
 import { CONTENT_ACTIONS, type ContentRules, createFinders, type OwnPattern } from '../security/content/index.js';
-import {
-  createBoundedCheck,
-  type Guardrails,
-  type TaintMode,
-  type TaintRule,
-  type ToolContext,
-  type ToolRule,
-} from '../tool/index.js';
+import type { Guardrails, TaintMode, TaintRule, ToolRule } from '../tool/decision/index.js';
+import { createBoundedCheck } from '../tool/input/index.js';
+import type { ToolContext } from '../tool/method/index.js';
 
 /** Validates the arguments of a call: `true`, or `false` or a reason to deny. A validator that throws denies. */
 export type ArgumentValidator = (

@@ -1,19 +1,15 @@
 import { type DataFact, isPrivate, type WaitFact } from '../run/index.js';
+import { anyPattern, type CallSite, type CheckedCall } from '../tool/index.js';
+import { factsOf, ToolRequest } from '../tool/call/index.js';
 import {
   type AgentRules,
-  anyPattern,
-  type CallSite,
-  type CheckedCall,
-  factsOf,
   type Guardrails,
   type PolicyDecision,
   type TaintMode,
-  type Tool,
-  type ToolContext,
   ToolPolicy,
-  ToolRequest,
   type WaitCause,
-} from '../tool/index.js';
+} from '../tool/decision/index.js';
+import type { Tool, ToolContext } from '../tool/method/index.js';
 import type { CompiledCheck, CompiledPolicy, CompiledRule } from './compiled-policy.factory.js';
 import { hasForeignAddress } from './foreign-address.policy.js';
 import type { SecurityPolicies } from './security-policies.registry.js';

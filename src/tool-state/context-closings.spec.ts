@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
-import { createCallSite, type StatefulOptions, type Tool, ToolRegistry } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import { createCallSite } from '../tool/call/index.js';
+import type { Tool } from '../tool/method/index.js';
+import type { StatefulOptions } from '../tool/stateful/index.js';
 import { ContextClosings } from './context-closings.js';
 import { contextIdOf } from './context-id.factory.js';
 import { ToolStates } from './tool-states.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Log, messageOf } from '../errors/index.js';
-import type { ContextListener } from '../tool/index.js';
+import type { ContextListener } from '../tool/stateful/index.js';
 
 /** Notifies holders of per-context resources, such as connections, that the context is closed. */
 @Injectable()

@@ -4,7 +4,7 @@ import { asideIn, toChangedEntry, toEntry, toJson, type KeptAside } from './stat
 import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './backend/state-store.js';
 import { stateConflict, stateTooLarge } from './tool-state.error.js';
 import type { ContextKey, StateEntry, StateHistoryEntry, StatePolicy, StateType } from './tool-state.types.js';
-import type { StateData } from '../tool/index.js';
+import type { StateData } from '../tool/stateful/index.js';
 
 export interface PutOptions {
   readonly ttlMs?: number | undefined;

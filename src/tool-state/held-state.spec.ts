@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toolExecutor } from '../../test/support/tool-parts.js';
-import { createCallSite, type Tool, type ToolRegistration, ToolRegistry, withImages } from '../tool/index.js';
+import { type ToolRegistration, ToolRegistry } from '../tool/index.js';
+import { createCallSite } from '../tool/call/index.js';
+import type { Tool } from '../tool/method/index.js';
+import { withImages } from '../tool/result/index.js';
 import { MemoryStateStore, StateBackendRegistry, VolatileStateBackend } from './state-backend.registry.js';
 import type { RecordedCall } from './recorded-call.js';
 import { ToolStates } from './tool-states.js';

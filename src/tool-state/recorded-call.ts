@@ -1,15 +1,14 @@
 import { AppError, messageOf } from '../errors/index.js';
+import { IllustratedResult, ShownResult } from '../tool/result/index.js';
 import {
   type CallEnd,
   type ChangedState,
-  IllustratedResult,
-  ShownResult,
   type RecordedState,
   type StateData,
   type StatefulCall,
   type StoredState,
   toStateData,
-} from '../tool/index.js';
+} from '../tool/stateful/index.js';
 import type { DataFact } from '../run/index.js';
 import type { ContextDraft } from './context-draft.js';
 import { applyChange, type StateChange } from './state-change.mapper.js';

@@ -9,7 +9,7 @@ import { AppError } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
 import type { StepCompanion } from '../run/index.js';
 import { Cipher } from '../security/encryption/index.js';
-import { isOwnStateManager, type StatefulOptions, type StateManagerName } from '../tool/index.js';
+import { isOwnStateManager, type StatefulOptions, type StateManagerName } from '../tool/stateful/index.js';
 import { ContextIndex } from './backend/context-index.js';
 import { applyWrite, type ContextRecord, historyOf } from './backend/context-record.js';
 import { GuardedStateStore } from './backend/guarded-state-store.js';

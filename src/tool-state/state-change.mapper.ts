@@ -3,7 +3,7 @@ import type { DataFact } from '../run/index.js';
 import type { ContextDraft } from './context-draft.js';
 import type { WantedChange } from './tool-state-handle.js';
 import type { ContextKey } from './tool-state.types.js';
-import type { CallEnd, StateData } from '../tool/index.js';
+import type { CallEnd, StateData } from '../tool/stateful/index.js';
 
 /** The change of one call to its context, as plain data for the journal. */
 export interface StateChange {

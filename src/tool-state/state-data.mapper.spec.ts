@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { toolExecutor } from '../../test/support/tool-parts.js';
 import { callSite } from '../../test/support/call-site.js';
-import { type StateData, type ToolContext, ToolRegistry, type ToolResult, toStateData } from '../tool/index.js';
+import { ToolRegistry, type ToolResult } from '../tool/index.js';
+import type { ToolContext } from '../tool/method/index.js';
+import { type StateData, toStateData } from '../tool/stateful/index.js';
 import { ToolStates } from './tool-states.js';
 
 Logger.overrideLogger(false);

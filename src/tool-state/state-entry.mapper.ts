@@ -3,7 +3,7 @@ import type { DataFact } from '../run/index.js';
 import type { StoredState } from './backend/state-store.js';
 import { stateDamaged } from './tool-state.error.js';
 import type { StateEntry, StateType } from './tool-state.types.js';
-import type { StateData } from '../tool/index.js';
+import type { StateData } from '../tool/stateful/index.js';
 
 /** Keys of the stored connection state with its hidden data: held data and users. */
 const HELD = '$held';

@@ -1,12 +1,7 @@
 import { AppError } from '../errors/index.js';
-import {
-  type StatefulOptions,
-  Suspension,
-  type ToolContext,
-  type ToolHandling,
-  type ToolRegistration,
-  toStateData,
-} from '../tool/index.js';
+import { Suspension, type ToolHandling, type ToolRegistration } from '../tool/index.js';
+import type { ToolContext } from '../tool/method/index.js';
+import { type StatefulOptions, toStateData } from '../tool/stateful/index.js';
 import { InstanceHolder } from './instance-holder.js';
 
 /**

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, ID_RULE, isId, type Principal } from '../kernel/index.js';
-import { type CallSite, createCallSite, type Tool, ToolRegistry } from '../tool/index.js';
+import { type CallSite, ToolRegistry } from '../tool/index.js';
+import { createCallSite } from '../tool/call/index.js';
+import type { Tool } from '../tool/method/index.js';
 import { ContextOwners } from './context-owners.store.js';
 import { contextNotFound } from './tool-state.error.js';
 import type { StoredStateManager } from './stored-state-manager.js';

@@ -4,7 +4,7 @@ import type { KeyedQueue } from '../persistence/index.js';
 import { ContextClosings } from './context-closings.js';
 import { ContextDraft, isLive } from './context-draft.js';
 import { contextIdOf } from './context-id.factory.js';
-import { assertChanges, type StateData, toStateData } from '../tool/index.js';
+import { assertChanges, type StateData, toStateData } from '../tool/stateful/index.js';
 import { toEntry } from './state-entry.mapper.js';
 import type { StateStore, StoredContext, StoredVersion } from './backend/state-store.js';
 import { ToolStateManager, type SetStateOptions, type StateUpdate } from './tool-state-manager.js';

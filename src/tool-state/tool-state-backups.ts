@@ -20,7 +20,7 @@ import { prepareFolder } from '../persistence/index.js';
 import { Cipher } from '../security/encryption/index.js';
 import type { StateBackend } from './backend/state-backend.js';
 import { StateBackendRegistry } from './state-backend.registry.js';
-import type { StateManagerName } from '../tool/index.js';
+import type { StateManagerName } from '../tool/stateful/index.js';
 import { parseFileText, toFileText } from './backend/context-file.parser.js';
 import { writesOf, type ContextRecord } from './backend/context-record.js';
 import { isDamage } from './tool-state.error.js';

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../kernel/index.js';
 import { parseExactJson } from '../kernel/json/index.js';
-import { type ChangedState, type RecordedState, type StateData, type Tool, ToolRegistry } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
+import type { Tool } from '../tool/method/index.js';
+import type { ChangedState, RecordedState, StateData } from '../tool/stateful/index.js';
 import type { DataFact } from '../run/index.js';
 import { ContextDraft, isLive } from './context-draft.js';
 import { contextIdOf } from './context-id.factory.js';

@@ -1,6 +1,12 @@
 import { AppError, type ErrorCode } from '../errors/index.js';
 import type { ContextDraft } from './context-draft.js';
-import { assertChanges, type HeldToolState, type SideStateType, type StateData, toStateData } from '../tool/index.js';
+import {
+  assertChanges,
+  type HeldToolState,
+  type SideStateType,
+  type StateData,
+  toStateData,
+} from '../tool/stateful/index.js';
 
 export interface SideChange {
   readonly data: StateData | null;

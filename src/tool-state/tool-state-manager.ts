@@ -7,7 +7,7 @@ import type {
   StateType,
   StateVersion,
 } from './tool-state.types.js';
-import type { StateData } from '../tool/index.js';
+import type { StateData } from '../tool/stateful/index.js';
 
 /** Keys to merge into a state, or a function that computes them from the current state. */
 export type StateUpdate = StateData | ((data: StateData) => StateData);

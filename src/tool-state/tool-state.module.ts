@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { StatefulCalls, ToolModule } from '../tool/index.js';
+import { ToolModule } from '../tool/index.js';
+import { StatefulCalls } from '../tool/stateful/index.js';
 import { ContextClosings } from './context-closings.js';
 import { ContextOwners } from './context-owners.store.js';
 import { StateBackendRegistry } from './state-backend.registry.js';

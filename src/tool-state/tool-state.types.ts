@@ -1,4 +1,4 @@
-import type { ConflictResolution, StateData } from '../tool/index.js';
+import type { ConflictResolution, StateData } from '../tool/stateful/index.js';
 
 /**
  * Scope of a state: the connection to an external system, the conversation, the tool's business data, or derived data

@@ -4,6 +4,7 @@ import { parseExactJson } from '../kernel/json/index.js';
 import { loadConfig } from '../config/index.js';
 import { type DataFact, factsOfRun, mergeFacts } from '../run/index.js';
 import { KeyedQueue } from '../persistence/index.js';
+import type { Tool } from '../tool/method/index.js';
 import {
   type ChangedState,
   type ContextListener,
@@ -14,9 +15,8 @@ import {
   type StateRun,
   type StateSite,
   type StoredState,
-  type Tool,
   toStateData,
-} from '../tool/index.js';
+} from '../tool/stateful/index.js';
 import { RecordedCall } from './recorded-call.js';
 import type { ContextDraft } from './context-draft.js';
 import { contextIdOf } from './context-id.factory.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Parameter } from './parameter.builder.js';
+import { Parameter } from './input/parameter.builder.js';
 import { suspend } from './suspension.factory.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import { ToolRegistry } from './tool.registry.js';

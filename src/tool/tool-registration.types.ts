@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../kernel/json/index.js';
-import type { Parameter } from './parameter.builder.js';
-import type { StandardInputSchema } from './standard-schema.types.js';
+import type { Parameter } from './input/parameter.builder.js';
+import type { StandardInputSchema } from './input/standard-schema.types.js';
 import type { StateInjection } from './stateful/state-argument.policy.js';
 import type { StatefulOptions } from './stateful/stateful-options.policy.js';
 import type { ToolApproval, ToolContext, ToolEffect, ToolResources } from './tool.types.js';

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../kernel/json/index.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
 import { type PlannedCall, type PolicyDecision, ToolPolicy, ToolPolicyRegistry } from './decision/tool-policy.js';
 import { suspend } from './suspension.factory.js';
-import { toolResultText } from './tool-result.mapper.js';
+import { toolResultText } from './result/tool-result.mapper.js';
 import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
 import { callSite } from '../../test/support/call-site.js';
 import { pendingTimers } from '../../test/support/pending-timers.js';

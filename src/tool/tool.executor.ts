@@ -12,14 +12,14 @@ import { parseReconciliation } from './call/reconciliation.parser.js';
 import { readReturned } from './call/returned-value.js';
 import { type PlannedCall, ToolLogFilter, ToolPolicyRegistry } from './decision/tool-policy.js';
 import { ToolRequest } from './call/tool-request.factory.js';
-import { cancelledBeforeStart, failedResult, unknownTool } from './call/tool-result.factory.js';
+import { cancelledBeforeStart, failedResult, unknownTool } from './result/tool-result.factory.js';
 import { decideCall, needOf } from './decision/approval.policy.js';
 import { toCallEnd } from './stateful/call-end.mapper.js';
 import { type StatefulCall, StatefulCalls } from './stateful/stateful-calls.js';
 import type { ChangedState, StoredState } from './stateful/stored-state.types.js';
 import { RecordedTools } from './wrappers/recorded-tool.wrapper.js';
 import { Suspension, UnknownOutcome } from './suspension.factory.js';
-import { toolDisabled, ToolSwitch } from './tool-switch.js';
+import { toolDisabled, ToolSwitch } from './decision/tool-switch.js';
 import type {
   CallResources,
   CallSite,

@@ -5,7 +5,7 @@ import { toCurrentDraft } from './input/draft7.mapper.js';
 import type { InputSource } from './input/input.types.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import { jsonSchemaOf } from './input/standard-input.factory.js';
-import { isStandardSchema } from './standard-schema.types.js';
+import { isStandardSchema } from './input/standard-schema.types.js';
 import { handlingProblems, toMetadata } from './tool-handling.policy.js';
 import type { ToolHandling } from './tool-registration.types.js';
 import { refusedName } from './tool-refusal.policy.js';

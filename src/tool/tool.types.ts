@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/index.js';
 import type { FieldMistake, Principal, Semaphore } from '../kernel/index.js';
 import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
 import type { ChildRunRequest, DataFact, ModelMeter, PublishedFile, RunContext, RunFile } from '../run/index.js';
-import type { CallNote } from './call-note.types.js';
+import type { CallNote } from './call/call-note.types.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { AgentRules } from './decision/agent-rules.types.js';
 import type { StoredState } from './stateful/stored-state.types.js';

@@ -4,7 +4,7 @@ import type { WorkflowInput } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowNode } from './nodes/workflow.node.js';
 import { parseWorkflow } from './workflow.registry.js';
-import { isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
+import { isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/input/index.js';
 import type { JsonSchema } from '../kernel/json/index.js';
 
 /** Position of a node; `Ids` are the ids of the nodes added before. */

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonSchema, type JsonValue, parseExactJson } from '.
 import { RunService, type IdempotentRequest, type RunHandle, type StartRun, type SubmittedWith } from '../run/index.js';
 import { admit, type Admitted } from '../security/content/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
-import { createValueCheck } from '../tool/index.js';
+import { createValueCheck } from '../tool/input/index.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
 import { inputText } from './execution/agent-node.executor.js';

@@ -6,7 +6,8 @@ import { parseMcpConfig } from '../../dist/mcp/declaration/mcp-declaration.schem
 import { McpRegistry } from '../../dist/mcp/index.js';
 import { MemoryToolPinStore } from '../../dist/mcp/stores/memory-tool-pin-store.js';
 import { ToolTrust } from '../../dist/mcp/trust/tool-trust.service.js';
-import { NoToolSwitch, ToolExecutor, ToolPolicyRegistry, ToolRegistry } from '../../dist/tool/index.js';
+import { ToolExecutor, ToolRegistry } from '../../dist/tool/index.js';
+import { NoToolSwitch, ToolPolicyRegistry } from '../../dist/tool/decision/index.js';
 import { SecurityPolicies } from '../../dist/tool-policy/index.js';
 import { ToolStates } from '../../dist/tool-state/index.js';
 

@@ -1,6 +1,7 @@
 import { IsInt } from 'class-validator';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolRegistry, ToolState } from '../../src/tool/index.js';
+import { ToolRegistry } from '../../src/tool/index.js';
+import { Tool, type ToolContext, ToolState } from '../../src/tool/method/index.js';
 
 export interface Counted {
   readonly count: number;

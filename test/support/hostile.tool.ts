@@ -1,4 +1,5 @@
-import { suspend, type Suspension, Tool, type ToolContext, ToolState, UnknownOutcome } from '../../src/tool/index.js';
+import { suspend, type Suspension, UnknownOutcome } from '../../src/tool/index.js';
+import { Tool, type ToolContext, ToolState } from '../../src/tool/method/index.js';
 
 const ANYTHING = { type: 'object', properties: { value: {} } };
 

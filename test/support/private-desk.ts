@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { AgentDefinitionInput } from '../../src/agent/definition/index.js';
-import { suspend, type Suspension, Tool, type ToolContext, withImages } from '../../src/tool/index.js';
+import { suspend, type Suspension } from '../../src/tool/index.js';
+import { Tool, type ToolContext } from '../../src/tool/method/index.js';
+import { withImages } from '../../src/tool/result/index.js';
 
 export const SECRET = 'sk-Abcdefgh12345678';
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -1,4 +1,4 @@
-import { Tool, type ToolContext } from '../../src/tool/index.js';
+import { Tool, type ToolContext } from '../../src/tool/method/index.js';
 import { z } from 'zod';
 
 const TEXT = { input: z.object({ text: z.string() }), effect: 'read' as const };

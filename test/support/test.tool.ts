@@ -1,6 +1,6 @@
 import { IsInt, IsString, Max, Min } from 'class-validator';
 import { z } from 'zod';
-import { Tool, type ToolContext } from '../../src/tool/index.js';
+import { Tool, type ToolContext } from '../../src/tool/method/index.js';
 import { gate } from './jackdaw.js';
 
 class ForecastInput {

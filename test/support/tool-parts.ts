@@ -3,7 +3,7 @@ import { ConfiguredSecrets, loadConfig } from '../../src/config/index.js';
 import { ToolLogFilter, ToolPolicyRegistry } from '../../src/tool/decision/tool-policy.js';
 import { NO_STATEFUL_CALLS, StatefulCalls } from '../../src/tool/stateful/stateful-calls.js';
 import { ToolExecutor, type ToolResultConfig } from '../../src/tool/tool.executor.js';
-import { NoToolSwitch, ToolSwitch } from '../../src/tool/tool-switch.js';
+import { NoToolSwitch, ToolSwitch } from '../../src/tool/decision/tool-switch.js';
 
 class NoLogFilter extends ToolLogFilter {
   logFilter(): null {

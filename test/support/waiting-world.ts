@@ -7,7 +7,8 @@ import {
   type StepName,
   type StepOptions,
 } from '../../src/run/index.js';
-import { suspend, type Tool, type ToolEffect } from '../../src/tool/index.js';
+import { suspend, type ToolEffect } from '../../src/tool/index.js';
+import type { Tool } from '../../src/tool/method/index.js';
 import type { MortalDatabase } from './mortal-database.js';
 import { mortalModel, reasonIn } from './reasoned-run.js';
 import { completed } from './run-host.js';

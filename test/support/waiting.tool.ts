@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { suspend, type Suspension, Tool, type ToolContext } from '../../src/tool/index.js';
+import { suspend, type Suspension } from '../../src/tool/index.js';
+import { Tool, type ToolContext } from '../../src/tool/method/index.js';
 
 const TEXT = z.object({ text: z.string().min(1) });
 const AMOUNT = z.object({ to: z.string(), amount: z.number().positive() });

@@ -1,4 +1,4 @@
-import { Tool } from '../../src/tool/index.js';
+import { Tool } from '../../src/tool/method/index.js';
 import { nestedSchema } from './nested-schema.js';
 
 const READ = { effect: 'read' as const };

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors/index.js';
 import { hasExact, withRounded, type JsonSchema } from '../../kernel/json/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { assertFormat } from '../../reasoning/index.js';
-import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../../tool/index.js';
+import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../../tool/input/index.js';
 
 /**
  * A format as input: a JSON Schema or, in code, a Standard Schema such as zod's. Definitions and run inputs store its

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../errors/index.js';
-import { isStandardSchema, type StandardInputSchema } from '../../tool/index.js';
+import { isStandardSchema, type StandardInputSchema } from '../../tool/input/index.js';
 import type { GivenFormat } from './response-format.mapper.js';
 
 type Validated = Awaited<ReturnType<StandardInputSchema['~standard']['validate']>>;

@@ -1,4 +1,4 @@
-import { cutText } from '../../tool/index.js';
+import { cutText } from '../../tool/result/index.js';
 import type { AnsweredNode, AnsweredTool, RunAnswer } from './run-answer.types.js';
 
 /** Maximum size of an inline value, in bytes of UTF-8 JSON; a larger value is replaced by a link. */

@@ -9,7 +9,7 @@ import {
   type WaitingRequest,
   type WaitingRun,
 } from '../../run/index.js';
-import { createBoundedCheck } from '../../tool/index.js';
+import { createBoundedCheck } from '../../tool/input/index.js';
 
 /** The call that an answer is for; optional where only one call is possible. */
 export interface Addressed {

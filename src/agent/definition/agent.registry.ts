@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../errors/index.js';
 import { ChangeListeners, issueMistakes } from '../../kernel/index.js';
-import type { Tool } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import {
   agentDefinitionSchema,
   withTools,

@@ -12,7 +12,8 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../../run/index.js';
-import { failedResult, ToolRegistry, toolResultText } from '../../tool/index.js';
+import { ToolRegistry } from '../../tool/index.js';
+import { failedResult, toolResultText } from '../../tool/result/index.js';
 import { ToolStateAdminService, ToolStates } from '../../tool-state/index.js';
 import type { DirectCallDefinition, DirectCallInput } from './direct-call.types.js';
 

@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../../errors/index.js';
-import { createToolNow, inputOf, type Tool } from '../../tool/index.js';
+import { createToolNow, inputOf } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import type { Skill, SkillRegistry } from './skill.registry.js';
 
 /** Name of the tool that reads skills. */

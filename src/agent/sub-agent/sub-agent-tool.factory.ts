@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import type { JsonSchema } from '../../kernel/json/index.js';
 import type { ParameterName } from '../../llm/index.js';
-import { createValueCheck, type Tool, type ToolApproval } from '../../tool/index.js';
+import type { ToolApproval } from '../../tool/index.js';
+import { createValueCheck } from '../../tool/input/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from '../definition/agent-definition.schema.js';
 
 /** Kind of agent runs. */

@@ -1,15 +1,9 @@
 import type { CallToolResult, Client, InputRequiredResult, Tool as McpTool } from '@modelcontextprotocol/client';
 import { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import {
-  IllustratedResult,
-  suspend,
-  type SuspendOptions,
-  type Suspension,
-  type ToolContext,
-  type ToolEffect,
-  UnknownOutcome,
-} from '../../tool/index.js';
+import { suspend, type SuspendOptions, type Suspension, type ToolEffect, UnknownOutcome } from '../../tool/index.js';
+import type { ToolContext } from '../../tool/method/index.js';
+import { IllustratedResult } from '../../tool/result/index.js';
 import { noteOnSpan, outgoingTraceParent } from '../../telemetry/index.js';
 import type { McpConnection } from '../connection/mcp-connection.client.js';
 import { McpError } from '../mcp.error.js';

@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonObject, type JsonValue } from '../../kernel/json/index.js';
 import { parseBinaryField, parseBinaryText, parseImage, type ParsedImage } from '../../kernel/media/index.js';
-import { type IllustratedResult, withoutBinary } from '../../tool/index.js';
+import { type IllustratedResult, withoutBinary } from '../../tool/result/index.js';
 import { McpError } from '../mcp.error.js';
 import type { RawResult } from '../process/raw-result.mapper.js';
 

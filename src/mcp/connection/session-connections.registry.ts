@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../tool/index.js';
+import type { ToolContext } from '../../tool/method/index.js';
 import type { CallChannel } from '../call/mcp-call.executor.js';
 
 interface Entry {

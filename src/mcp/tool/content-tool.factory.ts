@@ -1,6 +1,8 @@
 import type { Client, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../../kernel/json/index.js';
-import { createValueCheck, type Tool, type ToolContext, type ToolEffect, type ToolOrigin } from '../../tool/index.js';
+import type { ToolEffect, ToolOrigin } from '../../tool/index.js';
+import { createValueCheck } from '../../tool/input/index.js';
+import type { Tool, ToolContext } from '../../tool/method/index.js';
 import type { CallChannel } from '../call/mcp-call.executor.js';
 import {
   getPrompt,

@@ -1,7 +1,8 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { AppError } from '../../errors/index.js';
 import { canonicalJson, isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
-import { createBoundedCheck, type Tool } from '../../tool/index.js';
+import { createBoundedCheck } from '../../tool/input/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import { McpCalls } from '../call/mcp-call.executor.js';
 import { callBy, type ChannelOf, effectOf, egressOf, originOf } from './content-tool.factory.js';
 import { McpError } from '../mcp.error.js';

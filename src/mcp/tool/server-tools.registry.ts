@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AppError, Log, messageOf } from '../../errors/index.js';
 import { canonicalJson } from '../../kernel/json/index.js';
-import { anyPattern, type Tool, type ToolAnnouncement, type ToolContext, type ToolRegistry } from '../../tool/index.js';
+import { anyPattern, type ToolAnnouncement, type ToolRegistry } from '../../tool/index.js';
+import type { Tool, ToolContext } from '../../tool/method/index.js';
 import type { CallChannel } from '../call/mcp-call.executor.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { mapInSlices } from '../time-slice.policy.js';

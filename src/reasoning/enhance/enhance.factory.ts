@@ -5,20 +5,12 @@ import type { ChatModel } from '../../llm/index.js';
 import type { McpRegistry } from '../../mcp/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';
 import { ToolStates } from '../../tool-state/index.js';
-import {
-  type CallSite,
-  type CheckedCall,
-  failedResult,
-  type Invoked,
-  type InvokeOptions,
-  NoToolSwitch,
-  type PlannedCall,
-  type RequestedCall,
-  type StatefulCalls,
-  type Tool,
-  ToolExecutor,
-  ToolPolicyRegistry,
-} from '../../tool/index.js';
+import { type CallSite, type CheckedCall, type Invoked, type RequestedCall, ToolExecutor } from '../../tool/index.js';
+import type { InvokeOptions } from '../../tool/call/index.js';
+import { NoToolSwitch, type PlannedCall, ToolPolicyRegistry } from '../../tool/decision/index.js';
+import type { Tool } from '../../tool/method/index.js';
+import { failedResult } from '../../tool/result/index.js';
+import type { StatefulCalls } from '../../tool/stateful/index.js';
 import { CallerTaintPolicy } from '../loop/data-facts.executor.js';
 import { PromptBuilder, ProtocolRegistry } from '../loop/pipeline.js';
 import { ProcessorRegistry } from '../loop/processor.registry.js';

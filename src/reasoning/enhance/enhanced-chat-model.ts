@@ -13,7 +13,8 @@ import {
   ModelWrapper,
 } from '../../llm/index.js';
 import { MemoryRunContext, mergeFacts, type RunContext, type RunEvent } from '../../run/index.js';
-import type { StatefulCalls, Tool } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
+import type { StatefulCalls } from '../../tool/stateful/index.js';
 import { factsOfCaller, factsOfMessages, giveBackFacts } from '../loop/data-facts.executor.js';
 import type { ReasoningEngine } from '../reasoning.engine.js';
 import type { ReasoningRequest } from '../reasoning.types.js';

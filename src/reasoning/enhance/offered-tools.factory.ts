@@ -1,6 +1,8 @@
 import { AppError } from '../../errors/index.js';
 import { type ConnectedServer, type McpRegistry, standaloneServer } from '../../mcp/index.js';
-import { type StatefulCalls, type Tool, type ToolRegistration, ToolRegistry } from '../../tool/index.js';
+import { type ToolRegistration, ToolRegistry } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
+import type { StatefulCalls } from '../../tool/stateful/index.js';
 import { ToolStates } from '../../tool-state/index.js';
 
 /**

@@ -2,16 +2,10 @@ import { untilAborted } from '../../kernel/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import { type CallPlan, isTainted, unreachable, type StepName } from '../../run/index.js';
-import {
-  type ApprovalNeed,
-  type CallNote,
-  type CallSite,
-  failedResult,
-  type PlannedCall,
-  type PolicyNote,
-  type ToolExecutor,
-  type ToolResult,
-} from '../../tool/index.js';
+import type { CallSite, ToolExecutor, ToolResult } from '../../tool/index.js';
+import type { CallNote } from '../../tool/call/index.js';
+import type { ApprovalNeed, PlannedCall, PolicyNote } from '../../tool/decision/index.js';
+import { failedResult } from '../../tool/result/index.js';
 import type { CallRules } from '../../tool-policy/index.js';
 import { isReader } from './compact-context.executor.js';
 import { isAtLimit } from './continue-or-finish.processor.js';

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../../llm/index.js';
 import { unreachable, type Decision, type RunContext } from '../../run/index.js';
-import type { SuspensionAnswer, Tool } from '../../tool/index.js';
+import type { SuspensionAnswer } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import { type RecordedQuestion, suspendStep, toSuspensionAnswer } from './recorded-question.mapper.js';
 import { invocationPlace, requestId, type PlacedCall } from './waiting-request.factory.js';
 

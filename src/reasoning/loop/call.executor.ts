@@ -9,15 +9,10 @@ import {
   type WaitingKind,
   type WaitingRequest,
 } from '../../run/index.js';
-import {
-  type Invoked,
-  type InvokeOptions,
-  type PlannedCall,
-  type Reconciled,
-  type StoredState,
-  type SuspensionAnswer,
-  ToolExecutor,
-} from '../../tool/index.js';
+import { type Invoked, type Reconciled, type SuspensionAnswer, ToolExecutor } from '../../tool/index.js';
+import type { InvokeOptions } from '../../tool/call/index.js';
+import type { PlannedCall } from '../../tool/decision/index.js';
+import type { StoredState } from '../../tool/stateful/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';
 import type { CallLoop } from '../reasoning.types.js';
 import { toSite, type CallDecider } from './call-decider.executor.js';

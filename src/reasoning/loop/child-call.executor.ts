@@ -8,7 +8,8 @@ import {
   type StepName,
   type WaitingRequest,
 } from '../../run/index.js';
-import { type CallSite, type CheckedCall, failedResult, type ToolExecutor, type ToolResult } from '../../tool/index.js';
+import type { CallSite, CheckedCall, ToolExecutor, ToolResult } from '../../tool/index.js';
+import { failedResult } from '../../tool/result/index.js';
 import type { CalledRun, CallLoop } from '../reasoning.types.js';
 import type { CallMeter } from './call-meter.builder.js';
 import { childResult, type ChildResult } from './child-result.factory.js';

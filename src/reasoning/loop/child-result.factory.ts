@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../kernel/json/index.js';
 import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type RunResult } from '../../run/index.js';
-import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/index.js';
+import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/result/index.js';
 import { useOutcome } from '../incomplete-outcome.policy.js';
 import type { CalledRun } from '../reasoning.types.js';
 

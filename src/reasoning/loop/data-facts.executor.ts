@@ -2,17 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ErrorCode } from '../../errors/index.js';
 import type { Message } from '../../llm/index.js';
 import { type DataFact, mergeFacts, type RunContext, storedFacts, UNKNOWN_FACTS } from '../../run/index.js';
-import {
-  type CheckedCall,
-  executingCall,
-  factsOf,
-  learnFacts,
-  type PolicyDecision,
-  type Tool,
-  type ToolContext,
-  ToolPolicy,
-  type ToolResult,
-} from '../../tool/index.js';
+import type { CheckedCall, ToolResult } from '../../tool/index.js';
+import { executingCall, factsOf, learnFacts } from '../../tool/call/index.js';
+import { type PolicyDecision, ToolPolicy } from '../../tool/decision/index.js';
+import type { Tool, ToolContext } from '../../tool/method/index.js';
 import { type SecurityPolicies, TaintPolicy } from '../../tool-policy/index.js';
 import type { CalledRun, CallLoop, Loop } from '../reasoning.types.js';
 import type { PlacedCall } from './waiting-request.factory.js';

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import type { Decision, WaitingKind } from '../../run/index.js';
-import { cutText, failedResult, succeededResult, type ToolResult } from '../../tool/index.js';
+import type { ToolResult } from '../../tool/index.js';
+import { cutText, failedResult, succeededResult } from '../../tool/result/index.js';
 
 /**
  * The result of a call that a decision ends without a further invocation, as text for the model.

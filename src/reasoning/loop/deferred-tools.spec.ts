@@ -3,7 +3,8 @@ import { reasonIn } from '../../../test/support/reasoned-run.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, type Scripted, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { MemoryRunContext } from '../../run/index.js';
-import type { Tool, ToolMetadata } from '../../tool/index.js';
+import type { ToolMetadata } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import type { ReasoningRequest } from '../reasoning.types.js';
 
 const LIMITS = { maxIterations: 10, maxResultBytes: 1000, maxTools: 2, maxToolTokens: 1000 };

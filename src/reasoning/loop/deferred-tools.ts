@@ -1,7 +1,9 @@
 import { indexTerms, queryTerms, rankByTerms } from '../../kernel/text/index.js';
 import type { Message, ToolChoice } from '../../llm/index.js';
 import type { RunContext } from '../../run/index.js';
-import { createToolNow, type InputSource, inputOf, type Tool, type ToolResult } from '../../tool/index.js';
+import { createToolNow, inputOf, type ToolResult } from '../../tool/index.js';
+import type { InputSource } from '../../tool/input/index.js';
+import type { Tool } from '../../tool/method/index.js';
 
 const FIND_TOOLS = 'find_tools';
 /** Name for an application that has a tool of the name above. */

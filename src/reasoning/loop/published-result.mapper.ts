@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../kernel/json/index.js';
 import { parseImage } from '../../kernel/media/index.js';
 import type { PublishedImage, RunContext, RunFile, RunUsage, ToolCompleted } from '../../run/index.js';
-import type { ChangedState, ToolResult } from '../../tool/index.js';
+import type { ToolResult } from '../../tool/index.js';
+import type { ChangedState } from '../../tool/stateful/index.js';
 import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../run/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
-import { type CallSite, failedResult, type SucceededCall, type ToolResult, withValue } from '../../tool/index.js';
+import type { CallSite, ToolResult } from '../../tool/index.js';
+import { failedResult, type SucceededCall, withValue } from '../../tool/result/index.js';
 import type { CallLoop } from '../reasoning.types.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../../llm/index.js';
 import type { WaitingKind, WaitingRequest } from '../../run/index.js';
-import type { ApprovalNeed, CheckedCall, SuspendOptions } from '../../tool/index.js';
+import type { CheckedCall, SuspendOptions } from '../../tool/index.js';
+import type { ApprovalNeed } from '../../tool/decision/index.js';
 import { coverageOf } from '../../tool-policy/index.js';
 import type { CallLoop } from '../reasoning.types.js';
 

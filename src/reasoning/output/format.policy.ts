@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { isJsonObject } from '../../kernel/json/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
-import { createBoundedCheck } from '../../tool/index.js';
+import { createBoundedCheck } from '../../tool/input/index.js';
 
 /** An answer as a value, or its problem with the location, as text for the model and the user. */
 export type ParsedOutput =

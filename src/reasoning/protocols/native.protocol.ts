@@ -7,7 +7,7 @@ import {
   type ToolCall,
   type ToolSpec,
 } from '../../llm/index.js';
-import type { Tool } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import {
   type Conversation,
   type DecodedReply,

@@ -9,7 +9,7 @@ import type {
   ToolCall,
   ToolChoice,
 } from '../../llm/index.js';
-import type { Tool } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 
 /**
  * Limits of calls in a reply and of parameters in a call. More of them are an error of the model and would occupy the

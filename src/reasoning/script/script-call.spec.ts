@@ -5,7 +5,8 @@ import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, type Scripted, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
 import { MemoryRunContext, type RunEvent } from '../../run/index.js';
-import { suspend, type Tool, type ToolContext, type ToolMetadata } from '../../tool/index.js';
+import { suspend, type ToolMetadata } from '../../tool/index.js';
+import type { Tool, ToolContext } from '../../tool/method/index.js';
 import type { ReasoningRequest } from '../reasoning.types.js';
 import { releaseScriptThreads } from './script-thread.js';
 

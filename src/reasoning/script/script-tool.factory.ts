@@ -1,5 +1,7 @@
 import type { ToolChoice } from '../../llm/index.js';
-import { createToolNow, type InputSource, inputOf, type Tool } from '../../tool/index.js';
+import { createToolNow, inputOf } from '../../tool/index.js';
+import type { InputSource } from '../../tool/input/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import { toolSignature } from './tool-signature.mapper.js';
 
 const RUN_SCRIPT = 'run_script';

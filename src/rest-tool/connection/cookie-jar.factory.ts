@@ -2,7 +2,7 @@ import { loadPackage } from '../../errors/index.js';
 import type { Cookie, CookieJar } from 'tough-cookie';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { OutgoingCookies } from '../../security/egress/index.js';
-import type { StateData } from '../../tool/index.js';
+import type { StateData } from '../../tool/stateful/index.js';
 
 type Library = typeof import('tough-cookie');
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import { attempt, type StateData } from '../../tool/index.js';
+import { attempt } from '../../tool/index.js';
+import type { StateData } from '../../tool/stateful/index.js';
 import { isHeaderName, isHeaderText, isReservedHeader } from '../header.policy.js';
 import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.js';
 import type { RestToolDeclaration } from '../rest-tool.types.js';

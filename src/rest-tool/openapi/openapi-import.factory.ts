@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../errors/index.js';
-import type { Tool } from '../../tool/index.js';
+import type { Tool } from '../../tool/method/index.js';
 import { createCredentials } from '../rest-auth.factory.js';
 import { createRestTool, type BuilderOf, type RestToolWorld } from '../rest-tool.factory.js';
 import type { RestAuth, RestToolDeclaration } from '../rest-tool.types.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { factsOfRun, UNKNOWN_FACTS } from '../../run/index.js';
-import { factsOf, learnFacts, meterOf, Tool, type ToolContext } from '../../tool/index.js';
+import { factsOf, learnFacts, meterOf } from '../../tool/call/index.js';
+import { Tool, type ToolContext } from '../../tool/method/index.js';
 import { FACT_LIMITS, FactMemory, type FactOwner, type RecallOptions } from './fact-memory.js';
 
 interface RememberInput {

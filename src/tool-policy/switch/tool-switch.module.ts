@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { ToolModule, ToolSwitch } from '../../tool/index.js';
+import { ToolModule } from '../../tool/index.js';
+import { ToolSwitch } from '../../tool/decision/index.js';
 import { DisabledToolStore, ToolSwitchService } from './tool-switch.service.js';
 
 /** Enables and disables tools per tenant; requires a database. */

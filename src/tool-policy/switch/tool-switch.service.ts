@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
 import { Database } from '../../persistence/index.js';
 import type { Table } from '../../persistence/schema/index.js';
-import { ToolRegistry, ToolSwitch } from '../../tool/index.js';
+import { ToolRegistry } from '../../tool/index.js';
+import { ToolSwitch } from '../../tool/decision/index.js';
 import { type DisabledTool, DisabledToolEntity } from './entities/disabled-tool.entity.js';
 
 /** The table `disabled_tool`: its rows are disabled tools. */

@@ -2,7 +2,7 @@ import { parseExactJson } from '../../kernel/json/index.js';
 import { inLists, isRefusedAtOnce, type Database, type InList } from '../../persistence/index.js';
 import type { SqlValue, Statement } from '../../persistence/statement/index.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
-import type { StateData } from '../../tool/index.js';
+import type { StateData } from '../../tool/stateful/index.js';
 import type { StateCodec } from './state-codec.js';
 import { historyPlace, statePlace, versionPlace } from './state-place.factory.js';
 import { StateStatementFactory } from './state-statement.factory.js';

@@ -5,7 +5,7 @@ import { isDoneWithin } from '../../kernel/index.js';
 import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
 import type { StepCompanion } from '../../run/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
-import type { StateManagerName } from '../../tool/index.js';
+import type { StateManagerName } from '../../tool/stateful/index.js';
 import type { ContextDraft } from '../context-draft.js';
 import { contextIdOf } from '../context-id.factory.js';
 import { CreateToolState1764000000015 } from '../migrations/1764000000015-create-tool-state.migration.js';

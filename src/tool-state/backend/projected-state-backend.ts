@@ -5,7 +5,7 @@ import { type Database, Outbox, OutboxRelay } from '../../persistence/index.js';
 import type { Row, Statement } from '../../persistence/statement/index.js';
 import type { StepCompanion } from '../../run/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
-import type { StateManagerName } from '../../tool/index.js';
+import type { StateManagerName } from '../../tool/stateful/index.js';
 import type { ContextDraft } from '../context-draft.js';
 import { contextIdOf } from '../context-id.factory.js';
 import { applyChange, type StateChange } from '../state-change.mapper.js';

@@ -7,7 +7,7 @@ import type { StateChange } from '../state-change.mapper.js';
 import { MemoryStateStore, VolatileStateBackend } from '../state-backend.registry.js';
 import { ProjectedStateBackend, StateOutbox } from './projected-state-backend.js';
 import type { StatePolicy } from '../tool-state.types.js';
-import type { StateData } from '../../tool/index.js';
+import type { StateData } from '../../tool/stateful/index.js';
 import type { StateBackend } from './state-backend.js';
 
 Logger.overrideLogger(false);

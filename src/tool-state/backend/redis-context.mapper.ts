@@ -1,6 +1,6 @@
 import { parseExactJson } from '../../kernel/json/index.js';
 import type { ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
-import type { StateData } from '../../tool/index.js';
+import type { StateData } from '../../tool/stateful/index.js';
 import { STATE_TYPES } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.js';
 import { historyPlace, statePlace, versionPlace, type ContextOwner } from './state-place.factory.js';

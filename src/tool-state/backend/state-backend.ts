@@ -5,7 +5,7 @@ import type { Statement } from '../../persistence/statement/index.js';
 import { ContextClosings } from '../context-closings.js';
 import { isLive, type ContextDraft } from '../context-draft.js';
 import { applyChange, toRefused, type StateChange } from '../state-change.mapper.js';
-import type { StateManagerName } from '../../tool/index.js';
+import type { StateManagerName } from '../../tool/stateful/index.js';
 import { StoredStateManager } from '../stored-state-manager.js';
 import { isDamage, isRefusedChange } from '../tool-state.error.js';
 import type { ContextWrite, StateStore } from './state-store.js';

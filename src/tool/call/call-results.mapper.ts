@@ -5,8 +5,8 @@ import { MAX_IMAGES } from '../../kernel/media/index.js';
 import { maskSecrets } from '../../kernel/text/index.js';
 import { toPublishedFile } from '../../run/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
-import { ResultFiles, withoutBinary } from '../files/result-files.builder.js';
-import { ShownResult, unfold } from '../illustrated-result.factory.js';
+import { ResultFiles, withoutBinary } from '../result/result-files.builder.js';
+import { ShownResult, unfold } from '../result/illustrated-result.factory.js';
 import type { StatefulCall } from '../stateful/stateful-calls.js';
 import type { Tool, ToolInput, ToolResult } from '../tool.types.js';
 import type { CallOutcome } from './bounded-call.executor.js';
@@ -18,9 +18,9 @@ import {
   succeededCall,
   type SucceededCall,
   withShownText,
-} from './tool-result.factory.js';
+} from '../result/tool-result.factory.js';
 import { maskPaths } from './file-path.mapper.js';
-import { toJsonResult } from './json-result.mapper.js';
+import { toJsonResult } from '../result/json-result.mapper.js';
 import type { ResultRules } from './result-limits.policy.js';
 import { thrownStack, thrownText } from './thrown-text.mapper.js';
 

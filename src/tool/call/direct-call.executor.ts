@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import { maskSecrets } from '../../kernel/text/index.js';
-import { IllustratedResult, ShownResult } from '../illustrated-result.factory.js';
+import { IllustratedResult, ShownResult } from '../result/illustrated-result.factory.js';
 import type { StatefulCall, StatefulCalls } from '../stateful/stateful-calls.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { CallSite, CheckedCall, Tool, ToolDefinition } from '../tool.types.js';
@@ -9,7 +9,7 @@ import { callBounded, type CallOutcome } from './bounded-call.executor.js';
 import { type CallPlace, enterPlace, isQueueTimeout } from './call-place.policy.js';
 import { thrownText } from './thrown-text.mapper.js';
 import { ToolRequest } from './tool-request.factory.js';
-import { cancelledBeforeStart } from './tool-result.factory.js';
+import { cancelledBeforeStart } from '../result/tool-result.factory.js';
 
 /** The call whose code is executing. */
 export interface ExecutingCall {

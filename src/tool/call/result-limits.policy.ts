@@ -1,5 +1,5 @@
 import type { RunContext } from '../../run/index.js';
-import type { FileRules } from '../files/result-files.builder.js';
+import type { FileRules } from '../result/result-files.builder.js';
 import type { CallPlace } from './call-place.policy.js';
 
 export interface InvokeOptions {

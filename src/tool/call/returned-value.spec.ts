@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { toJsonResult } from './json-result.mapper.js';
+import { toJsonResult } from '../result/json-result.mapper.js';
 import { readReturned } from './returned-value.js';
 
 const MIB = 1024 * 1024;

@@ -12,7 +12,7 @@ import {
   readBlobs,
   TypedBytes,
   utf8Text,
-} from './json-result.mapper.js';
+} from '../result/json-result.mapper.js';
 import { ResponseError } from './thrown-text.mapper.js';
 
 /** Maximum number of bytes that are read from a stream or a generator. */

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../errors/index.js';
-import type { StandardInputSchema, StandardIssue } from '../standard-schema.types.js';
+import type { StandardInputSchema, StandardIssue } from './standard-schema.types.js';
 import type { ToolInput } from '../tool.types.js';
 import type { InputSource } from './input.types.js';
 import { joinedPath, typeText } from './reason.mapper.js';

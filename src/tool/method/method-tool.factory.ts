@@ -5,7 +5,7 @@ import type { DtoClass } from '../input/dto-schema.factory.js';
 import type { InputSource, SyncInputSource } from '../input/input.types.js';
 import { createSchemaInput } from '../input/schema-input.factory.js';
 import { createStandardInput } from '../input/standard-input.factory.js';
-import { isStandardSchema, type StandardInputSchema } from '../standard-schema.types.js';
+import { isStandardSchema, type StandardInputSchema } from '../input/standard-schema.types.js';
 import { stateArgumentProblems, stateParameterOf } from '../stateful/state-argument.policy.js';
 import { toStateful } from '../stateful/stateful-options.policy.js';
 import { createTool, type ToolDeclaration, type ToolHandler } from '../tool.factory.js';

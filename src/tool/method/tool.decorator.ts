@@ -3,7 +3,7 @@ import { SetMetadata } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { JsonSchema } from '../../kernel/json/index.js';
 import type { DtoClass } from '../input/dto-schema.factory.js';
-import type { StandardInputSchema } from '../standard-schema.types.js';
+import type { StandardInputSchema } from '../input/standard-schema.types.js';
 import { type StateInjection, stateParameterOf } from '../stateful/state-argument.policy.js';
 import type { ToolHandling } from '../tool-registration.types.js';
 import type { Tool as ToolType } from '../tool.types.js';

@@ -1,4 +1,4 @@
-import { cutText } from '../call/tool-result.factory.js';
+import { cutText } from '../result/tool-result.factory.js';
 import type { ToolResult } from '../tool.types.js';
 import type { CallEnd } from './stored-state.types.js';
 

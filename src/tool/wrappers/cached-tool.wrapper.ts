@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonValue, parseExactJson } from '../../kernel/json/index.js';
 import type { Cache } from '../../cache/index.js';
-import { type BinaryMark, toJsonResult } from '../call/json-result.mapper.js';
+import { type BinaryMark, toJsonResult } from '../result/json-result.mapper.js';
 import { readReturned } from '../call/returned-value.js';
-import { IllustratedResult, ShownResult, type ShownText, unfold } from '../illustrated-result.factory.js';
+import { IllustratedResult, ShownResult, type ShownText, unfold } from '../result/illustrated-result.factory.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, Log } from '../../errors/index.js';
-import { type Tool, ToolExplorer, ToolRegistry } from '../../tool/index.js';
+import { ToolRegistry } from '../../tool/index.js';
+import { type Tool, ToolExplorer } from '../../tool/method/index.js';
 import { CODE_METADATA } from './workflow-code.decorator.js';
 
 /** The methods with `@WorkflowCode`, by name. */

@@ -1,4 +1,4 @@
-import { markMethod, type ToolOptions } from '../../tool/index.js';
+import { markMethod, type ToolOptions } from '../../tool/method/index.js';
 
 export const CODE_METADATA = 'jackdaw:code';
 

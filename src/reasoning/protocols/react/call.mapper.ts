@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../../llm/index.js';
-import type { Tool } from '../../../tool/index.js';
+import type { Tool } from '../../../tool/method/index.js';
 import { MAX_CALLS, TOO_MANY_CALLS } from '../protocol.js';
 import { saysNothing, tryParse } from './action.parser.js';
 import { withoutFences } from './fence.parser.js';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonSchema, parseExactJson, parseJson } from '../../../kernel/json/index.js';
 import type { ToolCall } from '../../../llm/index.js';
-import type { Tool } from '../../../tool/index.js';
+import type { Tool } from '../../../tool/method/index.js';
 import { MAX_CALLS, MAX_PARAMETERS, TOO_MANY_CALLS, TOO_MANY_PARAMETERS } from '../protocol.js';
 import { mayBeJson } from '../json-text.policy.js';
 import type { RawCall, RawParameter } from './call.builder.js';

@@ -7,7 +7,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../../../llm/index.js';
-import type { Tool } from '../../../tool/index.js';
+import type { Tool } from '../../../tool/method/index.js';
 import {
   type Conversation,
   type DecodeContext,

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { AgentRegistry } from '../../../agent/definition/index.js';
 import type { Agent } from '../../../client/index.js';
-import { ToolExplorer } from '../../../tool/index.js';
+import { ToolExplorer } from '../../../tool/method/index.js';
 import type { EvalReport } from '../eval-report.types.js';
 import type { EvalAnswer, Scorer } from '../eval.types.js';
 import { evaluate, type EvalOptions } from '../evaluate.js';

@@ -1,4 +1,4 @@
-import { Tool } from '../../../tool/index.js';
+import { Tool } from '../../../tool/method/index.js';
 import type { GuardrailCase } from './guardrail-case.factory.js';
 
 interface Reading {

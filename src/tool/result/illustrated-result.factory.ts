@@ -1,6 +1,6 @@
-import { AppError } from '../errors/index.js';
-import { type parseBinaryText, parseImage } from '../kernel/media/index.js';
-import type { BinaryMark } from './call/json-result.mapper.js';
+import { AppError } from '../../errors/index.js';
+import { type parseBinaryText, parseImage } from '../../kernel/media/index.js';
+import type { BinaryMark } from './json-result.mapper.js';
 
 /** Text of a result for the model, where it differs from the value. */
 export interface ShownText {

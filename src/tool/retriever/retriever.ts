@@ -1,7 +1,7 @@
-import { AppError } from '../errors/index.js';
-import type { Principal } from '../kernel/index.js';
-import type { ToolHandling, ToolRegistration } from './tool-registration.types.js';
-import type { ToolContext } from './tool.types.js';
+import { AppError } from '../../errors/index.js';
+import type { Principal } from '../../kernel/index.js';
+import type { ToolHandling, ToolRegistration } from '../tool-registration.types.js';
+import type { ToolContext } from '../tool.types.js';
 
 /** A part of a document that a retriever found. */
 export interface Passage {

@@ -1,5 +1,5 @@
-import { fileReference } from './files/result-files.builder.js';
-import type { ToolResult } from './tool.types.js';
+import { fileReference } from './result-files.builder.js';
+import type { ToolResult } from '../tool.types.js';
 
 /**
  * Text of a result: a string unchanged, another value as JSON, a failure as `Error: …`. Lines after it

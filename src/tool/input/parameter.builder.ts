@@ -1,5 +1,5 @@
-import { AppError } from '../errors/index.js';
-import type { JsonSchema, JsonValue } from '../kernel/json/index.js';
+import { AppError } from '../../errors/index.js';
+import type { JsonSchema, JsonValue } from '../../kernel/json/index.js';
 
 type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
 

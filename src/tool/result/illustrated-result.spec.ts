@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
-import { toolExecutor } from '../../test/support/tool-parts.js';
-import { callSite } from '../../test/support/call-site.js';
-import { loadConfig } from '../config/index.js';
-import type { AgentConfig } from '../config/namespaces/index.js';
+import { toolExecutor } from '../../../test/support/tool-parts.js';
+import { callSite } from '../../../test/support/call-site.js';
+import { loadConfig } from '../../config/index.js';
+import type { AgentConfig } from '../../config/namespaces/index.js';
 import { withImages } from './illustrated-result.factory.js';
-import { withValue } from './call/tool-result.factory.js';
+import { withValue } from './tool-result.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
-import { ToolExecutor } from './tool.executor.js';
-import { ToolRegistry } from './tool.registry.js';
-import type { ToolRegistration } from './tool-registration.types.js';
+import { ToolExecutor } from '../tool.executor.js';
+import { ToolRegistry } from '../tool.registry.js';
+import type { ToolRegistration } from '../tool-registration.types.js';
 
 Logger.overrideLogger(false);
 const LINK = 'https://a.example/b.png';

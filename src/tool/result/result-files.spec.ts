@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { BinaryMark } from '../call/json-result.mapper.js';
+import type { BinaryMark } from './json-result.mapper.js';
 import { ResultFiles } from './result-files.builder.js';
 
 const COUNT = 2000;

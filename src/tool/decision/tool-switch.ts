@@ -1,4 +1,4 @@
-import { AppError } from '../errors/index.js';
+import { AppError } from '../../errors/index.js';
 
 /** Port to the tools that are disabled per tenant. */
 export abstract class ToolSwitch {

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { AppError, messageOf } from '../../errors/index.js';
 import { type JsonValue, parseExactJson } from '../../kernel/json/index.js';
 import { maskSecrets } from '../../kernel/text/index.js';
-import { isErrorLike, thrownText } from './thrown-text.mapper.js';
+import { isErrorLike, thrownText } from '../call/thrown-text.mapper.js';
 
 export interface JsonResult {
   readonly value: JsonValue;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/json/index.js';
+import type { JsonValue } from '../../kernel/json/index.js';
 
 /** A value that a call records in the journal before its result: a repetition after a crash reads it. */
 export interface CallNote {

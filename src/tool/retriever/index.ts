@@ -1,0 +1,3 @@
+/** The port of retrievers, and the tool that calls one. */
+export { Retriever, retrieverTool } from './retriever.js';
+export type { Passage, RetrieveOptions, RetrieverToolOptions } from './retriever.js';
