@@ -55,44 +55,37 @@ export { DatabaseExtension } from './database-extension/index.js';
 
 export type { DatabaseExtensionOptions } from './database-extension/index.js';
 
-export {
-  bearerRoute,
-  Cassette,
-  ChatModel,
-  EmbeddingModel,
-  ModelFactory,
-  ModelRegistry,
-  openModels,
-  WireModelFactory,
-} from './llm/index.js';
+export { EmbeddingModel, ModelFactory, ModelRegistry, openModels } from './llm/index.js';
+export { Cassette } from './llm/cassette/index.js';
+export { ChatModel } from './llm/chat/index.js';
+export { bearerRoute, WireModelFactory } from './llm/openai-wire/index.js';
 export type {
-  CallOptions,
-  CassetteMode,
-  CassetteOptions,
-  ChatRequest,
-  ChatResult,
-  ChatStreamPart,
   EmbeddingResult,
   LlmOptions,
-  Message,
-  ModelCapabilities,
-  ModelParameters,
   ModelTrace,
   OpenedModelChoice,
   OpenedModels,
   OpenModelsOptions,
-  ParameterLimits,
-  ResponseFormat,
-  RouteTo,
-  ToolCall,
-  ToolChoice,
   TracedCall,
   ModelSettings,
   HttpClient,
-  Usage,
-  WireDialect,
-  WireRoute,
 } from './llm/index.js';
+export type { CassetteOptions } from './llm/cassette/index.js';
+export type {
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  Message,
+  ModelCapabilities,
+  ModelParameters,
+  ParameterLimits,
+  ResponseFormat,
+  ToolCall,
+  ToolChoice,
+  Usage,
+} from './llm/chat/index.js';
+export type { RouteTo, WireDialect, WireRoute } from './llm/openai-wire/index.js';
 export { McpError, McpErrorType, McpRegistry, registerMcp, toMcpError, unregisterMcp } from './mcp/index.js';
 export type {
   HttpConfig,
@@ -274,21 +267,21 @@ export type { Approval, Denial, Input, Settlement } from './agent/decision/index
 export type { RegisteredAgent } from './agent/definition/index.js';
 export type { BuiltinToolSelection } from './builtin-tool/index.js';
 export type { AgentEvents } from './client/index.js';
-export type { EnvRecord } from './config/index.js';
+export type { CassetteMode, EnvRecord } from './config/index.js';
 export type { TelemetryOption } from './extension/index.js';
 export type { JsonSchema, JsonValue } from './kernel/json/index.js';
+export type { ModelOmission } from './llm/index.js';
 export type {
   AssistantMessage,
   FinishReason,
   ImageLimits,
-  ModelOmission,
   ModelSwitch,
   ParameterName,
   SystemMessage,
   ToolMessage,
   ToolSpec,
   UserMessage,
-} from './llm/index.js';
+} from './llm/chat/index.js';
 export type { ChangedTool, McpHandling, McpOAuthClient, McpOAuthTokens } from './mcp/index.js';
 export type { McpClientCapabilities, McpLogLevel } from './mcp-server/index.js';
 export type { Conversation, DecodeContext, DecodedReply, StreamDecoder } from './reasoning/index.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ModelBudget } from '../src/llm/index.js';
+import { ModelBudget } from '../src/llm/budget/index.js';
 import { Database } from '../src/persistence/index.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { keyHolder } from './support/api-keys.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Cassette } from '../src/index.js';
-import { withoutPersonalData } from '../src/llm/index.js';
+import { withoutPersonalData } from '../src/llm/cassette/index.js';
 import { cassetteOfRuns, createTestAgent, parseExportedRun, type TestAgent } from '../src/testing/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { loadConfig } from '../src/config/index.js';
-import { KeyPoolRegistry, ModelStackFactory, type ChatModel, type ModelRegistry } from '../src/llm/index.js';
+import { KeyPoolRegistry, ModelStackFactory, type ModelRegistry } from '../src/llm/index.js';
+import type { ChatModel } from '../src/llm/chat/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { FakeLlm } from './support/fake-llm.js';
 

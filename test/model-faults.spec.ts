@@ -1,14 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../src/errors/index.js';
 import { loadConfig } from '../src/config/index.js';
-import {
-  KeyPoolRegistry,
-  ModelStackFactory,
-  type CallOptions,
-  type ChatModel,
-  type ChatRequest,
-  type ChatResult,
-} from '../src/llm/index.js';
+import { KeyPoolRegistry, ModelStackFactory } from '../src/llm/index.js';
+import type { CallOptions, ChatModel, ChatRequest, ChatResult } from '../src/llm/chat/index.js';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply } from './support/fake-llm.types.js';

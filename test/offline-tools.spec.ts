@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describe as describeInXml } from '../src/reasoning/protocols/xml/xml.protocol.js';
 import { describeTools as describeInReact } from '../src/reasoning/protocols/react/react.protocol.js';
 import type { Tool } from '../src/tool/method/index.js';
-import type { Message } from '../src/llm/message.types.js';
+import type { Message } from '../src/llm/chat/message.types.js';
 import { OfflineModel } from '../src/llm/providers/offline/offline.model.js';
 
 const text = (name: string, description = `Does ${name}. More about it.`) => ({

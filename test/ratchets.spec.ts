@@ -13,10 +13,6 @@ const MEDIAN_LINES = 75;
  * root.
  */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
-  // With the estimate of tokens for the schemas of imported tools; then the headers and fields of gateways, and models
-  // without an application; then the wrapper for the Chat Completions of llm nodes; the context window of a model, and the
-  // refusal of a request that exceeds it; cassettes, also of the configuration, and their lines without personal data.
-  'src/llm/index.ts': 90,
   // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
   // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
   // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import type { Message } from '../src/llm/index.js';
+import type { Message } from '../src/llm/chat/index.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import type { ToolEffect } from '../src/tool/index.js';

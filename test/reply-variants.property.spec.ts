@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { assert, asyncProperty, constantFrom } from 'fast-check';
 import { createModelRegistry } from '../src/llm/model-registry.factory.js';
-import type { ChatModel, ChatRequest, ChatResult } from '../src/llm/index.js';
+import type { ChatModel, ChatRequest, ChatResult } from '../src/llm/chat/index.js';
 import { NativeProtocol } from '../src/reasoning/protocols/native.protocol.js';
 import { STREAM_ERRORS } from './support/reply-variants/stream-errors.js';
 import { readStream } from './support/fake-llm-stream.js';

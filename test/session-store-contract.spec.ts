@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
-import type { Message } from '../src/llm/index.js';
+import type { Message } from '../src/llm/chat/index.js';
 import { refusalOf } from '../src/persistence/index.js';
 import type { SessionService, Turn } from '../src/session/index.js';
 import { ALICE, openDatabase, type OpenDatabase } from './support/run-host.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ChatRequest } from '../src/llm/index.js';
+import type { ChatRequest } from '../src/llm/chat/index.js';
 import { Tool } from '../src/tool/method/index.js';
 import { toStatusError } from '../src/llm/wire/status-error.mapper.js';
 import { StatusError } from '../src/llm/wire/wire-failure.error.js';

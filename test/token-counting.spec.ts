@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { Test } from '@nestjs/testing';
 import { AppConfigModule } from '../src/config/index.js';
 import { PersistenceModule } from '../src/persistence/index.js';
-import { countMessages, LlmModule, TokenCounterRegistry, type Message } from '../src/llm/index.js';
+import { countMessages, LlmModule, TokenCounterRegistry } from '../src/llm/index.js';
+import type { Message } from '../src/llm/chat/index.js';
 
 const messages: Message[] = [
   { role: 'system', content: 'You are helpful.' },

@@ -1,14 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../errors/index.js';
-import {
-  type ChatModel,
-  countMessages,
-  type Message,
-  type AgentBudgets,
-  type OwnBudget,
-  TokenCounterRegistry,
-  type UserMessage,
-} from '../llm/index.js';
+import { countMessages, TokenCounterRegistry } from '../llm/index.js';
+import type { ChatModel, Message, AgentBudgets, OwnBudget, UserMessage } from '../llm/chat/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import { splitThoughts, toTranscript } from '../reasoning/index.js';
 import {

@@ -1,20 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
-import {
-  type AgentBudgets,
-  Cassette,
-  ChatModel,
-  configuredSettings,
-  contextWindowOf,
-  defaultContextTokens,
-  fitParameters,
-  isCosted,
-  isPriced,
-  type ModelParameters,
-  ModelStackFactory,
-  type ParameterName,
-} from '../llm/index.js';
+import { configuredSettings, fitParameters, ModelStackFactory } from '../llm/index.js';
+import { Cassette } from '../llm/cassette/index.js';
+import { type AgentBudgets, ChatModel, type ModelParameters, type ParameterName } from '../llm/chat/index.js';
+import { contextWindowOf, defaultContextTokens, isCosted, isPriced } from '../llm/models/index.js';
 import type { ReasoningRequest } from '../reasoning/index.js';
 import type { MemoryRules } from '../session/memory/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from './definition/agent-definition.schema.js';

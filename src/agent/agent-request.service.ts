@@ -3,7 +3,7 @@ import { agentConfig, type AgentConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, issueMistakes, type Principal } from '../kernel/index.js';
 import type { JsonValue } from '../kernel/json/index.js';
-import type { ChatModel, ResponseFormat } from '../llm/index.js';
+import type { ChatModel, ResponseFormat } from '../llm/chat/index.js';
 import { admit, type ContentFilter } from '../security/content/index.js';
 import { agentRules, type GivenRules, SecurityPolicies } from '../tool-policy/index.js';
 import { type AgentDefinition, modelParametersSchema } from './definition/agent-definition.schema.js';

@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, toAppError } from '../errors/index.js';
 import { parseExactJson } from '../kernel/json/index.js';
-import { ChatApiModel, type ChatModel, type Message } from '../llm/index.js';
+import { ChatApiModel } from '../llm/index.js';
+import type { ChatModel, Message } from '../llm/chat/index.js';
 import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome, type ReasoningRequest } from '../reasoning/index.js';
 import {
   addUsage,

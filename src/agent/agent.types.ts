@@ -1,4 +1,11 @@
-import type { Message, ModelParameters, OwnBudget, ParameterName, ResponseFormat, ToolChoice } from '../llm/index.js';
+import type {
+  Message,
+  ModelParameters,
+  OwnBudget,
+  ParameterName,
+  ResponseFormat,
+  ToolChoice,
+} from '../llm/chat/index.js';
 import type { ClientWait, DataFact, IdempotentRequest } from '../run/index.js';
 import type { ClientTool } from './offered-tools.service.js';
 import type { GivenFormat } from './answer/response-format.mapper.js';

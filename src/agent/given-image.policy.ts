@@ -1,7 +1,8 @@
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type FieldMistake } from '../kernel/index.js';
 import { MAX_IMAGES, type ParsedImage, parseImage } from '../kernel/media/index.js';
-import { canRead, type ChatModel, imageExcess } from '../llm/index.js';
+import { canRead, imageExcess } from '../llm/index.js';
+import type { ChatModel } from '../llm/chat/index.js';
 import type { GivenImage } from './agent.types.js';
 
 /**

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Log } from '../errors/index.js';
 import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
-import { fitParameters, type ChatModel, type ModelParameters, type ParameterName } from '../llm/index.js';
+import { fitParameters } from '../llm/index.js';
+import type { ChatModel, ModelParameters, ParameterName } from '../llm/chat/index.js';
 
 /** A parameter that its model does not support. */
 export interface ParameterFault {

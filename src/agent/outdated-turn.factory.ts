@@ -1,4 +1,4 @@
-import type { Message } from '../llm/index.js';
+import type { Message } from '../llm/chat/index.js';
 import { areArgumentsChanged, withEditNote } from '../reasoning/index.js';
 import type { RunEvent } from '../run/index.js';
 import type { ToolResult } from '../tool/index.js';

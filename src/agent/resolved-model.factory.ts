@@ -2,7 +2,9 @@ import { ModelParameterService } from './model-parameter.service.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import { assertPriced, fitParameters, isCosted, type ModelParameters } from '../llm/index.js';
+import { fitParameters } from '../llm/index.js';
+import type { ModelParameters } from '../llm/chat/index.js';
+import { assertPriced, isCosted } from '../llm/models/index.js';
 import type { AgentDefinition } from './definition/agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 

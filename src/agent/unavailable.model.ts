@@ -1,4 +1,4 @@
-import { ChatModel, type ChatResult, type ChatStreamPart, type ModelCapabilities } from '../llm/index.js';
+import { ChatModel, type ChatResult, type ChatStreamPart, type ModelCapabilities } from '../llm/chat/index.js';
 import type { AgentDefinition } from './definition/agent-definition.schema.js';
 
 /**

@@ -13,7 +13,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { DAY_MS } from '../kernel/index.js';
-import type { ResponseFormat, ToolChoice } from '../llm/index.js';
+import type { ResponseFormat, ToolChoice } from '../llm/chat/index.js';
 import { GivenImageDto } from './given-image.dto.js';
 import { IsId } from './is-id.decorator.js';
 import { IsToolChoice } from './is-tool-choice.decorator.js';

@@ -3,7 +3,8 @@ import { BudgetService } from '../agent/index.js';
 import { type PageRequest, RunHistoryService } from '../agent/history/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake, type Principal } from '../kernel/index.js';
-import { type BudgetStatus, roundCost } from '../llm/index.js';
+import type { BudgetStatus } from '../llm/budget/index.js';
+import { roundCost } from '../llm/models/index.js';
 import {
   type CallLatency,
   LATENCY_BUCKETS_MS,

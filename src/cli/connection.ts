@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type ClientTarget, processVariables, readClientTarget } from '../config/index.js';
 import { JackdawClient } from '../http-client/index.js';
-import type { ChatModel } from '../llm/index.js';
+import type { ChatModel } from '../llm/chat/index.js';
 import type { LocalServer } from '../server/index.js';
 import { CliError } from './cli.error.js';
 

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.js';
 import { fieldMistake } from '../kernel/index.js';
 import { MAX_IMAGES, parseImage } from '../kernel/media/index.js';
 import type { AgentRequest, GivenConversation } from '../agent/index.js';
-import type { Message, ToolCall, UserMessage } from '../llm/index.js';
+import type { Message, ToolCall, UserMessage } from '../llm/chat/index.js';
 
 /** A message of a client, in the form that all its protocols have in common. */
 export interface ClientMessage {

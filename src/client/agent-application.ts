@@ -1,7 +1,7 @@
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { type AgentLog, AppError } from '../errors/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
-import { Cassette } from '../llm/index.js';
+import { Cassette } from '../llm/cassette/index.js';
 import { Database } from '../persistence/index.js';
 import type { RunService } from '../run/index.js';
 import { AGENT_SERVICES, type AgentServices } from './agent-services.js';

@@ -1,7 +1,7 @@
 import { toRunError, type AnsweredTool, type GivenFormat, type RunAnswer } from '../agent/answer/index.js';
 import { AppError } from '../errors/index.js';
 import { fieldMistake } from '../kernel/index.js';
-import type { ModelParameters, ToolChoice, Usage } from '../llm/index.js';
+import type { ModelParameters, ToolChoice, Usage } from '../llm/chat/index.js';
 import { toUsage, type RunFinishReason, type WaitingRequest } from '../run/index.js';
 
 export interface ChatOptions {

@@ -6,7 +6,9 @@ import type { EnvRecord } from '../config/index.js';
 import { AppError } from '../errors/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 import type { Principal } from '../kernel/index.js';
-import type { Cassette, ChatModel, LlmOptions, ModelFactory } from '../llm/index.js';
+import type { LlmOptions, ModelFactory } from '../llm/index.js';
+import type { Cassette } from '../llm/cassette/index.js';
+import type { ChatModel } from '../llm/chat/index.js';
 import type { SecurityPolicy } from '../tool-policy/index.js';
 
 /** Store of an agent's conversations; the sessions themselves stay in the journal's database. */

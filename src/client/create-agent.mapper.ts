@@ -4,7 +4,8 @@ import { AppError } from '../errors/index.js';
 import { assertOneOf } from './agent-reply.mapper.js';
 import type { EnvRecord } from '../config/index.js';
 import { type CreateAgentOptions, toStoreEnv } from './create-agent-options.js';
-import { Cassette, type LlmOptions, toLlmEnv } from '../llm/index.js';
+import { type LlmOptions, toLlmEnv } from '../llm/index.js';
+import { Cassette } from '../llm/cassette/index.js';
 import type { JackdawOptions } from '../jackdaw.module.js';
 
 /** Options of the agent itself. */

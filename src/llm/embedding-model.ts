@@ -1,4 +1,4 @@
-import type { CallOptions, Usage } from './chat.types.js';
+import type { CallOptions, Usage } from './chat/chat.types.js';
 
 /** The vectors of texts. */
 export interface EmbeddingResult {

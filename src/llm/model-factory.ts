@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.js';
-import type { ChatModel } from './chat-model.js';
+import type { ChatModel } from './chat/chat-model.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import type { HttpClient } from './wire/wire.client.js';
 import type { ModelSettings } from './model-settings.types.js';

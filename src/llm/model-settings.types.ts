@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelParameters } from './chat.types.js';
+import type { ModelCapabilities, ModelParameters } from './chat/chat.types.js';
 
 /** Settings of a model; absent values have the provider's defaults. */
 export interface ModelSettings {

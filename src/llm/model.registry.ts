@@ -1,6 +1,6 @@
 import { AppError, Log } from '../errors/index.js';
-import { type ChatModel, ModelWrapper } from './chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from './chat.types.js';
+import { type ChatModel, ModelWrapper } from './chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from './chat/chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';

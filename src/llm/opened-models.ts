@@ -2,8 +2,8 @@ import { type Cache, openCache } from '../cache/index.js';
 import { type EnvRecord, readConfig } from '../config/index.js';
 import type { LlmConfig } from '../config/namespaces/index.js';
 import { AppError, Log } from '../errors/index.js';
-import type { ChatModel } from './chat-model.js';
-import type { ModelCapabilities, ModelParameters } from './chat.types.js';
+import type { ChatModel } from './chat/chat-model.js';
+import type { ModelCapabilities, ModelParameters } from './chat/chat.types.js';
 import {
   configuredSettings,
   createModelRegistry,

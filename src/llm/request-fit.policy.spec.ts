@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EFFORTS } from '../config/index.js';
-import type { Message } from './message.types.js';
+import type { Message } from './chat/message.types.js';
 import { fitImages, fitParameters, withNearestEffort } from './request-fit.policy.js';
 
 it('accepts all defined parameters without limits', () => {

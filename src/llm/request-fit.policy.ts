@@ -7,8 +7,8 @@ import type {
   ModelParameters,
   ParameterLimits,
   ParameterName,
-} from './chat.types.js';
-import type { ContentPart, ImagePart, Message } from './message.types.js';
+} from './chat/chat.types.js';
+import type { ContentPart, ImagePart, Message } from './chat/message.types.js';
 
 /** An unsupported parameter and the reason, as the end of "… takes ". */
 interface RefusedParameter {

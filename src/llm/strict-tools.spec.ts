@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { FakeLlm } from '../../test/support/fake-llm.js';
-import type { ChatRequest, ToolSpec } from './chat.types.js';
+import type { ChatRequest, ToolSpec } from './chat/chat.types.js';
 import { createModelRegistry } from './model-registry.factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import type { ModelRegistry } from './model.registry.js';

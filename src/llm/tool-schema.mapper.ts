@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonSchema } from '../kernel/json/index.js';
-import type { ChatRequest, ModelCapabilities, ResponseFormat, ToolSpec } from './chat.types.js';
-import type { Message } from './message.types.js';
+import type { ChatRequest, ModelCapabilities, ResponseFormat, ToolSpec } from './chat/chat.types.js';
+import type { Message } from './chat/message.types.js';
 import { toOpenApi } from './open-api-schema.mapper.js';
 
 /**

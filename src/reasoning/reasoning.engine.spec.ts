@@ -6,7 +6,7 @@ import { expectPairSafe } from '../../test/support/pairs.js';
 import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
 import { AppError, type ErrorCode } from '../errors/index.js';
-import type { ChatRequest, ChatResult, Message, Usage } from '../llm/index.js';
+import type { ChatRequest, ChatResult, Message, Usage } from '../llm/chat/index.js';
 import { MemoryRunContext, type RunEvent, type RunUsage } from '../run/index.js';
 import type { ToolEffect } from '../tool/index.js';
 import type { Tool } from '../tool/method/index.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type AppError, toAppError, Log } from '../errors/index.js';
-import type { Message } from '../llm/index.js';
+import type { Message } from '../llm/chat/index.js';
 import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { ToolExecutor } from '../tool/index.js';

@@ -9,7 +9,7 @@ import type {
   ParameterName,
   ResponseFormat,
   ToolChoice,
-} from '../llm/index.js';
+} from '../llm/chat/index.js';
 import type {
   AnsweredBy,
   CompactedState,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { toAppError, Log } from '../errors/index.js';
-import type { ToolCall } from '../llm/index.js';
+import type { ToolCall } from '../llm/chat/index.js';
 import {
   type DataFact,
   isRelinquished,

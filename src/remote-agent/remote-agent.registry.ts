@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { a2aConfig, type A2aConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
-import { ModelBudget } from '../llm/index.js';
+import { ModelBudget } from '../llm/budget/index.js';
 import { OutgoingClient } from '../security/egress/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { createRemoteAgentTool } from './remote-agent-tool.factory.js';

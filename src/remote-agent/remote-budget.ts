@@ -1,4 +1,5 @@
-import type { ModelBudget, Reservation, Usage } from '../llm/index.js';
+import type { ModelBudget, Reservation } from '../llm/budget/index.js';
+import type { Usage } from '../llm/chat/index.js';
 import { meterOf } from '../tool/call/index.js';
 import type { ToolContext } from '../tool/method/index.js';
 

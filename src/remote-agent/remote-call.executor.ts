@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import type { JsonValue } from '../kernel/json/index.js';
-import type { ModelBudget } from '../llm/index.js';
+import type { ModelBudget } from '../llm/budget/index.js';
 import { isRelinquished } from '../run/index.js';
 import type { OutgoingClient } from '../security/egress/index.js';
 import { type Reconciliation, suspend, type Suspension } from '../tool/index.js';

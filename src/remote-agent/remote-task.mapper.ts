@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../kernel/json/index.js';
-import type { Usage } from '../llm/index.js';
+import type { Usage } from '../llm/chat/index.js';
 
 type Given = Readonly<Record<string, unknown>>;
 

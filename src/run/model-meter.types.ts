@@ -1,4 +1,4 @@
-import type { CallAccount, Usage } from '../llm/index.js';
+import type { CallAccount, Usage } from '../llm/chat/index.js';
 
 /** Counts the usage of model calls that a tool makes, for the run. */
 export interface ModelMeter {

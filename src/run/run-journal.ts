@@ -1,6 +1,6 @@
 import { type Principal } from '../kernel/index.js';
 import { Injectable } from '@nestjs/common';
-import { ModelBudget } from '../llm/index.js';
+import { ModelBudget } from '../llm/budget/index.js';
 import { Database } from '../persistence/index.js';
 import type { SqlValue, Statement } from '../persistence/statement/index.js';
 import { Ownership } from '../security/index.js';

@@ -1,5 +1,6 @@
 import { dayOf } from '../kernel/index.js';
-import { type JournaledSpending, type ModelBudget, type ReportedUsage, toUnits } from '../llm/index.js';
+import type { JournaledSpending, ModelBudget, ReportedUsage } from '../llm/budget/index.js';
+import { toUnits } from '../llm/models/index.js';
 import { insert, type Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
 import type { LiveRun, RunBus } from './run-bus.js';

@@ -1,4 +1,5 @@
-import { type CallAccount, type OwnBudget, roundCost, type Usage } from '../llm/index.js';
+import type { CallAccount, OwnBudget, Usage } from '../llm/chat/index.js';
+import { roundCost } from '../llm/models/index.js';
 import type { RunContext } from './run-context.js';
 import type { RunUsage } from './run-event.types.js';
 

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../llm/index.js';
+import type { ChatRequest } from '../llm/chat/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import type { RunFile } from './files/run-file.types.js';
 import type { StepFacts } from './run.types.js';

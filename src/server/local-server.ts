@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { readConfig } from '../config/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { loadPackage } from '../errors/index.js';
-import type { ChatModel } from '../llm/index.js';
+import type { ChatModel } from '../llm/chat/index.js';
 import {
   parseExportedRun,
   type ReplayCheck,

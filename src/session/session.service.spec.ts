@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ALICE, openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
-import type { Message } from '../llm/index.js';
+import type { Message } from '../llm/chat/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { neverSummarise, RULES, sessionsOn } from '../../test/support/session-host.js';
 import type { SessionMemory } from './memory/session-memory.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../llm/index.js';
+import type { Message } from '../llm/chat/index.js';
 import type { DataFact } from '../run/index.js';
 
 /** How a turn ended. */

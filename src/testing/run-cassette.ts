@@ -1,6 +1,7 @@
 import { AppError } from '../errors/index.js';
 import type { JsonValue } from '../kernel/json/index.js';
-import { type ChatRequest, type ChatResult, MaskedLines, withoutPersonalData } from '../llm/index.js';
+import { MaskedLines, withoutPersonalData } from '../llm/cassette/index.js';
+import type { ChatRequest, ChatResult } from '../llm/chat/index.js';
 import { REMINDER } from '../reasoning/index.js';
 import type { ExportedRun } from '../run/index.js';
 import { recordedOutcomeOf, type SuspendOptions, type ToolResult } from '../tool/index.js';

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../errors/index.js';
-import type { AssistantMessage, ChatRequest, ChatResult, FinishReason } from '../llm/index.js';
+import type { AssistantMessage, ChatRequest, ChatResult, FinishReason } from '../llm/chat/index.js';
 
 /** A call of a scripted reply. */
 export interface ScriptedCall {

@@ -1,4 +1,4 @@
-import type { ChatRequest, Message } from '../llm/index.js';
+import type { ChatRequest, Message } from '../llm/chat/index.js';
 import type { RequestMatcher, RequestPattern } from './script-line.js';
 
 /** A part of a request that differs from the pattern. */

@@ -1,4 +1,4 @@
-import type { ChatRequest, Message } from '../llm/index.js';
+import type { ChatRequest, Message } from '../llm/chat/index.js';
 import type { RequestMatcher, ScriptedReply, ScriptedReplier } from './script-line.js';
 import { mismatches, textOf } from './script-match.js';
 

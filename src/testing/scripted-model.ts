@@ -7,7 +7,7 @@ import {
   type ChatResult,
   type ChatStreamPart,
   type ModelCapabilities,
-} from '../llm/index.js';
+} from '../llm/chat/index.js';
 import {
   faultOf,
   piecesOf,

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { Agent, type ChatReply, type CreateAgentOptions, openAgent } from '../client/index.js';
-import { Cassette } from '../llm/index.js';
+import { Cassette } from '../llm/cassette/index.js';
 import { Database } from '../persistence/index.js';
 import { DueRunService, type ExportedRun, type ReplayCheck, type ReplayCheckOptions, replayRun } from '../run/index.js';
 import { crashAt, type CrashPoint } from './crash-point.js';

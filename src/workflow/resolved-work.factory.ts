@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ResolvedModelFactory } from '../agent/index.js';
 import { AgentRegistry, type AgentDefinitionInput } from '../agent/definition/index.js';
 import { llmConfig, type LlmConfig } from '../config/namespaces/index.js';
-import type { ModelParameters, ParameterName } from '../llm/index.js';
+import type { ModelParameters, ParameterName } from '../llm/chat/index.js';
 import type { WorkDefinition } from './definition/node.schema.js';
 
 /** Default parameters of llm nodes. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/llm/index.js';
+import type { Message } from '../../src/llm/chat/index.js';
 import type { RunEvent } from '../../src/run/index.js';
 import { isEnded } from './chaos-check-run.js';
 import type { Violation } from './chaos-check.js';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Message } from '../../src/llm/index.js';
+import type { Message } from '../../src/llm/chat/index.js';
 import type { RunEvent, RunStatus } from '../../src/run/index.js';
 import type { StoredTurnRow } from './chaos-archives.js';
 import type { OpenChaosStore } from './chaos-stores.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/llm/index.js';
+import type { Message } from '../../src/llm/chat/index.js';
 import type { Violation } from './chaos-check.js';
 import type { ChaosJournal, JournalSession } from './chaos-journal.js';
 import type { ChaosLedger, ReadSession } from './chaos-ledger.js';

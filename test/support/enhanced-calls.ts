@@ -1,4 +1,4 @@
-import type { CallOptions, ChatModel, ChatRequest, ChatResult, ChatStreamPart } from '../../src/llm/index.js';
+import type { CallOptions, ChatModel, ChatRequest, ChatResult, ChatStreamPart } from '../../src/llm/chat/index.js';
 import type { ModelRegistry } from '../../src/llm/index.js';
 import type { FakeLlm } from './fake-llm.js';
 

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../src/errors/index.js';
-import type { CallOptions, ChatModel, ChatResult, ChatStreamPart } from '../../src/llm/index.js';
+import type { CallOptions, ChatModel, ChatResult, ChatStreamPart } from '../../src/llm/chat/index.js';
 import { says, ScriptedChatModel } from './scripted-chat-model.js';
 
 export const REQUEST = { messages: [{ role: 'user', content: 'hi' }] } as const;

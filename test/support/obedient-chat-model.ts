@@ -4,7 +4,7 @@ import {
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
-} from '../../src/llm/index.js';
+} from '../../src/llm/chat/index.js';
 import { WRITERS, type WrittenCall } from './protocol-writer.js';
 
 export type ProtocolName = keyof typeof WRITERS;

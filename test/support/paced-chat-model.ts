@@ -1,4 +1,4 @@
-import { ChatModel, type ChatRequest, type ChatResult, type ChatStreamPart } from '../../src/llm/index.js';
+import { ChatModel, type ChatRequest, type ChatResult, type ChatStreamPart } from '../../src/llm/chat/index.js';
 
 type Calls = NonNullable<ChatResult['message']['toolCalls']>;
 

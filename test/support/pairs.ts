@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Message } from '../../src/llm/index.js';
+import type { Message } from '../../src/llm/chat/index.js';
 
 /** A turn is pair-safe when every call has exactly one result right after it, in order, and no result is without call. */
 export function expectPairSafe(messages: readonly Message[], input: Message): void {

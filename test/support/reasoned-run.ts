@@ -1,5 +1,5 @@
 import { reasoningEngine } from './reasoning-engine.js';
-import type { ChatResult, Message } from '../../src/llm/index.js';
+import type { ChatResult, Message } from '../../src/llm/chat/index.js';
 import type { ReasoningOutcome, ReasoningRequest } from '../../src/reasoning/reasoning.types.js';
 import type { RunContext } from '../../src/run/index.js';
 import type { ToolExecutor } from '../../src/tool/index.js';

@@ -1,4 +1,4 @@
-import { ModelBudget } from '../../src/llm/index.js';
+import { ModelBudget } from '../../src/llm/budget/index.js';
 import type { Database } from '../../src/persistence/index.js';
 import { LocalRunLease, type RunLease } from '../../src/run/run-lease.js';
 import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';

@@ -1,4 +1,4 @@
-import type { ChatResult } from '../../src/llm/index.js';
+import type { ChatResult } from '../../src/llm/chat/index.js';
 import type { ScriptedReplier } from '../../src/testing/script-line.js';
 
 export { ScriptedModel as ScriptedChatModel } from '../../src/testing/scripted-model.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/llm/index.js';
+import type { Message } from '../../src/llm/chat/index.js';
 import {
   RunContext,
   type Decision,

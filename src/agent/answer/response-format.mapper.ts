@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors/index.js';
 import { hasExact, withRounded, type JsonSchema } from '../../kernel/json/index.js';
-import type { ResponseFormat } from '../../llm/index.js';
+import type { ResponseFormat } from '../../llm/chat/index.js';
 import { assertFormat } from '../../reasoning/index.js';
 import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../../tool/input/index.js';
 

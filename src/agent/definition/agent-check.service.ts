@@ -2,7 +2,7 @@ import { AgentSources } from './agent-sources.registry.js';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { llmConfig, type LlmConfig, type McpClientConfig, mcpConfig } from '../../config/namespaces/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
-import { assertPriced, isCosted } from '../../llm/index.js';
+import { assertPriced, isCosted } from '../../llm/models/index.js';
 import { McpRegistry } from '../../mcp/index.js';
 import { assertScriptPackages, ProtocolRegistry } from '../../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../../session/memory/index.js';

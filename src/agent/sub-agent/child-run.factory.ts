@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { newId } from '../../kernel/index.js';
 import { parseExactJson } from '../../kernel/json/index.js';
-import type { OwnBudget } from '../../llm/index.js';
+import type { OwnBudget } from '../../llm/chat/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
 import { LOOP_VERSION } from '../../reasoning/index.js';
 import {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../errors/index.js';
 import type { JsonSchema } from '../../kernel/json/index.js';
-import type { ParameterName } from '../../llm/index.js';
+import type { ParameterName } from '../../llm/chat/index.js';
 import type { ToolApproval } from '../../tool/index.js';
 import { createValueCheck } from '../../tool/input/index.js';
 import type { Tool } from '../../tool/method/index.js';

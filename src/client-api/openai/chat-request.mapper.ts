@@ -1,6 +1,6 @@
 import { EFFORTS } from '../../config/index.js';
 import type { AgentRequest, ClientTool } from '../../agent/index.js';
-import type { ModelParameters, ToolChoice } from '../../llm/index.js';
+import type { ModelParameters, ToolChoice } from '../../llm/chat/index.js';
 import { type ChatMessage, type ChatRequest, chatRequestSchema, type ChatTool } from './chat-request.schema.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
 import { parsedBy } from '../client-request.parser.js';

@@ -9,7 +9,7 @@ import {
   type RunUsage,
   type WaitingRequest,
 } from '../../run/index.js';
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import { toClientCallId } from '../client-call-id.js';
 import { waitingText } from '../waiting-text.mapper.js';
 

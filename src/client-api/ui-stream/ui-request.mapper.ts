@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentRequest, ClientTool } from '../../agent/index.js';
 import type { GivenDecision } from '../../agent/decision/index.js';
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import { type ClientCall, parseClientCallId } from '../client-call-id.js';
 import { type ClientMessage, invalid } from '../client-conversation.js';
 import type { ClientDecisions } from '../client-run.service.js';

@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../../config/index.js';
-import type { ChatRequest, ChatResult } from '../chat.types.js';
-import type { AssistantMessage } from '../message.types.js';
+import type { ChatRequest, ChatResult } from '../chat/chat.types.js';
+import type { AssistantMessage } from '../chat/message.types.js';
 import { countMessages } from '../tokens/token-estimate.mapper.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { checkUsage } from '../wire/reply.parser.js';

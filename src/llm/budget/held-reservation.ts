@@ -1,5 +1,5 @@
 import type { Log } from '../../errors/index.js';
-import type { Usage } from '../chat.types.js';
+import type { Usage } from '../chat/chat.types.js';
 import { toUnits } from '../models/model-facts.js';
 import { replyUsedUp } from './budget.error.js';
 import type { BudgetStore } from './budget.store.js';

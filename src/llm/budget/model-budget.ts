@@ -3,7 +3,7 @@ import type { BudgetLimit, ModelPrice } from '../../config/index.js';
 import type { LlmConfig } from '../../config/namespaces/index.js';
 import { DAY_MS, dayOf } from '../../kernel/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
-import type { CallAccount, ChatRequest, ChatResult, OwnBudget, Usage } from '../chat.types.js';
+import type { CallAccount, ChatRequest, ChatResult, OwnBudget, Usage } from '../chat/chat.types.js';
 import { fromUnits, toUnits } from '../models/model-facts.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetName, type BudgetScope, RUN_KEY } from './budget.types.js';
 

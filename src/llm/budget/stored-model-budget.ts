@@ -1,7 +1,7 @@
 import { AppError, Log } from '../../errors/index.js';
 import { newId } from '../../kernel/index.js';
 import type { LlmConfig } from '../../config/namespaces/index.js';
-import type { CallAccount } from '../chat.types.js';
+import type { CallAccount } from '../chat/chat.types.js';
 import { RepeatedTokenCounter, type TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
 import { fromUnits, toUnits } from '../models/model-facts.js';

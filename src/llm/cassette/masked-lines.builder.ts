@@ -1,7 +1,7 @@
 import { ExactInteger, type JsonValue } from '../../kernel/json/index.js';
 import { createSecretMask } from '../../kernel/text/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
-import type { ChatRequest, ChatResult } from '../chat.types.js';
+import type { ChatRequest, ChatResult } from '../chat/chat.types.js';
 import { CARD_FILTER, DATA_URI, EMAIL_FILTER, PHONE_FILTER, withoutPersonalData } from './personal-data.mapper.js';
 import { keyOf, toJson, toRecordedRequest } from './recorded-request.mapper.js';
 

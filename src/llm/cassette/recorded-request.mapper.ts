@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../kernel/json/index.js';
-import type { ChatRequest } from '../chat.types.js';
+import type { ChatRequest } from '../chat/chat.types.js';
 
 /** A request as a cassette stores it: without secrets, ids and times. */
 export interface RecordedRequest extends ChatRequest {

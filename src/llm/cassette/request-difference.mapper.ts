@@ -1,4 +1,4 @@
-import type { Message } from '../message.types.js';
+import type { Message } from '../chat/message.types.js';
 import type { RecordedRequest } from './recorded-request.mapper.js';
 
 /** Longest shown part of a line, in UTF-16 units. */

@@ -1,7 +1,7 @@
 import type { ModelPrice } from '../../config/index.js';
 import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
-import type { AgentBudgets, Usage } from '../chat.types.js';
+import type { AgentBudgets, Usage } from '../chat/chat.types.js';
 import anthropic from './anthropic.json' with { type: 'json' };
 import deepseek from './deepseek.json' with { type: 'json' };
 import gemini from './gemini.json' with { type: 'json' };

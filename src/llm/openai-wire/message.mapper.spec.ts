@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../message.types.js';
+import type { Message } from '../chat/message.types.js';
 import {
   mergeFields,
   opaqueOfCall,

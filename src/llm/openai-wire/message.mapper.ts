@@ -8,7 +8,7 @@ import type {
   SignedReasoning,
   ToolCall,
   ToolMessage,
-} from '../message.types.js';
+} from '../chat/message.types.js';
 import { toSignedCall } from './thought-signature.mapper.js';
 import type { WireDialect } from './wire-dialect.types.js';
 

@@ -1,5 +1,5 @@
-import type { ChatResult, FinishReason } from '../chat.types.js';
-import type { AssistantMessage, SignedReasoning } from '../message.types.js';
+import type { ChatResult, FinishReason } from '../chat/chat.types.js';
+import type { AssistantMessage, SignedReasoning } from '../chat/message.types.js';
 import {
   checkUsage,
   fragmentText,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ResponseFormat } from '../chat.types.js';
+import type { ResponseFormat } from '../chat/chat.types.js';
 import { formatModeOf } from '../providers/openai/capabilities.mapper.js';
 import { formatModeOf as ollamaFormatMode } from '../providers/ollama/capabilities.mapper.js';
 import { toWireFormat } from './request.mapper.js';

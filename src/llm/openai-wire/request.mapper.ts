@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
-import type { ChatRequest, ModelParameters, ResponseFormat, ToolChoice, ToolSpec } from '../chat.types.js';
-import type { Message } from '../message.types.js';
+import type { ChatRequest, ModelParameters, ResponseFormat, ToolChoice, ToolSpec } from '../chat/chat.types.js';
+import type { Message } from '../chat/message.types.js';
 import { withFormat } from '../tool-schema.mapper.js';
 import { OPENAI_STRICT, toStrictSchema } from '../strict-schema.mapper.js';
 import type { PromptCaching } from '../wire/chat-codec.types.js';

@@ -1,4 +1,4 @@
-import type { ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 import { parseJsonReply, type ReportedUsage } from '../wire/reply.parser.js';
 import {
   buildResult,

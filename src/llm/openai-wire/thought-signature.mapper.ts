@@ -1,4 +1,4 @@
-import type { AssistantMessage } from '../message.types.js';
+import type { AssistantMessage } from '../chat/message.types.js';
 
 /** The issuer of Gemini's thought signatures, whichever endpoint serves the model. */
 export const SIGNATURE_ISSUER = 'google';

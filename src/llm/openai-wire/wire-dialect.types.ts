@@ -1,4 +1,4 @@
-import type { Effort } from '../chat.types.js';
+import type { Effort } from '../chat/chat.types.js';
 import type { ToolRules } from '../tool-schema.mapper.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 

@@ -1,5 +1,5 @@
-import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ModelCapabilities } from '../chat.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { CallOptions, ModelCapabilities } from '../chat/chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelParameters, ParameterName } from '../chat.types.js';
+import type { ModelCapabilities, ModelParameters, ParameterName } from '../chat/chat.types.js';
 import { fitParameters } from '../request-fit.policy.js';
 import { PARAMETERS, REASONING_OFF } from '../wire/adapted-request.builder.js';
 import { type ProbeTalk, user } from './probe-talk.js';

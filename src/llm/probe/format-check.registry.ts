@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { isJsonObject, parseJson } from '../../kernel/json/index.js';
-import type { ChatRequest, ModelCapabilities, ResponseFormat } from '../chat.types.js';
-import type { ImagePart, Message } from '../message.types.js';
+import type { ChatRequest, ModelCapabilities, ResponseFormat } from '../chat/chat.types.js';
+import type { ImagePart, Message } from '../chat/message.types.js';
 import { type ProbeTalk, user } from './probe-talk.js';
 import { adapted, failed, notSupported, ok, type ProbeCheck, type ProbeFinding } from './probe-check.js';
 import { orRefusal, WEATHER } from './tool-check.registry.js';

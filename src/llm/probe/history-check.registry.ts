@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from '../message.types.js';
+import type { Message, ToolCall } from '../chat/message.types.js';
 import { READY } from './chat-check.registry.js';
 import { user } from './probe-talk.js';
 import { failed, notSupported, ok, type ProbeCheck } from './probe-check.js';

@@ -1,6 +1,6 @@
 import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError, messageOf } from '../../errors/index.js';
-import type { ParameterName } from '../chat.types.js';
+import type { ParameterName } from '../chat/chat.types.js';
 import { configuredSettings, createModelRegistry } from '../model-registry.factory.js';
 import { httpOptions } from '../wire/wire.client.js';
 import type { ModelRegistry } from '../model.registry.js';

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ParameterName } from '../chat.types.js';
+import type { ModelCapabilities, ParameterName } from '../chat/chat.types.js';
 import type { ProbeTalk } from './probe-talk.js';
 
 /** `adapted`: it works after a change of the request or of a setting. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../config/index.js';
-import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatResult } from '../chat.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { CallOptions, ChatResult } from '../chat/chat.types.js';
 import { ProbeTalk, user } from './probe-talk.js';
 
 const RESULT = { text: 'slow but steady' } as unknown as ChatResult;

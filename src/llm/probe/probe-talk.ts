@@ -1,9 +1,9 @@
 import { steadyNow } from '../../kernel/index.js';
 import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError } from '../../errors/index.js';
-import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ModelCapabilities } from '../chat.types.js';
-import type { AssistantMessage, Message, UserMessage } from '../message.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ModelCapabilities } from '../chat/chat.types.js';
+import type { AssistantMessage, Message, UserMessage } from '../chat/message.types.js';
 import type { FieldChanges } from '../wire/adapted-request.builder.js';
 
 /** Access of a probe to the model. */

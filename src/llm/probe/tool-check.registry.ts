@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson } from '../../kernel/json/index.js';
-import type { ChatResult, ModelCapabilities, ToolChoice, ToolSpec } from '../chat.types.js';
-import type { ToolCall } from '../message.types.js';
+import type { ChatResult, ModelCapabilities, ToolChoice, ToolSpec } from '../chat/chat.types.js';
+import type { ToolCall } from '../chat/message.types.js';
 import { AppError } from '../../errors/index.js';
 import { READY } from './chat-check.registry.js';
 import { type ProbeTalk, user } from './probe-talk.js';

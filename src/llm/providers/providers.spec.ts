@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
-import type { ChatRequest } from '../chat.types.js';
+import type { ChatRequest } from '../chat/chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 
 const registry = createModelRegistry();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
-import type { ChatResult, ChatRequest } from '../chat.types.js';
+import type { ChatResult, ChatRequest } from '../chat/chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 
 interface Expected {

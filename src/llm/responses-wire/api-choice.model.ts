@@ -1,4 +1,4 @@
-import { ChatModel } from '../chat-model.js';
+import { ChatModel } from '../chat/chat-model.js';
 import type {
   CallAccount,
   CallOptions,
@@ -6,7 +6,7 @@ import type {
   ChatResult,
   ChatStreamPart,
   ModelParameters,
-} from '../chat.types.js';
+} from '../chat/chat.types.js';
 import { fitParameters } from '../request-fit.policy.js';
 import { toReportedError } from '../wire/error.mapper.js';
 import type { AddressRegistry } from '../wire/address.registry.js';

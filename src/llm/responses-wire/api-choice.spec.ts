@@ -3,7 +3,7 @@ import { FakeLlm } from '../../../test/support/fake-llm.js';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import type { FakeReply } from '../../../test/support/fake-llm.types.js';
 import { toCompletion, toChunks } from '../../../test/support/fake-llm.js';
-import type { ChatRequest } from '../chat.types.js';
+import type { ChatRequest } from '../chat/chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import type { ModelRegistry } from '../model.registry.js';

@@ -12,7 +12,7 @@ import type {
   SignedReasoning,
   ToolCall,
   ToolMessage,
-} from '../message.types.js';
+} from '../chat/message.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';
 
 /** Separates the texts of several messages of one reply. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../kernel/json/index.js';
-import type { ChatResult, FinishReason } from '../chat.types.js';
-import type { AssistantMessage, SignedReasoning, ToolCall } from '../message.types.js';
+import type { ChatResult, FinishReason } from '../chat/chat.types.js';
+import type { AssistantMessage, SignedReasoning, ToolCall } from '../chat/message.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';
 import { isHtml } from '../wire/provider-message.parser.js';
 import {

@@ -3,7 +3,7 @@ import type {
   ResponseCreateParamsBase,
   ResponseFormatTextConfig,
 } from 'openai/resources/responses/responses';
-import type { ChatRequest, ModelParameters, ToolChoice, ToolSpec } from '../chat.types.js';
+import type { ChatRequest, ModelParameters, ToolChoice, ToolSpec } from '../chat/chat.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';
 import { formatted } from '../openai-wire/request.mapper.js';
 import type { WireDialect } from '../openai-wire/wire-dialect.types.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatStreamPart } from '../chat.types.js';
+import type { ChatStreamPart } from '../chat/chat.types.js';
 import { BadReplyError, MissingApiError, StatusError } from '../wire/wire-failure.error.js';
 import { toChatResult } from './reply.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';

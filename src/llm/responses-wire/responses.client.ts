@@ -1,4 +1,4 @@
-import type { CallOptions } from '../chat.types.js';
+import type { CallOptions } from '../chat/chat.types.js';
 import type { ModelClient, WireResponse } from '../wire/wire.client.js';
 import { MissingApiError, StatusError } from '../wire/wire-failure.error.js';
 

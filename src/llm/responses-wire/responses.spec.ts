@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
-import type { ChatRequest, ModelParameters } from '../chat.types.js';
-import type { Message } from '../message.types.js';
+import type { ChatRequest, ModelParameters } from '../chat/chat.types.js';
+import type { Message } from '../chat/message.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import type { ModelRegistry } from '../model.registry.js';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../kernel/json/index.js';
-import type { ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 import type { StateOwner } from '../openai-wire/message.mapper.js';
 import { parseJsonReply, type ReportedUsage } from '../wire/reply.parser.js';
 import type { StreamedReply } from '../wire/chat-codec.types.js';

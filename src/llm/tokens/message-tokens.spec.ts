@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Message } from '../message.types.js';
+import type { Message } from '../chat/message.types.js';
 import { countMessages } from './token-estimate.mapper.js';
 import type { TokenCounter } from './token-counter.js';
 

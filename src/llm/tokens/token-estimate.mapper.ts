@@ -1,4 +1,4 @@
-import type { ContentPart, Message } from '../message.types.js';
+import type { ContentPart, Message } from '../chat/message.types.js';
 import { PieceRegistry } from './piece.registry.js';
 import type { TokenCounter } from './token-counter.js';
 

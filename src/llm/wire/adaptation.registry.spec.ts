@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest, ChatResult, ToolSpec } from '../chat.types.js';
+import type { ChatRequest, ChatResult, ToolSpec } from '../chat/chat.types.js';
 import { createFittedRequest, toWireName, withOwnNames } from './adaptation.registry.js';
 
 const LETTER_FIRST = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError, Log, messageOf } from '../../errors/index.js';
-import type { ChatRequest, ChatResult, ParameterName, ToolSpec } from '../chat.types.js';
-import type { Message } from '../message.types.js';
+import type { ChatRequest, ChatResult, ParameterName, ToolSpec } from '../chat/chat.types.js';
+import type { Message } from '../chat/message.types.js';
 import { fitTool, type ToolRules } from '../tool-schema.mapper.js';
 import { AddressRegistry, setBounded, type Target } from './address.registry.js';
 import { type FieldChange, type FieldChanges, REASONING_OFF } from './adapted-request.builder.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ParameterName } from '../chat.types.js';
+import type { ParameterName } from '../chat/chat.types.js';
 import { AdaptedRequest, type FieldChanges } from './adapted-request.builder.js';
 import { RefusedParameterError, StatusError } from './wire-failure.error.js';
 

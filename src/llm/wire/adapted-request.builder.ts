@@ -1,4 +1,4 @@
-import type { ParameterName } from '../chat.types.js';
+import type { ParameterName } from '../chat/chat.types.js';
 import { CACHE_CONTROL, missingFields, refusedFields, RETURNED_FIELDS, SUMMARY } from './refused-field.parser.js';
 import { RefusedParameterError, type StatusError } from './wire-failure.error.js';
 

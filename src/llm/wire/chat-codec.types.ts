@@ -1,4 +1,4 @@
-import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 import type { ToolRules } from '../tool-schema.mapper.js';
 import type { ReportedUsage } from './reply.parser.js';
 

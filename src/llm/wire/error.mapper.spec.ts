@@ -3,8 +3,8 @@ import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { FakeScript } from '../../../test/support/fake-llm.types.js';
 import { AppError } from '../../errors/index.js';
-import type { ChatModel } from '../chat-model.js';
-import type { ChatRequest } from '../chat.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatRequest } from '../chat/chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 
 const KEY = 'sk-secret-0123456789';

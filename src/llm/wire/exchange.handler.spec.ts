@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../test/support/fake-llm-stream.js';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
-import type { ChatModel } from '../chat-model.js';
-import type { ChatRequest } from '../chat.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatRequest } from '../chat/chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
 
 const registry = createModelRegistry();

@@ -1,6 +1,6 @@
 import { ExactInteger, parseExactJson } from '../../kernel/json/index.js';
-import type { Usage } from '../chat.types.js';
-import type { ToolCall } from '../message.types.js';
+import type { Usage } from '../chat/chat.types.js';
+import type { ToolCall } from '../chat/message.types.js';
 import { isHtml, providerKind, providerMessage, statusOf } from './provider-message.parser.js';
 import { BadReplyError, StatusError } from './wire-failure.error.js';
 

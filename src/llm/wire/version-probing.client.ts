@@ -1,5 +1,5 @@
 import { steadyNow } from '../../kernel/index.js';
-import type { CallOptions } from '../chat.types.js';
+import type { CallOptions } from '../chat/chat.types.js';
 import type { AddressRegistry } from './address.registry.js';
 import type { ModelClient, WireResponse } from './wire.client.js';
 import type { WireAccess } from './wire-access.types.js';

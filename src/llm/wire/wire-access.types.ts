@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../chat.types.js';
+import type { ModelCapabilities } from '../chat/chat.types.js';
 import type { AdaptationRegistry } from './adaptation.registry.js';
 
 /** URL, key and time limits of a model over HTTP. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { createParser } from 'eventsource-parser';
 import { steadyNow } from '../../kernel/index.js';
-import { ChatModel } from '../chat-model.js';
+import { ChatModel } from '../chat/chat-model.js';
 import type {
   CallAccount,
   CallOptions,
@@ -11,7 +11,7 @@ import type {
   ModelCapabilities,
   ModelParameters,
   ReplyProgress,
-} from '../chat.types.js';
+} from '../chat/chat.types.js';
 import { fitImages, fitParameters, withNearestEffort } from '../request-fit.policy.js';
 import { fitFormat } from '../tool-schema.mapper.js';
 import { checkUsage } from './reply.parser.js';

@@ -1,4 +1,4 @@
-import type { ParameterName } from '../chat.types.js';
+import type { ParameterName } from '../chat/chat.types.js';
 
 /**
  * Failures of a call on the wire, without provider and model; the error mapper converts each to the `AppError` for the

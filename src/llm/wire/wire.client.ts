@@ -4,7 +4,7 @@ import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError, exportsOf, messageOf } from '../../errors/index.js';
 import { withoutMark } from '../../kernel/json/index.js';
 import { outgoingTraceParent } from '../../telemetry/index.js';
-import type { CallOptions, ParameterName } from '../chat.types.js';
+import type { CallOptions, ParameterName } from '../chat/chat.types.js';
 import { AdaptationRegistry } from './adaptation.registry.js';
 import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
 import { toConnectionFailure, toStatusFailure } from './wire-failure.mapper.js';

@@ -1,5 +1,5 @@
-import { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
+import { ChatModel } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat/chat.types.js';
 import { type EmbeddingModel, type EmbeddingResult, EmbeddingWrapper } from '../embedding-model.js';
 import { partsOf } from './model-flight.builder.js';
 

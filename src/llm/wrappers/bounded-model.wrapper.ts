@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { Semaphore } from '../../kernel/index.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 
 export interface BulkheadRules {
   /** Maximum concurrent calls; 0 is unlimited. */

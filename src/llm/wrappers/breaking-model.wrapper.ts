@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 
 const SLICES = 10;
 

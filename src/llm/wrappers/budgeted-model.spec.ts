@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { ModelBudget, Reservation, type CallEnd } from '../budget/model-budget.js';
-import type { CallAccount } from '../chat.types.js';
+import type { CallAccount } from '../chat/chat.types.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { CachingModel } from './caching-model.wrapper.js';
 import { RetryBudget, RetryingModel } from './retrying-model.wrapper.js';

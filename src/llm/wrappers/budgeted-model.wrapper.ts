@@ -1,8 +1,8 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { ModelPrice } from '../../config/index.js';
 import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress, Usage } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress, Usage } from '../chat/chat.types.js';
 import { contextWindowOf, type ModelPatterns } from '../models/model-facts.js';
 
 /** Errors of calls that the provider rejected, did not receive or failed itself: they use no budget. */

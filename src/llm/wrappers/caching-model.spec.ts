@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { outcome, down, fails } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { MemoryCache } from '../../cache/index.js';
-import type { ChatModel } from '../chat-model.js';
-import type { ChatRequest, ChatResult } from '../chat.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatRequest, ChatResult } from '../chat/chat.types.js';
 import { CachingModel, requestKey } from './caching-model.wrapper.js';
 
 const REQUEST: ChatRequest = { messages: [{ role: 'user', content: 'hi' }], parameters: { temperature: 0, topP: 1 } };

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Cache } from '../../cache/index.js';
 import { AppError } from '../../errors/index.js';
 import { canonicalJson } from '../../kernel/json/index.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 import { type CallMethod, free, ModelFlight, partsOf } from './model-flight.builder.js';
 
 /** Tenant and model of a request. */

@@ -1,6 +1,6 @@
 import type { Cassette } from '../cassette/cassette.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 import { type EmbeddingModel, type EmbeddingResult, EmbeddingWrapper } from '../embedding-model.js';
 import { partsOf } from './model-flight.builder.js';
 

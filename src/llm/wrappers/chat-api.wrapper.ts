@@ -1,5 +1,5 @@
-import type { CallAccount, CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { ModelWrapper } from '../chat-model.js';
+import type { CallAccount, CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
+import { ModelWrapper } from '../chat/chat-model.js';
 
 /** A model whose requests use Chat Completions, also where it has the Responses API. */
 export class ChatApiModel extends ModelWrapper {

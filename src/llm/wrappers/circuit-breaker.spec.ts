@@ -13,7 +13,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
-import type { ChatResult } from '../chat.types.js';
+import type { ChatResult } from '../chat/chat.types.js';
 import { BreakingModel, CircuitBreaker } from './breaking-model.wrapper.js';
 
 const START = 1_800_000_000_000;

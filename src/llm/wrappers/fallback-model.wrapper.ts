@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import { steadyNow } from '../../kernel/index.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
 import type {
   CallOptions,
   ChatRequest,
@@ -9,7 +9,7 @@ import type {
   ModelCapabilities,
   ModelSwitch,
   ParameterName,
-} from '../chat.types.js';
+} from '../chat/chat.types.js';
 import { fitParameters } from '../request-fit.policy.js';
 import { noteRetry } from './retrying-model.wrapper.js';
 

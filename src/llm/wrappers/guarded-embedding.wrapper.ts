@@ -1,5 +1,5 @@
 import { steadyNow } from '../../kernel/index.js';
-import type { CallOptions } from '../chat.types.js';
+import type { CallOptions } from '../chat/chat.types.js';
 import { type EmbeddingModel, type EmbeddingResult, EmbeddingWrapper } from '../embedding-model.js';
 
 /** Runs a call, rejects it or retries it. */

@@ -1,5 +1,5 @@
-import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 
 /** Method of the call. */
 export type CallMethod = 'generate' | 'stream';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
 import { llmConfig, type LlmConfig } from '../../config/namespaces/index.js';
 import type { GenAiOperation } from '../../telemetry/index.js';
-import type { ChatModel } from '../chat-model.js';
+import type { ChatModel } from '../chat/chat-model.js';
 import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../chat.types.js';
+import type { CallOptions } from '../chat/chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 import type { KeyPool } from './key-pool.policy.js';
 import { KeyTurns } from './key-turn.policy.js';

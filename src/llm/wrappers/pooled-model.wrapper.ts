@@ -1,4 +1,4 @@
-import { ChatModel } from '../chat-model.js';
+import { ChatModel } from '../chat/chat-model.js';
 import type {
   CallAccount,
   CallOptions,
@@ -6,7 +6,7 @@ import type {
   ChatResult,
   ChatStreamPart,
   ModelCapabilities,
-} from '../chat.types.js';
+} from '../chat/chat.types.js';
 import type { KeyPool } from './key-pool.policy.js';
 import { KeyTurns } from './key-turn.policy.js';
 

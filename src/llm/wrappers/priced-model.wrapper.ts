@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../../config/index.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 import { checkUsage } from '../wire/reply.parser.js';
 import { costOf } from '../models/model-facts.js';
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, Log, messageOf, toAppError } from '../../errors/index.js';
 import { GEN_AI, type GenAiOperation, type MetricRegistry, noteOnSpan } from '../../telemetry/index.js';
-import { type ChatModel, ModelWrapper } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { type ChatModel, ModelWrapper } from '../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat/chat.types.js';
 
 /** One finished call of a model, with its retries and fallbacks. */
 export interface TracedCall {

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pendingTimers } from '../../../test/support/pending-timers.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { steadyNow } from '../../kernel/index.js';
-import type { ChatResult } from '../chat.types.js';
+import type { ChatResult } from '../chat/chat.types.js';
 import { BoundedModel, Bulkhead } from './bounded-model.wrapper.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { RetryBudget, RetryingModel } from './retrying-model.wrapper.js';

@@ -1,7 +1,7 @@
 import { ConfiguredSecrets, loadConfig } from '../../config/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import type { ChatModel } from '../../llm/index.js';
+import type { ChatModel } from '../../llm/chat/index.js';
 import type { McpRegistry } from '../../mcp/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';
 import { ToolStates } from '../../tool-state/index.js';

@@ -1,17 +1,17 @@
 import { AppError } from '../../errors/index.js';
 import { type Principal, untilAborted } from '../../kernel/index.js';
 import { parseImage } from '../../kernel/media/index.js';
+import { imagesOf } from '../../llm/index.js';
 import {
   type CallOptions,
   type ChatModel,
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
-  imagesOf,
   type Message,
   type ModelCapabilities,
   ModelWrapper,
-} from '../../llm/index.js';
+} from '../../llm/chat/index.js';
 import { MemoryRunContext, mergeFacts, type RunContext, type RunEvent } from '../../run/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import type { StatefulCalls } from '../../tool/stateful/index.js';

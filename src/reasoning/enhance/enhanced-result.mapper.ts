@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import type { AssistantMessage, ChatResult, FinishReason } from '../../llm/index.js';
+import type { AssistantMessage, ChatResult, FinishReason } from '../../llm/chat/index.js';
 import { toUsage } from '../../run/index.js';
 import type { ReasoningOutcome } from '../reasoning.types.js';
 import type { RecordingChatModel } from './recording-chat-model.js';

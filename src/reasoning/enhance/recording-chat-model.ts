@@ -5,7 +5,7 @@ import {
   type ChatResult,
   type ChatStreamPart,
   ModelWrapper,
-} from '../../llm/index.js';
+} from '../../llm/chat/index.js';
 import type { SideBand } from './side-band.builder.js';
 
 /**

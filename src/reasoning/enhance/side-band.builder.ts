@@ -1,4 +1,4 @@
-import type { ChatResult, ChatStreamPart } from '../../llm/index.js';
+import type { ChatResult, ChatStreamPart } from '../../llm/chat/index.js';
 
 /**
  * The stream of an enhanced model while its loop runs. It merges several replies into one and streams the text of each

@@ -1,16 +1,6 @@
 import { AppError } from '../../errors/index.js';
-import {
-  type CallOptions,
-  type ChatModel,
-  type ChatRequest,
-  type ChatResult,
-  describeFormat,
-  fitImages,
-  imagesOf,
-  isContextExceeded,
-  type Message,
-  withoutImages,
-} from '../../llm/index.js';
+import { describeFormat, fitImages, imagesOf, isContextExceeded, withoutImages } from '../../llm/index.js';
+import type { CallOptions, ChatModel, ChatRequest, ChatResult, Message } from '../../llm/chat/index.js';
 import { toAccount } from '../../run/index.js';
 import type { Conversation } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';

@@ -1,6 +1,6 @@
 import { untilAborted } from '../../kernel/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import { type CallPlan, isTainted, unreachable, type StepName } from '../../run/index.js';
 import type { CallSite, ToolExecutor, ToolResult } from '../../tool/index.js';
 import type { CallNote } from '../../tool/call/index.js';

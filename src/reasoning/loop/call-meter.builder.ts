@@ -1,4 +1,4 @@
-import type { CallAccount, Usage } from '../../llm/index.js';
+import type { CallAccount, Usage } from '../../llm/chat/index.js';
 import {
   addUsage,
   type DataFact,

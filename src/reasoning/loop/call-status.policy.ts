@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import { unreachable, type Decision, type RunContext } from '../../run/index.js';
 import type { SuspensionAnswer } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';

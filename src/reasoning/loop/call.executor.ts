@@ -1,5 +1,5 @@
 import { HeapReservation } from '../../kernel/index.js';
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import {
   unreachable,
   type Decision,

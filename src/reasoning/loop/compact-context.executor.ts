@@ -1,6 +1,7 @@
 import { AppError, Log } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
-import { type ChatResult, isContextExceeded, type Message } from '../../llm/index.js';
+import { isContextExceeded } from '../../llm/index.js';
+import type { ChatResult, Message } from '../../llm/chat/index.js';
 import { addUsage, isRelinquished, type RunUsage, toAccount, toRunUsage, unreachable } from '../../run/index.js';
 import { createToolNow, inputOf } from '../../tool/index.js';
 import type { InputSource } from '../../tool/input/index.js';

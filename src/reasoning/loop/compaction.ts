@@ -1,4 +1,5 @@
-import { countMessages, estimateTokens, imagesOf, type Message, type ToolMessage } from '../../llm/index.js';
+import { countMessages, estimateTokens, imagesOf } from '../../llm/index.js';
+import type { Message, ToolMessage } from '../../llm/chat/index.js';
 import type { Loop } from '../reasoning.types.js';
 import type { Compaction, MiddleSummary } from './compaction.types.js';
 

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
-import type { FinishReason, Message, ResponseFormat } from '../../llm/index.js';
+import type { FinishReason, Message, ResponseFormat } from '../../llm/chat/index.js';
 import type { RunFinishReason, WaitingRequest } from '../../run/index.js';
 import { parseOutput, readOutput } from '../output/output.parser.js';
 import { type DecodedReply, isCut } from '../protocols/protocol.js';

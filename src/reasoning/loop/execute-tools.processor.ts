@@ -1,5 +1,5 @@
 import { isDoneWithin } from '../../kernel/index.js';
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import { addUsage, NO_USAGE, type WaitingRequest } from '../../run/index.js';
 import type { CallResources, ToolExecutor } from '../../tool/index.js';
 import type { CalledRun, Loop } from '../reasoning.types.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Message } from '../../llm/index.js';
+import type { Message } from '../../llm/chat/index.js';
 import { makeImageRoom } from './format-results.processor.js';
 
 const NOTE = '[An image that was shown here made room for later ones]';

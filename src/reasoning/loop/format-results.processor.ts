@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { imageBytes, MAX_IMAGES } from '../../kernel/media/index.js';
-import type { ImagePart, Message, ToolCall, ToolMessage } from '../../llm/index.js';
+import type { ImagePart, Message, ToolCall, ToolMessage } from '../../llm/chat/index.js';
 import { mergeFacts, type RunContext } from '../../run/index.js';
 import type { ToolResult } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import type { ModelCapabilities } from '../../llm/index.js';
+import type { ModelCapabilities } from '../../llm/chat/index.js';
 import type { CallRules, SecurityPolicies } from '../../tool-policy/index.js';
 import type { ToolExecutor } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';

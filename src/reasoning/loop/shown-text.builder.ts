@@ -1,4 +1,4 @@
-import type { AssistantMessage, ChatResult, ResponseFormat, ToolCall, ToolChoice } from '../../llm/index.js';
+import type { AssistantMessage, ChatResult, ResponseFormat, ToolCall, ToolChoice } from '../../llm/chat/index.js';
 import { type ContentFilter, type Filtered, FilteredStream } from '../../security/content/index.js';
 import { joinFiltered, parseOutput, screenAnswer } from '../output/output.parser.js';
 import type { DecodedReply, StreamDecoder } from '../protocols/protocol.js';

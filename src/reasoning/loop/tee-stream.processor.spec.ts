@@ -4,7 +4,7 @@ import { reasonIn } from '../../../test/support/reasoned-run.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
-import type { ChatRequest, ChatResult, ChatStreamPart, ResponseFormat } from '../../llm/index.js';
+import type { ChatRequest, ChatResult, ChatStreamPart, ResponseFormat } from '../../llm/chat/index.js';
 import { MemoryRunContext, type StepName } from '../../run/index.js';
 
 class StartContext extends MemoryRunContext {

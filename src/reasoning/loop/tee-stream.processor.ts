@@ -1,6 +1,6 @@
 import { AppError, Log } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
-import type { ChatResult } from '../../llm/index.js';
+import type { ChatResult } from '../../llm/chat/index.js';
 import { addUsage, isTainted, type StepFacts, toRequestHash, toRunUsage } from '../../run/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';

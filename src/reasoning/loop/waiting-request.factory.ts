@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import type { WaitingKind, WaitingRequest } from '../../run/index.js';
 import type { CheckedCall, SuspendOptions } from '../../tool/index.js';
 import type { ApprovalNeed } from '../../tool/decision/index.js';

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors/index.js';
 import { isJsonObject } from '../../kernel/json/index.js';
-import type { ResponseFormat } from '../../llm/index.js';
+import type { ResponseFormat } from '../../llm/chat/index.js';
 import { createBoundedCheck } from '../../tool/input/index.js';
 
 /** An answer as a value, or its problem with the location, as text for the model and the user. */

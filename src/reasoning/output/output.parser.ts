@@ -1,5 +1,5 @@
 import { type JsonFault, type ParsedJson, parseExactJson, parseJson } from '../../kernel/json/index.js';
-import type { ResponseFormat } from '../../llm/index.js';
+import type { ResponseFormat } from '../../llm/chat/index.js';
 import type { ContentFilter, Filtered } from '../../security/content/index.js';
 import { outputCheckOf, type ParsedOutput } from './format.policy.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assert, constantFrom, integer, pre, property, string } from 'fast-check';
-import type { ChatResult } from '../../llm/index.js';
+import type { ChatResult } from '../../llm/chat/index.js';
 import { NativeProtocol } from './native.protocol.js';
 
 function reply(count: number): ChatResult {

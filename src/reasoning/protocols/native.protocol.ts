@@ -1,12 +1,5 @@
-import {
-  type AssistantMessage,
-  type ChatRequest,
-  type ChatResult,
-  type Message,
-  toArgumentsText,
-  type ToolCall,
-  type ToolSpec,
-} from '../../llm/index.js';
+import { toArgumentsText } from '../../llm/index.js';
+import type { AssistantMessage, ChatRequest, ChatResult, Message, ToolCall, ToolSpec } from '../../llm/chat/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import {
   type Conversation,

@@ -8,7 +8,7 @@ import type {
   SignedReasoning,
   ToolCall,
   ToolChoice,
-} from '../../llm/index.js';
+} from '../../llm/chat/index.js';
 import type { Tool } from '../../tool/method/index.js';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Message } from '../../llm/index.js';
+import type { Message } from '../../llm/chat/index.js';
 import { toSentMessages } from './native.protocol.js';
 
 const calling = (content: string, ...calls: (readonly [string, string])[]): Message => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContentPart, Message, ToolMessage } from '../../llm/index.js';
+import type { ContentPart, Message, ToolMessage } from '../../llm/chat/index.js';
 import { NativeProtocol } from './native.protocol.js';
 import { ReactProtocol } from './react/react.protocol.js';
 import { XmlProtocol } from './xml/xml.protocol.js';

@@ -1,4 +1,4 @@
-import type { ContentPart, ToolMessage, UserMessage } from '../../llm/index.js';
+import type { ContentPart, ToolMessage, UserMessage } from '../../llm/chat/index.js';
 
 /**
  * Maps results to a user message, with the tools' images after the text.

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import type { ToolCall } from '../../llm/index.js';
+import type { ToolCall } from '../../llm/chat/index.js';
 import { mergeFacts, type ToolStarted } from '../../run/index.js';
 import type { CheckedCall, ToolResult } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';

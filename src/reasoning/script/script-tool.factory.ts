@@ -1,4 +1,4 @@
-import type { ToolChoice } from '../../llm/index.js';
+import type { ToolChoice } from '../../llm/chat/index.js';
 import { createToolNow, inputOf } from '../../tool/index.js';
 import type { InputSource } from '../../tool/input/index.js';
 import type { Tool } from '../../tool/method/index.js';

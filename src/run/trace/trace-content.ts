@@ -1,4 +1,4 @@
-import type { ChatResult } from '../../llm/index.js';
+import type { ChatResult } from '../../llm/chat/index.js';
 import { ATTRIBUTES as A, type Attributes, type Tracing } from '../../telemetry/index.js';
 import { toRunUsage } from '../run-usage.mapper.js';
 import type { RunUsage } from '../run-usage.types.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { dayOf } from '../../kernel/index.js';
-import { fromUnits, type JournaledUsage } from '../../llm/index.js';
+import type { JournaledUsage } from '../../llm/budget/index.js';
+import { fromUnits } from '../../llm/models/index.js';
 import { Database, withLongCalls } from '../../persistence/index.js';
 import { Ownership } from '../../security/index.js';
 import type { RunUsage } from '../run-event.types.js';

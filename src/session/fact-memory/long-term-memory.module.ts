@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { sessionConfig, type SessionConfig } from '../../config/namespaces/index.js';
-import { Cassette, EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
+import { EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
+import { Cassette } from '../../llm/cassette/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
 import { FactMemory } from './fact-memory.js';
 import { FactVectorService } from './fact-vector.service.js';

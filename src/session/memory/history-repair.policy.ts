@@ -1,4 +1,4 @@
-import type { ContentPart, ToolCall, ToolMessage } from '../../llm/index.js';
+import type { ContentPart, ToolCall, ToolMessage } from '../../llm/chat/index.js';
 import type { SessionMessage } from '../session.types.js';
 
 /** Text in place of a missing result. */

@@ -3,7 +3,7 @@ import { AGENT_RUN, type SubAgentQuestion } from '../../agent/index.js';
 import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 import { newId } from '../../kernel/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import type { ParameterName } from '../../llm/index.js';
+import type { ParameterName } from '../../llm/chat/index.js';
 import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
 import { answeredNode, failedNode, type NodeAnswer, thrownNode, withFacts } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';

@@ -1,13 +1,7 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import {
-  ChatApiModel,
-  type ChatModel,
-  type ChatResult,
-  fitParameters,
-  type ModelParameters,
-  openModels,
-} from '../../llm/index.js';
+import { ChatApiModel, fitParameters, openModels } from '../../llm/index.js';
+import type { ChatModel, ChatResult, ModelParameters } from '../../llm/chat/index.js';
 import { enhance, parseOutput, useOutcome } from '../../reasoning/index.js';
 import { NO_USAGE, type RunUsage, toRunUsage } from '../../run/index.js';
 import type { DefinedNode, NodeInput } from '../definition/node.schema.js';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../kernel/json/index.js';
-import type { ModelParameters } from '../../llm/index.js';
+import type { ModelParameters } from '../../llm/chat/index.js';
 import type { NodeInput } from '../definition/node.schema.js';
 import type { LlmNodeOptions, LlmNodeOutput } from '../execution/llm-node-call.js';
 import { AnsweredNode } from './workflow.node.js';

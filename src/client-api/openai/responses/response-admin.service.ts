@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentService, toQuestion } from '../../../agent/index.js';
 import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
-import type { Message } from '../../../llm/index.js';
+import type { Message } from '../../../llm/chat/index.js';
 import { RunService } from '../../../run/index.js';
 import { ResponseHistoryService } from './response-history.service.js';
 import { ResponseService } from './response.service.js';

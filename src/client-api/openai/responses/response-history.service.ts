@@ -3,7 +3,7 @@ import { type AgentRunInput, AgentService, outdatedTurn, toQuestion } from '../.
 import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
 import { parseExactJson } from '../../../kernel/json/index.js';
-import type { Message } from '../../../llm/index.js';
+import type { Message } from '../../../llm/chat/index.js';
 import {
   type DataFact,
   factsOfEnd,

@@ -1,6 +1,6 @@
 import type { AgentRequest, ClientTool } from '../../../agent/index.js';
 import type { GivenDecision } from '../../../agent/decision/index.js';
-import type { ModelParameters, ToolChoice } from '../../../llm/index.js';
+import type { ModelParameters, ToolChoice } from '../../../llm/chat/index.js';
 import { parseClientCallId } from '../../client-call-id.js';
 import { type ClientMessage, invalid } from '../../client-conversation.js';
 import { parsedBy } from '../../client-request.parser.js';

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../../kernel/json/index.js';
-import type { ChatModel } from '../../chat-model.js';
-import type { ChatRequest, ModelParameters } from '../../chat.types.js';
+import type { ChatModel } from '../../chat/chat-model.js';
+import type { ChatRequest, ModelParameters } from '../../chat/chat.types.js';
 import { type HttpClient, WireClient, type WireEndpoint, wireHeaders } from '../../wire/wire.client.js';
-import type { Message } from '../../message.types.js';
+import type { Message } from '../../chat/message.types.js';
 import { ModelFactory } from '../../model-factory.js';
 import type { ModelSettings } from '../../model-settings.types.js';
 import { withFormat } from '../../tool-schema.mapper.js';

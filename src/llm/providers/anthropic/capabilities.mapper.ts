@@ -1,5 +1,5 @@
 import { factsOf } from '../../models/model-facts.js';
-import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat/chat.types.js';
 
 /** `claude-sonnet-4-5-20250929`, `claude-opus-5`, also after the prefix of a platform or gateway. */
 const FAMILY_FIRST = /claude-(?:opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{1,2})(?!\d))?/i;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest, Effort } from '../../chat.types.js';
+import type { ChatRequest, Effort } from '../../chat/chat.types.js';
 import { toEffortFields } from './effort.mapper.js';
 
 const messages = [{ role: 'user', content: 'x' }] as const;

@@ -1,5 +1,5 @@
-import type { ChatRequest, Effort } from '../../chat.types.js';
-import type { Message } from '../../message.types.js';
+import type { ChatRequest, Effort } from '../../chat/chat.types.js';
+import type { Message } from '../../chat/message.types.js';
 import { defaultMaxTokens, effortKindOf, thinksByDefault } from './capabilities.mapper.js';
 
 /** The fields of a request that express its effort. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Message, ToolCall } from '../../message.types.js';
+import type { Message, ToolCall } from '../../chat/message.types.js';
 import { calledTools, toWireConversation } from './message.mapper.js';
 
 const MODEL = 'claude-haiku-5-5';

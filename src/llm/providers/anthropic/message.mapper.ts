@@ -7,7 +7,7 @@ import type {
   SignedReasoning,
   ToolMessage,
   UserMessage,
-} from '../../message.types.js';
+} from '../../chat/message.types.js';
 import type { WireBlock, WireTurn } from './wire-block.types.js';
 
 /** Characters that Anthropic rejects in ids of calls. */

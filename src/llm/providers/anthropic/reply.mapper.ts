@@ -1,5 +1,5 @@
-import type { ChatResult, FinishReason } from '../../chat.types.js';
-import type { AssistantMessage, SignedReasoning, ToolCall } from '../../message.types.js';
+import type { ChatResult, FinishReason } from '../../chat/chat.types.js';
+import type { AssistantMessage, SignedReasoning, ToolCall } from '../../chat/message.types.js';
 import { checkUsage, parseJsonReply, type ReportedUsage, toToolCalls } from '../../wire/reply.parser.js';
 import { BadReplyError } from '../../wire/wire-failure.error.js';
 import type { ReplyBlock, WholeBlock } from './wire-block.types.js';

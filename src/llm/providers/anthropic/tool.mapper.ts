@@ -1,4 +1,4 @@
-import type { ToolChoice, ToolSpec } from '../../chat.types.js';
+import type { ToolChoice, ToolSpec } from '../../chat/chat.types.js';
 import { type StrictRules, toStrictSchema } from '../../strict-schema.mapper.js';
 import type { ToolRules } from '../../tool-schema.mapper.js';
 

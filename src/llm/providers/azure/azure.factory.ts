@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
+import type { ModelCapabilities } from '../../chat/chat.types.js';
 import type { ModelSettings } from '../../model-settings.types.js';
 import type { RouteTo, WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';

@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
+import type { ModelCapabilities } from '../../chat/chat.types.js';
 import type { FormatMode } from '../../openai-wire/wire-dialect.types.js';
 import {
   capabilitiesOf as openaiCapabilities,

@@ -1,5 +1,5 @@
 import { factsOf } from '../../models/model-facts.js';
-import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ModelCapabilities, ParameterLimits } from '../../chat/chat.types.js';
 
 /** Thinking is off by default; for all other models it is on. */
 const WITHOUT_THOUGHT = /^deepseek-chat/;

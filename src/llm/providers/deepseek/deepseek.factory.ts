@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
+import type { ModelCapabilities } from '../../chat/chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
 import { capabilitiesOf } from './capabilities.mapper.js';

@@ -1,5 +1,5 @@
 import { factsOf } from '../../models/model-facts.js';
-import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat/chat.types.js';
 
 /**
  * Unsupported by the API (docs.bigmodel.cn, 对话补全): penalties, a seed, temperatures above 1, and a second stop sequence.

@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
+import type { ModelCapabilities } from '../../chat/chat.types.js';
 
 /** Capabilities of the offline model. */
 export function capabilitiesOf(_model: string): ModelCapabilities {

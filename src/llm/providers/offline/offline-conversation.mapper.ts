@@ -1,5 +1,5 @@
-import type { ChatRequest, ToolSpec } from '../../chat.types.js';
-import type { AssistantMessage, Message, UserMessage } from '../../message.types.js';
+import type { ChatRequest, ToolSpec } from '../../chat/chat.types.js';
+import type { AssistantMessage, Message, UserMessage } from '../../chat/message.types.js';
 import type { OfflineReply, TextDialect } from './offline-dialect.types.js';
 import type { OfflineParameter, OfflineTool } from './offline-rule.types.js';
 import { XML_DIALECT } from './offline-xml.mapper.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readStream } from '../../../../test/support/fake-llm-stream.js';
-import type { Message } from '../../message.types.js';
+import type { Message } from '../../chat/message.types.js';
 import { OfflineModel } from './offline.model.js';
 
 const model = new OfflineModel();

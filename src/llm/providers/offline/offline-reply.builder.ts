@@ -1,4 +1,4 @@
-import type { Message, ToolMessage } from '../../message.types.js';
+import type { Message, ToolMessage } from '../../chat/message.types.js';
 import { type OfflineConversation, textOf } from './offline-conversation.mapper.js';
 import type { OfflineReply } from './offline-dialect.types.js';
 import type { OfflineAnswer, OfflineCall, OfflineQuestion } from './offline-rule.types.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '../../chat.types.js';
-import type { Message } from '../../message.types.js';
+import type { ChatRequest } from '../../chat/chat.types.js';
+import type { Message } from '../../chat/message.types.js';
 import { OfflineModel } from './offline.model.js';
 
 /** The request; the expected calls, as `tool {arguments}`; the results of the tools; the answer. */

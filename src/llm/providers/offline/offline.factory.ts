@@ -1,4 +1,4 @@
-import type { ChatModel } from '../../chat-model.js';
+import type { ChatModel } from '../../chat/chat-model.js';
 import { ModelFactory } from '../../model-factory.js';
 import { OfflineModel } from './offline.model.js';
 

@@ -1,6 +1,6 @@
-import { ChatModel } from '../../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, Usage } from '../../chat.types.js';
-import type { AssistantMessage, Message } from '../../message.types.js';
+import { ChatModel } from '../../chat/chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, Usage } from '../../chat/chat.types.js';
+import type { AssistantMessage, Message } from '../../chat/message.types.js';
 import { capabilitiesOf } from './capabilities.mapper.js';
 import { textOf, toConversation } from './offline-conversation.mapper.js';
 import { questionOf, replyTo } from './offline-reply.builder.js';

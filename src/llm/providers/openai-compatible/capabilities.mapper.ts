@@ -1,5 +1,5 @@
 import { factsOf } from '../../models/model-facts.js';
-import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat/chat.types.js';
 import type { FormatMode, WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { defaultMaxTokens, generationOf } from '../anthropic/capabilities.mapper.js';
 import { isReasoning, limitsOf as openAiLimits } from '../openai/capabilities.mapper.js';

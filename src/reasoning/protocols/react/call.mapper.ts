@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../../llm/index.js';
+import type { ToolCall } from '../../../llm/chat/index.js';
 import type { Tool } from '../../../tool/method/index.js';
 import { MAX_CALLS, TOO_MANY_CALLS } from '../protocol.js';
 import { saysNothing, tryParse } from './action.parser.js';

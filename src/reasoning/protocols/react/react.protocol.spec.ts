@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import type { AssistantMessage, ChatResult, FinishReason, Message } from '../../../llm/index.js';
+import type { AssistantMessage, ChatResult, FinishReason, Message } from '../../../llm/chat/index.js';
 import type { Tool } from '../../../tool/method/index.js';
 import { ReactProtocol } from './react.protocol.js';
 

@@ -7,7 +7,7 @@ import type {
   ToolCall,
   ToolMessage,
   UserMessage,
-} from '../../../llm/index.js';
+} from '../../../llm/chat/index.js';
 import type { Tool } from '../../../tool/method/index.js';
 import {
   type Conversation,

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonSchema, parseExactJson, parseJson } from '../../../kernel/json/index.js';
-import type { ToolCall } from '../../../llm/index.js';
+import type { ToolCall } from '../../../llm/chat/index.js';
 import type { Tool } from '../../../tool/method/index.js';
 import { MAX_CALLS, MAX_PARAMETERS, TOO_MANY_CALLS, TOO_MANY_PARAMETERS } from '../protocol.js';
 import { mayBeJson } from '../json-text.policy.js';

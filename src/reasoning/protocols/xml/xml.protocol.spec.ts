@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import type { ChatResult, FinishReason, Message, ToolCall } from '../../../llm/index.js';
+import type { ChatResult, FinishReason, Message, ToolCall } from '../../../llm/chat/index.js';
 import type { Tool } from '../../../tool/method/index.js';
 import { wildMarkup as wild } from '../../../../test/support/wild-markup.js';
 import { XmlProtocol } from './xml.protocol.js';

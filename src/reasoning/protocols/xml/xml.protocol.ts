@@ -6,7 +6,7 @@ import type {
   Message,
   ToolMessage,
   UserMessage,
-} from '../../../llm/index.js';
+} from '../../../llm/chat/index.js';
 import type { Tool } from '../../../tool/method/index.js';
 import {
   type Conversation,

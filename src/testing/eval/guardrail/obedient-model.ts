@@ -1,4 +1,10 @@
-import { ChatModel, type ChatRequest, type ChatResult, type ChatStreamPart, type Message } from '../../../llm/index.js';
+import {
+  ChatModel,
+  type ChatRequest,
+  type ChatResult,
+  type ChatStreamPart,
+  type Message,
+} from '../../../llm/chat/index.js';
 import { guardrailCases, type GuardrailCase } from './guardrail-case.factory.js';
 
 const USAGE = { promptTokens: 10, completionTokens: 5, totalTokens: 15 };

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../errors/index.js';
-import type { JsonSchema } from '../kernel/json/index.js';
-import type { BudgetLimit, EFFORTS } from '../config/index.js';
+import type { ErrorCode } from '../../errors/index.js';
+import type { JsonSchema } from '../../kernel/json/index.js';
+import type { BudgetLimit, EFFORTS } from '../../config/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 
 /** Definition of a tool, as the model sees it. */
