@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const { AgentForkService } = await import('../dist/agent/index.js');
 const { RunHistoryService } = await import('../dist/agent/history/index.js');
-const runs = await import('../dist/run/index.js');
+const { WaitingRunStore } = await import('../dist/run/decision/index.js');
 const { DAY_MS } = await import('../dist/kernel/index.js');
 const { RunRetentionService } = await import('../dist/run/retention/run-retention.service.js');
 
@@ -73,8 +73,8 @@ function reads(app, found, { from }) {
     'usage by agent': usage({ by: 'agent' }),
     'latency by day': async () => (await history.latency(WHO, {})).entries.length,
     'usage by tenant': async () => (await history.usageOfTenants({})).entries.length,
-    'waiting list': async () => (await app.of(runs.WaitingRunStore).list(WHO, {}, 50)).length,
-    'expired runs': async () => (await app.of(runs.WaitingRunStore).expired(Date.now())).length,
+    'waiting list': async () => (await app.of(WaitingRunStore).list(WHO, {}, 50)).length,
+    'expired runs': async () => (await app.of(WaitingRunStore).expired(Date.now())).length,
     'a run with its journal': async () => {
       const answer = await app.of(AgentService).shown(WHO, found.runId);
       const { events } = await history.journal(WHO, found.runId);

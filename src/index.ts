@@ -127,16 +127,11 @@ export { ScheduleService } from './schedule/index.js';
 export type { NewSchedule, Schedule, ScheduleChanges, ScheduledWork } from './schedule/index.js';
 export { WebhookService } from './webhook/index.js';
 export type { NewWebhook, Webhook, WebhookChanges } from './webhook/index.js';
-export type {
-  PublishedFile,
-  RunEvent,
-  RunEventPattern,
-  RunFile,
-  RunNotice,
-  RunNoticeListener,
-  RunStatus,
-  WaitingRequest,
-} from './run/index.js';
+export type { RunStatus } from './run/index.js';
+export type { WaitingRequest } from './run/decision/index.js';
+export type { RunEvent } from './run/event/index.js';
+export type { PublishedFile, RunFile } from './run/files/index.js';
+export type { RunEventPattern, RunNotice, RunNoticeListener } from './run/follow/index.js';
 export { ApiKeyAuthenticator, Authenticator, CurrentPrincipal, Public, Requires } from './security/index.js';
 export type { CredentialRequest, Scope } from './security/index.js';
 export type { ContentRules, OwnPattern } from './security/content/index.js';
@@ -285,31 +280,24 @@ export type {
 export type { ChangedTool, McpHandling, McpOAuthClient, McpOAuthTokens } from './mcp/index.js';
 export type { McpClientCapabilities, McpLogLevel } from './mcp-server/index.js';
 export type { Conversation, DecodeContext, DecodedReply, StreamDecoder } from './reasoning/index.js';
+export type { RunHandle, RunRecord, StartRun } from './run/index.js';
+export type { RunContext } from './run/context/index.js';
+export type { WaitingKind } from './run/decision/index.js';
 export type {
   AnsweredBy,
-  DataFact,
   JournaledEvent,
   LiveEvent,
   MemoryState,
-  PublishedImage,
-  RunContext,
   RunFailure,
-  RunFilter,
   RunFinishReason,
-  RunHandle,
   RunItem,
-  RunListener,
-  RunPage,
-  RunRecord,
   RunUsage,
-  StartRun,
-  UsageFilter,
-  UsageKind,
-  UsagePage,
-  UsageSum,
-  WaitFact,
-  WaitingKind,
-} from './run/index.js';
+} from './run/event/index.js';
+export type { DataFact, WaitFact } from './run/facts/index.js';
+export type { PublishedImage } from './run/files/index.js';
+export type { RunListener } from './run/follow/index.js';
+export type { RunFilter, RunPage } from './run/query/index.js';
+export type { UsageFilter, UsageKind, UsagePage, UsageSum } from './run/usage/index.js';
 export type { ContentActions, ContentClass } from './security/content/index.js';
 export type { PrunedSessions, SessionImport, SessionOptions, SessionPlace, TurnQuery } from './session/index.js';
 export type { Summary, TurnGroup } from './session/memory/index.js';

@@ -4,7 +4,7 @@ import { AgUiEventMapper } from '../src/client-api/ag-ui/ag-ui-event.mapper.js';
 import type { ClientWait } from '../src/client-api/interrupts/interrupt.js';
 import type { AgUiEvent } from '../src/client-api/ag-ui/ag-ui-event.types.js';
 import type { AgUiMessage } from '../src/client-api/ag-ui/ag-ui-input.schema.js';
-import type { RunEvent } from '../src/run/run-event.types.js';
+import type { RunEvent } from '../src/run/event/run-event.types.js';
 import { type AgUiClient, describeAgUi } from './support/ag-ui-clients.js';
 import { type Part, responses, type Run, RUN_ID, runs } from './support/ag-ui-runs.js';
 

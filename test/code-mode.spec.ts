@@ -3,7 +3,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { byTurn, call, Forks } from './support/forks.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { Tool } from '../src/index.js';
-import { parseExportedRun, replayRun } from '../src/run/index.js';
+import { parseExportedRun, replayRun } from '../src/run/replay/index.js';
 
 const MODEL = { provider: 'openai', name: 'm1' };
 const done: string[] = [];

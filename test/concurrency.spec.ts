@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/persistence/index.js';
-import { type LocalRunHub, RunBus } from '../src/run/run-bus.js';
+import { type LocalRunHub, RunBus } from '../src/run/follow/run-bus.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { gate, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { rmSync } from 'node:fs';
 import { HumanNode, ToolNode, WorkflowBuilder, type WorkflowInput } from '../src/index.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
-import type { WaitingRequest } from '../src/run/index.js';
+import type { WaitingRequest } from '../src/run/decision/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../src/errors/index.js';
 import { RUN_SEALED_TABLES } from '../src/run/run-record.mapper.js';
 import { EvalReportStore } from '../src/run/eval/eval-report.store.js';
-import { RunItem } from '../src/run/run-item.factory.js';
+import { RunItem } from '../src/run/event/run-item.factory.js';
 import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
 import type { SealedTable, StoredRow } from '../src/security/encryption/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { AppError } from '../src/errors/index.js';
 import { Database } from '../src/persistence/index.js';
-import { RunFollowService } from '../src/run/index.js';
+import { RunFollowService } from '../src/run/follow/index.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check';
 import { countMessages } from '../src/llm/index.js';
 import { EstimatedTokenCounter } from '../src/llm/tokens/token-counter.registry.js';
-import { NO_USAGE } from '../src/run/index.js';
+import { NO_USAGE } from '../src/run/event/index.js';
 import { PINNED, type SessionMessage, type SessionService, type Turn } from '../src/session/index.js';
 import { countTurn, type MemoryRules, type SessionMemory, type Summarise } from '../src/session/memory/index.js';
 import type { TurnStore } from '../src/session/turns/turn-store.js';

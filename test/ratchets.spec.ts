@@ -13,13 +13,6 @@ const MEDIAN_LINES = 75;
  * root.
  */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
-  // With the files of runs; then the facts of data, which runs, sessions, tools and workflows merge and store, and the
-  // encrypted tables, which the application passes to the encryption; then the outcome and state of postponed runs,
-  // and the wait of a client for capacity; then the admission of new runs and sessions, which ends at a stop, and the
-  // error of a request for which the heap has no space; the state of a compacted run; counts, searches and waits of the
-  // console; the work that is due, for a test that moves the clock; events of webhooks, additions to a start, the pause of
-  // copies, feedback; exports of runs and checks of replays; reports of evals; the rebuilt request of a step.
-  'src/run/index.ts': 158,
   // With evals: their function, scorers, files and reports; then checks of recorded runs, cassettes of runs, and matchers.
   'src/testing/index.ts': 53,
 };

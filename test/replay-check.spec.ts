@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseExportedRun } from '../src/run/index.js';
+import { parseExportedRun } from '../src/run/replay/index.js';
 import { callOf, ReplayWorld, SHIPPING } from './support/replay-world.js';
 
 const world = ReplayWorld.prepare();

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { RunExportService, RunService } from '../src/run/index.js';
+import { RunService } from '../src/run/index.js';
+import { RunExportService } from '../src/run/replay/index.js';
 import { createTestAgent, parseExportedRun, type TestAgent } from '../src/testing/index.js';
 import { Tool, type ToolContext } from '../src/tool/method/index.js';
 import { withImages } from '../src/tool/result/index.js';

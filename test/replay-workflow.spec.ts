@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Tool, type WorkflowInput } from '../src/index.js';
-import { parseExportedRun, type ReplayCheck, replayRun } from '../src/run/index.js';
+import { parseExportedRun, type ReplayCheck, replayRun } from '../src/run/replay/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 

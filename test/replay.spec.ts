@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { Message } from '../src/llm/chat/index.js';
-import type { RunContext, RunOutcome } from '../src/run/index.js';
-import { endsStream } from '../src/run/run-event.types.js';
+import type { RunOutcome } from '../src/run/index.js';
+import type { RunContext } from '../src/run/context/index.js';
+import { endsStream } from '../src/run/event/run-event.types.js';
 import type { ToolEffect } from '../src/tool/index.js';
 import type { Tool } from '../src/tool/method/index.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';

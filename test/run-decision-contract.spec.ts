@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AppError } from '../src/errors/index.js';
+import type { RunOutcome } from '../src/run/index.js';
+import type { RunContext } from '../src/run/context/index.js';
 import {
   RunDecisionService,
   selectRequest,
   selectRequests,
   type Decision,
-  type RunContext,
-  type RunOutcome,
   type WaitingRequest,
-} from '../src/run/index.js';
+} from '../src/run/decision/index.js';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';

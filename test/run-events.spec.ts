@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OnEvent } from '@nestjs/event-emitter';
 import { rmSync } from 'node:fs';
 import { RunService, type RunNotice } from '../src/index.js';
-import { isLive } from '../src/run/index.js';
+import { isLive } from '../src/run/event/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { callOf, WaitingRun } from './support/waiting-run.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { isRefusedAtOnce, refusalOf } from '../src/persistence/index.js';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
-import { RunItem } from '../src/run/run-item.factory.js';
+import { RunItem } from '../src/run/event/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
 import { endRun, fence, insertEvents, insertStep, releaseRun } from '../src/run/run-statement.factory.js';
 import type { RunRecord } from '../src/run/run.types.js';

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentService } from '../src/agent/index.js';
 import { JackdawModule } from '../src/index.js';
-import { RunExportService } from '../src/run/index.js';
+import { RunExportService } from '../src/run/replay/index.js';
 import { ScheduleService } from '../src/schedule/index.js';
 import { callTool, FakeProvider, replayRun, startTestApplication } from '../src/testing/index.js';
 import { StockModule, StockTools } from './fixtures/stock.module.js';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toolExecutor } from './support/tool-parts.js';
 import type { Database } from '../src/persistence/index.js';
-import type { RunContext, RunOutcome } from '../src/run/index.js';
-import { endsStream } from '../src/run/run-event.types.js';
+import type { RunOutcome } from '../src/run/index.js';
+import type { RunContext } from '../src/run/context/index.js';
+import { endsStream } from '../src/run/event/run-event.types.js';
 import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
 import { contextIdOf, ToolStates } from '../src/tool-state/index.js';
 import { ToolRegistry } from '../src/tool/index.js';

@@ -5,7 +5,7 @@ import { reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost } from './support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 import { newId } from '../src/kernel/index.js';
-import { MemoryRunContext, type RunContext } from '../src/run/index.js';
+import { MemoryRunContext, type RunContext } from '../src/run/context/index.js';
 import { SecurityPolicies } from '../src/tool-policy/index.js';
 import { type ToolRegistration, ToolRegistry } from '../src/tool/index.js';
 import { ToolPolicyRegistry } from '../src/tool/decision/index.js';

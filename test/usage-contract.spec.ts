@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Principal } from '../src/kernel/index.js';
 import { RunEraseStore } from '../src/run/erase/run-erase.store.js';
-import type { RunUsage, UsageReported } from '../src/run/run-event.types.js';
+import type { RunUsage, UsageReported } from '../src/run/event/run-event.types.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { UsageDayStore } from '../src/run/usage/usage-day.store.js';
 import { insertUsage } from '../src/run/run-outbox.js';

@@ -4,17 +4,8 @@ import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { parseExactJson } from '../kernel/json/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
-import {
-  FIRST_STEP,
-  type ForkEdits,
-  type ForkPlan,
-  RunForkService,
-  RunHandlerRegistry,
-  type RunMarks,
-  type RunRecord,
-  RunService,
-  type StartRun,
-} from '../run/index.js';
+import { RunHandlerRegistry, type RunRecord, RunService, type StartRun } from '../run/index.js';
+import { FIRST_STEP, type ForkEdits, type ForkPlan, RunForkService, type RunMarks } from '../run/fork/index.js';
 import { SessionService } from '../session/index.js';
 import type { MemoryPlace } from '../session/memory/index.js';
 import { ToolStateForks } from '../tool-state/index.js';

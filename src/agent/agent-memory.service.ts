@@ -4,22 +4,12 @@ import { countMessages, TokenCounterRegistry } from '../llm/index.js';
 import type { ChatModel, Message, AgentBudgets, OwnBudget, UserMessage } from '../llm/chat/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import { splitThoughts, toTranscript } from '../reasoning/index.js';
-import {
-  addUsage,
-  type DataFact,
-  factsOfRun,
-  isRelinquished,
-  mergeFacts,
-  NO_USAGE,
-  type RunContext,
-  RunFileService,
-  type RunRecord,
-  type RunUsage,
-  storedFacts,
-  toAccount,
-  toRunUsage,
-  type UsageReported,
-} from '../run/index.js';
+import type { RunRecord } from '../run/index.js';
+import { isRelinquished, type RunContext } from '../run/context/index.js';
+import { NO_USAGE, type RunUsage, type UsageReported } from '../run/event/index.js';
+import { type DataFact, factsOfRun, mergeFacts, storedFacts } from '../run/facts/index.js';
+import { RunFileService } from '../run/files/index.js';
+import { addUsage, toAccount, toRunUsage } from '../run/usage/index.js';
 import { type SessionKey, type SessionMessage, SessionService, type Turn } from '../session/index.js';
 import {
   countTurn,

@@ -4,24 +4,12 @@ import { parseExactJson } from '../kernel/json/index.js';
 import { ChatApiModel } from '../llm/index.js';
 import type { ChatModel, Message } from '../llm/chat/index.js';
 import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome, type ReasoningRequest } from '../reasoning/index.js';
-import {
-  addUsage,
-  type DataFact,
-  journalUnavailable,
-  mergeFacts,
-  NO_USAGE,
-  type RunContext,
-  type RunEnding,
-  type RunEvent,
-  RunFollowService,
-  type RunHandler,
-  RunHandlerRegistry,
-  type RunOutcome,
-  type RunRecord,
-  type TerminalEvent,
-  toEndedFacts,
-  UNKNOWN_FACTS,
-} from '../run/index.js';
+import { type RunEnding, type RunHandler, RunHandlerRegistry, type RunOutcome, type RunRecord } from '../run/index.js';
+import { journalUnavailable, type RunContext } from '../run/context/index.js';
+import { NO_USAGE, type RunEvent, type TerminalEvent } from '../run/event/index.js';
+import { type DataFact, mergeFacts, toEndedFacts, UNKNOWN_FACTS } from '../run/facts/index.js';
+import { RunFollowService } from '../run/follow/index.js';
+import { addUsage } from '../run/usage/index.js';
 import type { TurnStatus } from '../session/index.js';
 import { factsOfPlace, type Recollection } from '../session/memory/index.js';
 import type { Tool } from '../tool/method/index.js';

@@ -3,20 +3,10 @@ import { Observable } from 'rxjs';
 import { AppError } from '../errors/index.js';
 import { newId, type Principal } from '../kernel/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
-import {
-  isTerminal,
-  queuedState,
-  RunFollowService,
-  RunService,
-  START,
-  type RunEvent,
-  type RunHandle,
-  type RunItem,
-  type RunListener,
-  type RunRecord,
-  type StartRun,
-  type SubmittedWith,
-} from '../run/index.js';
+import { RunService, type RunHandle, type RunRecord, type StartRun, type SubmittedWith } from '../run/index.js';
+import { queuedState } from '../run/context/index.js';
+import { isTerminal, START, type RunEvent, type RunItem } from '../run/event/index.js';
+import { RunFollowService, type RunListener } from '../run/follow/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
 import { AgentRegistry } from './definition/agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';

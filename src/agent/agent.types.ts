@@ -6,7 +6,8 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../llm/chat/index.js';
-import type { ClientWait, DataFact, IdempotentRequest } from '../run/index.js';
+import type { ClientWait, IdempotentRequest } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import type { ClientTool } from './offered-tools.service.js';
 import type { GivenFormat } from './answer/response-format.mapper.js';
 

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { budgetInUse, ModelBudget, type BudgetStatus, type JournaledUsage } from '../llm/budget/index.js';
 import type { AgentBudgets } from '../llm/chat/index.js';
-import { RunUsageStore, type AgentUsage } from '../run/index.js';
+import { RunUsageStore, type AgentUsage } from '../run/usage/index.js';
 import { hasScope } from '../security/index.js';
 import { MetricRegistry, type Sample } from '../telemetry/index.js';
 import { AgentRegistry } from './definition/agent.registry.js';

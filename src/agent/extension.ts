@@ -1,6 +1,6 @@
 import type { ModelFactory } from '../llm/index.js';
 import type { Processor, ProcessorPlace } from '../reasoning/index.js';
-import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
+import type { RunEventPattern, RunNoticeListener } from '../run/follow/index.js';
 import type { MemoryPolicy } from '../session/memory/index.js';
 import type { ToolRegistration } from '../tool/index.js';
 import type { ToolPolicy } from '../tool/decision/index.js';

@@ -1,6 +1,6 @@
 import type { Message } from '../llm/chat/index.js';
 import { areArgumentsChanged, withEditNote } from '../reasoning/index.js';
-import type { RunEvent } from '../run/index.js';
+import type { RunEvent } from '../run/event/index.js';
 import type { ToolResult } from '../tool/index.js';
 import { failedResult, toolResultText } from '../tool/result/index.js';
 

@@ -1,4 +1,5 @@
-import { type ListedRun, queuedState } from '../run/index.js';
+import { queuedState } from '../run/context/index.js';
+import type { ListedRun } from '../run/query/index.js';
 import type { ListedRunDto } from './run-list.dto.js';
 
 export function toListedRun(run: ListedRun): ListedRunDto {

@@ -1,17 +1,17 @@
 import { Matches } from 'class-validator';
 import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/answer/index.js';
+import type { RunStatus } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
 import type {
   AnsweredBy,
   CompactedState,
   MemoryState,
-  PublishedFile,
   ReferenceState,
   RunFinishReason,
-  RunStatus,
   ShortenedTurnState,
-  WaitFact,
-  WaitingRequest,
-} from '../run/index.js';
+} from '../run/event/index.js';
+import type { WaitFact } from '../run/facts/index.js';
+import type { PublishedFile } from '../run/files/index.js';
 
 /** Tokens, summed over the run's model calls. */
 export class RunUsageDto {

@@ -2,7 +2,7 @@ import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RunSearchService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
-import type { RunChange } from '../run/index.js';
+import type { RunChange } from '../run/query/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { disconnectSignal } from './client-request.js';
 import { EventStreamService, type StreamItem } from './event-stream.service.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
 import { DISPLAYED_IMAGES } from '../kernel/media/index.js';
-import { RunFileService } from '../run/index.js';
+import { RunFileService } from '../run/files/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { NumberPipe } from './number.pipe.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { RunHistoryService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
-import { type ExportedRun, RunExportService, RunReplayService } from '../run/index.js';
+import { type ExportedRun, RunExportService, RunReplayService } from '../run/replay/index.js';
 import { CurrentPrincipal, isViewer, Requires } from '../security/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { RunExportDto } from './run-export.dto.js';

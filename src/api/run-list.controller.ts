@@ -1,7 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { RunSearchService } from '../agent/history/index.js';
 import { DAY_MS, type Principal } from '../kernel/index.js';
-import type { RunFilter, RunPage, RunStatus } from '../run/index.js';
+import type { RunStatus } from '../run/index.js';
+import type { RunFilter, RunPage } from '../run/query/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';
 import { toListedRun } from './listed-run.mapper.js';

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RunHistoryService } from '../agent/history/index.js';
 import type { Principal } from '../kernel/index.js';
-import { isOpen, type RunItem } from '../run/index.js';
+import { isOpen } from '../run/index.js';
+import type { RunItem } from '../run/event/index.js';
 import { disconnectSignal } from './client-request.js';
 import { EventStreamService } from './event-stream.service.js';
 

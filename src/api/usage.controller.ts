@@ -13,7 +13,7 @@ import {
   type UsageKind,
   type UsagePage,
   type UsageSum,
-} from '../run/index.js';
+} from '../run/usage/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { placeIn, toCursor } from './list-cursor.js';
 import {

@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../kernel/index.js';
-import { WEBHOOK_EVENTS } from '../run/index.js';
+import { WEBHOOK_EVENTS } from '../run/event/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { type Webhook, type WebhookDelivery, WebhookService } from '../webhook/index.js';

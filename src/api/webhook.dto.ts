@@ -9,7 +9,7 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../run/index.js';
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../run/event/index.js';
 import type { DeliveryStatus } from '../webhook/index.js';
 import { IsCursor } from './list-cursor.js';
 import { IsWholeNumber } from './is-whole-number.decorator.js';

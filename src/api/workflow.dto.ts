@@ -1,6 +1,7 @@
 import { IsBoolean, IsInt, IsObject, Max, Min } from 'class-validator';
 import { IsId } from './is-id.decorator.js';
-import { MAX_PRIORITY, type NodeKind } from '../run/index.js';
+import { MAX_PRIORITY } from '../run/index.js';
+import type { NodeKind } from '../run/event/index.js';
 import { RawJson } from './raw-json.decorator.js';
 import { LONGEST_DEADLINE_MS } from './chat-request.dto.js';
 import { Omittable } from './omittable.decorator.js';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseExactJson } from '../kernel/json/index.js';
-import type { ExportedRun } from '../run/index.js';
+import type { ExportedRun } from '../run/replay/index.js';
 import { usageError } from './cli.error.js';
 import type { Call, Command } from './command.types.js';
 import { isFile, readText } from './replay-command.js';
@@ -29,7 +29,7 @@ export const CASSETTE_COMMAND: Command = {
 
 /** The runs, and the child runs of those that are named by id. */
 async function readRuns(call: Call): Promise<ExportedRun[]> {
-  const { parseExportedRun } = await import('../run/index.js');
+  const { parseExportedRun } = await import('../run/replay/index.js');
   const runs = new Map<string, ExportedRun>();
   const parse = (name: string, text: string) => {
     try {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { ReplayCheck } from '../run/index.js';
+import type { ReplayCheck } from '../run/replay/index.js';
 import type { LocalServer } from '../server/index.js';
 import { EXIT, usageError } from './cli.error.js';
 import type { Call, Command } from './command.types.js';

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AgentService, type GivenConversation } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import { type DataFact, factsOfEnd, isTerminal, mergeFacts, RunService } from '../run/index.js';
+import { RunService } from '../run/index.js';
+import { isTerminal } from '../run/event/index.js';
+import { type DataFact, factsOfEnd, mergeFacts } from '../run/facts/index.js';
 import type { ClientMessage } from './client-conversation.js';
 
 /** Runs of a history whose data facts are read; results of further runs count as results of unknown origin. */

@@ -4,7 +4,9 @@ import { AgentDecisionService, type GivenDecision } from '../agent/decision/inde
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { isJsonObject, parseExactJson } from '../kernel/json/index.js';
-import { type RunEvent, type RunItem, type RunRecord, RunService, type WaitingRequest } from '../run/index.js';
+import { type RunRecord, RunService } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import type { RunEvent, RunItem } from '../run/event/index.js';
 import { hasScope } from '../security/index.js';
 import { WorkflowService, type WorkflowStart } from '../workflow/index.js';
 import { parseClientCallId } from './client-call-id.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import { type Principal } from '../kernel/index.js';
-import { type RunEvent, RunService } from '../run/index.js';
+import { RunService } from '../run/index.js';
+import type { RunEvent } from '../run/event/index.js';
 import { ToolRegistry } from '../tool/index.js';
 
 /** What all protocols of clients do with the runs that they started. */

@@ -1,5 +1,5 @@
 import { RunText, StreamRestartedError } from '../agent/answer/index.js';
-import type { RunEvent } from '../run/index.js';
+import type { RunEvent } from '../run/event/index.js';
 
 type TextEvent = Extract<RunEvent, { type: 'message.delta' | 'step.restarted' | 'message.completed' }>;
 

@@ -1,4 +1,4 @@
-import type { WaitingRequest } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
 
 /** The reply of a run that waits for a person, in protocols without a form for it. */
 export function waitingText(runId: string, requests: readonly WaitingRequest[]): string {

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import type { OwnEventListener } from '../agent/index.js';
-import type { RunEventPattern, RunNoticeListener } from '../run/index.js';
+import type { RunEventPattern, RunNoticeListener } from '../run/follow/index.js';
 import type { TelemetryOption } from '../extension/index.js';
 import type { AgentApplication } from './agent-application.js';
 import type { AgentServices } from './agent-services.js';

@@ -2,7 +2,9 @@ import { toRunError, type AnsweredTool, type GivenFormat, type RunAnswer } from 
 import { AppError } from '../errors/index.js';
 import { fieldMistake } from '../kernel/index.js';
 import type { ModelParameters, ToolChoice, Usage } from '../llm/chat/index.js';
-import { toUsage, type RunFinishReason, type WaitingRequest } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import type { RunFinishReason } from '../run/event/index.js';
+import { toUsage } from '../run/usage/index.js';
 
 export interface ChatOptions {
   /** Session to continue; by default the agent's own session. */

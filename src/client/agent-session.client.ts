@@ -1,7 +1,7 @@
 import type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 import type { ChatMessage } from './chat-message.mapper.js';
 import type { AgentSessions } from './agent-sessions.client.js';
-import type { RunEvent } from '../run/index.js';
+import type { RunEvent } from '../run/event/index.js';
 import type { SessionRecord, StoredTurn } from '../session/index.js';
 
 type SessionChatOptions = Omit<ChatOptions, 'sessionId' | 'newSession'>;

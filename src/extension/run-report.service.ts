@@ -4,7 +4,7 @@ import { ConfiguredSecrets } from '../config/index.js';
 import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { type JsonValue, parseJson } from '../kernel/json/index.js';
 import { maskSecrets } from '../kernel/text/index.js';
-import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/index.js';
+import { RunListenerRegistry, type RunNotice, type RunNoticeListener } from '../run/follow/index.js';
 import { type Telemetry, toListener } from './telemetry.js';
 import { SecurityPolicies } from '../tool-policy/index.js';
 import { Tracing } from '../telemetry/index.js';

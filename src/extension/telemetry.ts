@@ -1,4 +1,5 @@
-import type { RunEvent, RunNotice, RunNoticeListener } from '../run/index.js';
+import type { RunEvent } from '../run/event/index.js';
+import type { RunNotice, RunNoticeListener } from '../run/follow/index.js';
 
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { readonly type: T }>;
 

@@ -1,5 +1,5 @@
 import { type JsonSchema, type JsonValue, parseExactJson } from '../kernel/json/index.js';
-import type { WaitingRequest } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
 import { suspend, type Suspension } from '../tool/index.js';
 import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../kernel/json/index.js';
-import type { WaitingRequest } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
 import { askClient, toInputQuestion } from './input-question.mapper.js';
 
 const request = (schema?: JsonSchema): WaitingRequest => ({

@@ -1,7 +1,7 @@
 import { toSessionUri } from './resource-cursor.parser.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AgentRegistry } from '../agent/definition/index.js';
-import { RunListenerRegistry } from '../run/index.js';
+import { RunListenerRegistry } from '../run/follow/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { McpPrompts } from './mcp-prompt.registry.js';
 import { McpResources } from './mcp-resource.registry.js';

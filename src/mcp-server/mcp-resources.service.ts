@@ -9,7 +9,7 @@ import { AgentService } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { McpContent } from '../mcp/index.js';
-import { type ListedRun, RunListStore } from '../run/index.js';
+import { type ListedRun, RunListStore } from '../run/query/index.js';
 import { hasScope } from '../security/index.js';
 import { AccessLogService } from '../security/access-log/index.js';
 import { SessionAdminService, type SessionMessage, type SessionRecord, SessionService } from '../session/index.js';

@@ -3,16 +3,10 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AgentDecisionService } from '../agent/decision/index.js';
 import { AppError, Log } from '../errors/index.js';
 import { newId } from '../kernel/index.js';
-import {
-  RunFollowService,
-  type RunHandle,
-  type RunItem,
-  type RunRecord,
-  RunService,
-  type RunStatus,
-  START,
-  type WaitingRequest,
-} from '../run/index.js';
+import { type RunHandle, type RunRecord, RunService, type RunStatus } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import { type RunItem, START } from '../run/event/index.js';
+import { RunFollowService } from '../run/follow/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { type InputQuestion, toInputQuestion } from './input-question.mapper.js';
 import type { McpCall } from './mcp-call.types.js';

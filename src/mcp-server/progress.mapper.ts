@@ -1,4 +1,4 @@
-import type { RunItem } from '../run/index.js';
+import type { RunItem } from '../run/event/index.js';
 import type { McpCall } from './mcp-call.types.js';
 
 /** Reports a tool's own progress to the client. */

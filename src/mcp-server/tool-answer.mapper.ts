@@ -2,7 +2,8 @@ import type { CallToolResult, ContentBlock, Tool as McpTool } from '@modelcontex
 import type { DirectCallAnswer } from '../agent/index.js';
 import type { RunAnswer } from '../agent/answer/index.js';
 import { isJsonObject, type JsonSchema, type JsonValue } from '../kernel/json/index.js';
-import { type PublishedImage, type RunFile, toPublishedFile, type WaitingRequest } from '../run/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import { type PublishedImage, type RunFile, toPublishedFile } from '../run/files/index.js';
 import type { Tool } from '../tool/method/index.js';
 import { fileReference } from '../tool/result/index.js';
 import type { McpContentBlock } from './mcp-protocol.types.js';

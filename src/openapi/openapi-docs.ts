@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { AppError, loadPackage } from '../errors/index.js';
 import { VERSION } from '../kernel/index.js';
-import type { RunEvent } from '../run/index.js';
+import type { RunEvent } from '../run/event/index.js';
 import type { ToolDefinition } from '../tool/index.js';
 import { describeOperations, operationId, operationsIn } from './operation.mapper.js';
 import { describeResponses } from './response.mapper.js';

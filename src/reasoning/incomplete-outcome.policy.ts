@@ -1,4 +1,4 @@
-import type { RunFailure, RunFinishReason } from '../run/index.js';
+import type { RunFailure, RunFinishReason } from '../run/event/index.js';
 
 /** How a consumer handles an incomplete outcome. */
 export type OnIncomplete = 'fail' | 'accept';

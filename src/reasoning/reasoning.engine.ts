@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type AppError, toAppError, Log } from '../errors/index.js';
 import type { Message } from '../llm/chat/index.js';
-import { isRelinquished, mergeFacts, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
+import { isRelinquished, type RunContext } from '../run/context/index.js';
+import { NO_USAGE, type RunFinishReason } from '../run/event/index.js';
+import { mergeFacts } from '../run/facts/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { ToolExecutor } from '../tool/index.js';
 import { outcomeUnknown, withoutResult } from './loop/decided-result.factory.js';

@@ -10,18 +10,11 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../llm/chat/index.js';
-import type {
-  AnsweredBy,
-  CompactedState,
-  DataFact,
-  Postponed,
-  RunContext,
-  RunFailure,
-  RunFinishReason,
-  RunUsage,
-  StepRequest,
-  WaitingRequest,
-} from '../run/index.js';
+import type { Postponed } from '../run/index.js';
+import type { RunContext, StepRequest } from '../run/context/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import type { AnsweredBy, CompactedState, RunFailure, RunFinishReason, RunUsage } from '../run/event/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import type { ToolResult } from '../tool/index.js';
 import type { AgentRules } from '../tool/decision/index.js';
 import type { Tool } from '../tool/method/index.js';

@@ -1,16 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { toAppError, Log } from '../errors/index.js';
 import type { ToolCall } from '../llm/chat/index.js';
-import {
-  type DataFact,
-  isRelinquished,
-  mergeFacts,
-  type Postponed,
-  type RunContext,
-  type RunFailure,
-  type RunUsage,
-  type WaitingRequest,
-} from '../run/index.js';
+import type { Postponed } from '../run/index.js';
+import { isRelinquished, type RunContext } from '../run/context/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import type { RunFailure, RunUsage } from '../run/event/index.js';
+import { type DataFact, mergeFacts } from '../run/facts/index.js';
 import { CallRules, SecurityPolicies } from '../tool-policy/index.js';
 import { ToolExecutor, type ToolResult } from '../tool/index.js';
 import type { Tool } from '../tool/method/index.js';

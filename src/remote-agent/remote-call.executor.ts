@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import type { JsonValue } from '../kernel/json/index.js';
 import type { ModelBudget } from '../llm/budget/index.js';
-import { isRelinquished } from '../run/index.js';
+import { isRelinquished } from '../run/context/index.js';
 import type { OutgoingClient } from '../security/egress/index.js';
 import { type Reconciliation, suspend, type Suspension } from '../tool/index.js';
 import { noteOf, endsAtOf } from '../tool/call/index.js';

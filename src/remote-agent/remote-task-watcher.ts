@@ -3,13 +3,8 @@ import { a2aConfig, type A2aConfig } from '../config/namespaces/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';
-import {
-  RunDecisionService,
-  RunListenerRegistry,
-  type StoredMemo,
-  type WaitingRequest,
-  type WaitingRun,
-} from '../run/index.js';
+import { RunDecisionService, type StoredMemo, type WaitingRequest, type WaitingRun } from '../run/decision/index.js';
+import { RunListenerRegistry } from '../run/follow/index.js';
 import { RemoteAgentRegistry } from './remote-agent.registry.js';
 import type { RemoteMemo } from './remote-question.mapper.js';
 

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../kernel/json/index.js';
-import type { RunContext } from '../run/index.js';
+import type { RunContext } from '../run/context/index.js';
 import { type Arguments, unwritable } from './argument-text.mapper.js';
 import { isHeaderText } from './header.policy.js';
 import { type Pair, parseRequest, type RequestTemplate, spreadPairs } from './request-template.parser.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RunExpiryService } from './decision/run-expiry.service.js';
 import { PostponedRunRegistry } from './postponed-run.registry.js';
-import { isPostponed } from './execution-end.js';
+import { isPostponed } from './context/execution-end.js';
 import { RunJournal } from './run-journal.js';
 
 /** Handles all that is due by the wall clock at once, without a timer: after `jackdaw/testing` has moved the clock. */

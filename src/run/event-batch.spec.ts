@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newExecution, storedEvents } from '../../test/support/run-execution.js';
 import { completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
-import type { JournaledRunContext } from './journaled-run-context.js';
-import type { StepName } from './run-context.js';
-import type { RunEvent } from './run-event.types.js';
+import type { JournaledRunContext } from './context/journaled-run-context.js';
+import type { StepName } from './context/run-context.js';
+import type { RunEvent } from './event/run-event.types.js';
 
 const STEP: StepName = { kind: 'tool', place: '1:1', subject: 'calculator' };
 const THOUGHT: RunEvent = { type: 'thought', iteration: 1, text: 'hm' };

@@ -5,13 +5,13 @@ import { isRefusedAfter, isStorageUnavailable, withPatience } from '../persisten
 import type { Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
 import { countDecisions, firstExpiry, waitingEvent, withinDeadline } from './decision/waiting-time.policy.js';
-import type { OutagePatience } from './execution-end.js';
-import type { RunEvent } from './run-event.types.js';
+import type { OutagePatience } from './context/execution-end.js';
+import type { RunEvent } from './event/run-event.types.js';
 import type { RunJournal } from './run-journal.js';
 import { toStoredEnd } from './run-record.mapper.js';
 import { endRun, postponeRun, releaseRun } from './run-statement.factory.js';
 import type { RunOutcome, RunRecord, RunStatus } from './run.types.js';
-import type { StepCompanion } from './step-companion.types.js';
+import type { StepCompanion } from './context/step-companion.types.js';
 
 /** Delays between two attempts, in ms; each is random between half of it and all of it. */
 const FIRST_DELAY_MS = 50;

@@ -6,7 +6,7 @@ import { PLAIN_CIPHER } from '../security/encryption/index.js';
 import type { WaitingRequest } from './decision/waiting-request.types.js';
 import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { LateResultService, type RefusedBatch } from './late-result.service.js';
-import type { RunEvent } from './run-event.types.js';
+import type { RunEvent } from './event/run-event.types.js';
 
 const STARTED: RunEvent = { type: 'tool.started', iteration: 1, call_id: 'c1', tool: 'pay', arguments: '{}' };
 const COMPLETED = { type: 'tool.completed', iteration: 1, call_id: 'c1', tool: 'pay', success: true } as RunEvent;

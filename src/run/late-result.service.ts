@@ -7,15 +7,15 @@ import type { WaitingRequest } from './decision/waiting-request.types.js';
 import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { FILE_STEP, toFileMark } from './files/run-file.mapper.js';
 import { HeldCommit } from './held-commit.js';
-import { RunBus } from './run-bus.js';
-import type { RunEvent } from './run-event.types.js';
-import { RunItem } from './run-item.factory.js';
+import { RunBus } from './follow/run-bus.js';
+import type { RunEvent } from './event/run-event.types.js';
+import { RunItem } from './event/run-item.factory.js';
 import { RunJournal } from './run-journal.js';
 import { insertUsage } from './run-outbox.js';
 import { isOpen } from './run-record.mapper.js';
 import { answerRun, insertEvents, insertStep } from './run-statement.factory.js';
 import type { RecordedStep, RunRecord } from './run.types.js';
-import type { StepCompanion } from './step-companion.types.js';
+import type { StepCompanion } from './context/step-companion.types.js';
 
 /** Waits before the attempts, in ms: the other process may still execute other calls of the run. */
 const ATTEMPTS_MS = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];

@@ -3,7 +3,7 @@ import { runConfig, type RunConfig } from '../config/namespaces/index.js';
 import type { AppError } from '../errors/index.js';
 import { steadyNow } from '../kernel/index.js';
 import { ModelStackFactory } from '../llm/index.js';
-import { isPostponed } from './execution-end.js';
+import { isPostponed } from './context/execution-end.js';
 import type { RunHead } from './run.types.js';
 
 interface Postponed {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../persistence/index.js';
-import { RunBus } from './run-bus.js';
-import { missedDeadline } from './execution-end.js';
-import { NO_USAGE, type RunCancelled, type RunFailed } from './run-event.types.js';
-import { RunItem } from './run-item.factory.js';
+import { RunBus } from './follow/run-bus.js';
+import { missedDeadline } from './context/execution-end.js';
+import { NO_USAGE, type RunCancelled, type RunFailed } from './event/run-event.types.js';
+import { RunItem } from './event/run-item.factory.js';
 import { RunJournal } from './run-journal.js';
 import { isOpen } from './run-record.mapper.js';
 import type { RunRecord } from './run.types.js';

@@ -1,8 +1,8 @@
 import { AppError } from '../errors/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
-import { NO_USAGE, type RunFailed } from './run-event.types.js';
-import { RunItem } from './run-item.factory.js';
+import { NO_USAGE, type RunFailed } from './event/run-event.types.js';
+import { RunItem } from './event/run-item.factory.js';
 import { endRun, insertEvents } from './run-statement.factory.js';
 import { toStoredEnd } from './run-record.mapper.js';
 import type { RunRecord } from './run.types.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import type { ChildRunPlace, ChildRunRequest } from './tree/child-run.types.js';
-import type { RunContext } from './run-context.js';
+import type { RunContext } from './context/run-context.js';
 import type { RunEnding, RunHead, RunOutcome, RunRecord, StartRun } from './run.types.js';
 
 const NOTHING: RunEnding = { statements: [] };

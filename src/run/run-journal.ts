@@ -18,9 +18,9 @@ import {
 import { definitionPlace, eventPlace, type RunRow, SELECT_RUN, stepPlace, toStoredEnd } from './run-record.mapper.js';
 import { FILE_STEP, toFileMark, toRunFile, type FileMark } from './files/run-file.mapper.js';
 import type { RunFile } from './files/run-file.types.js';
-import { isTerminal, type RunEvent } from './run-event.types.js';
+import { isTerminal, type RunEvent } from './event/run-event.types.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
-import { RunItem } from './run-item.factory.js';
+import { RunItem } from './event/run-item.factory.js';
 import { RunLease } from './run-lease.js';
 import { RunRows } from './run-rows.js';
 import type { RecordedStep, RunHead, RunOpening, RunRecord, StartRun } from './run.types.js';

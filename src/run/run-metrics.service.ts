@@ -2,15 +2,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { MetricRegistry, type Sample } from '../telemetry/index.js';
 import { RunCapacityRegistry } from './admission/run-capacity.registry.js';
 import { RunLoadStore } from './admission/run-admission.service.js';
-import { type ObservedRun, RunBus } from './run-bus.js';
+import { type ObservedRun, RunBus } from './follow/run-bus.js';
 import {
   isTerminal,
   type ModelSwitched,
   type TerminalEvent,
   type ToolCompleted,
   type UsageReported,
-} from './run-event.types.js';
-import type { RunItem } from './run-item.factory.js';
+} from './event/run-event.types.js';
+import type { RunItem } from './event/run-item.factory.js';
 import { RunExecutor } from './run.executor.js';
 
 const MS = 1000;

@@ -3,7 +3,7 @@ import type { JournaledSpending, ModelBudget, ReportedUsage } from '../llm/budge
 import { toUnits } from '../llm/models/index.js';
 import { insert, type Statement } from '../persistence/statement/index.js';
 import type { Cipher } from '../security/encryption/index.js';
-import type { LiveRun, RunBus } from './run-bus.js';
+import type { LiveRun, RunBus } from './follow/run-bus.js';
 import {
   endsStream,
   isLive,
@@ -11,8 +11,8 @@ import {
   type LiveEvent,
   type RunEvent,
   type UsageReported,
-} from './run-event.types.js';
-import { RunItem } from './run-item.factory.js';
+} from './event/run-event.types.js';
+import { RunItem } from './event/run-item.factory.js';
 import { insertEvents } from './run-statement.factory.js';
 import type { RunOpening, RunRecord } from './run.types.js';
 

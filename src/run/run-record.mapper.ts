@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import { parseExactJson } from '../kernel/json/index.js';
 import { Cipher, type RowPlace, type SealedTable } from '../security/encryption/index.js';
-import type { RunResult, TerminalEvent } from './run-event.types.js';
+import type { RunResult, TerminalEvent } from './event/run-event.types.js';
 import type { RecordedStep, RunHead, RunRecord, RunStatus } from './run.types.js';
 import type { RunLineage } from './tree/child-run.types.js';
 

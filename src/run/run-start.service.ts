@@ -5,7 +5,7 @@ import { isStorageUnavailable, refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './admission/idempotency.store.js';
 import { type Occupant, RunCapacityRegistry } from './admission/run-capacity.registry.js';
 import { RunIntakeService } from './admission/run-admission.service.js';
-import { RunBus } from './run-bus.js';
+import { RunBus } from './follow/run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunJournal } from './run-journal.js';
 import { sessionSlot } from './run-statement.factory.js';

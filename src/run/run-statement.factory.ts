@@ -2,10 +2,10 @@ import { insert, insertMany, type Row, type Statement } from '../persistence/sta
 import type { Cipher } from '../security/encryption/index.js';
 import { currentTraceParent } from '../telemetry/index.js';
 import { eventPlace, runPlace, stepPlace, type StoredEnd } from './run-record.mapper.js';
-import { RunItem } from './run-item.factory.js';
-import type { Postponement } from './execution-end.js';
+import { RunItem } from './event/run-item.factory.js';
+import type { Postponement } from './context/execution-end.js';
 import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
-import { enqueueWebhooks } from './webhook-statement.factory.js';
+import { enqueueWebhooks } from './event/webhook-statement.factory.js';
 
 /** Length of a preview, in UTF-16 units. */
 const PREVIEW_LENGTH = 200;

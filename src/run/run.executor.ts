@@ -14,14 +14,14 @@ import {
   journalUnavailable,
   revoked,
   timeLimit,
-} from './execution-end.js';
+} from './context/execution-end.js';
 import type { RunTree } from './tree/run-tree.types.js';
-import { JournaledRunContext } from './journaled-run-context.js';
+import { JournaledRunContext } from './context/journaled-run-context.js';
 import { LateResultService, type RefusedBatch } from './late-result.service.js';
 import { PostponedRunRegistry } from './postponed-run.registry.js';
-import { RunBus } from './run-bus.js';
+import { RunBus } from './follow/run-bus.js';
 import { brokenEvent } from './run-failure.factory.js';
-import { RunItem } from './run-item.factory.js';
+import { RunItem } from './event/run-item.factory.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
 import type { RunTracer } from './trace/run-trace.js';
@@ -138,9 +138,7 @@ export class RunExecutor {
     const reason = new AppError(
       'SHUTTING_DOWN',
       'The server shut down; the run resumes in another process or at the next start.',
-      {
-        isRetryable: true,
-      },
+      { isRetryable: true },
     );
     for (const { controller } of this.executions.values()) controller.abort(reason);
     await this.areDone(ABORT_WAIT_MS);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase, type RunScript } from '../../test/support/run-host.js';
-import { isTerminal } from './run-event.types.js';
+import { isTerminal } from './event/run-event.types.js';
 import type { RunStatus } from './run.types.js';
 
 let opened: OpenDatabase;

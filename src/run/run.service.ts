@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Log } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
-import { START } from './run-item.factory.js';
+import { START } from './event/run-item.factory.js';
 import { runPruned } from './retention/run-pruned.error.js';
-import { RunBus, type RunListener } from './run-bus.js';
+import { RunBus, type RunListener } from './follow/run-bus.js';
 import { RunCancelService } from './run-cancel.service.js';
 import { RunDispatcher } from './run-dispatcher.js';
-import { RunFollowService } from './run-follow.service.js';
+import { RunFollowService } from './follow/run-follow.service.js';
 import { RunJournal } from './run-journal.js';
 import { isOpen } from './run-record.mapper.js';
 import { RunStartService } from './run-start.service.js';

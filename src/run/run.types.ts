@@ -2,8 +2,8 @@ import type { AppError } from '../errors/index.js';
 import type { Principal } from '../kernel/index.js';
 import type { Statement } from '../persistence/statement/index.js';
 import type { RunLineage } from './tree/child-run.types.js';
-import type { RunItem } from './run-item.factory.js';
-import type { TerminalEvent } from './run-event.types.js';
+import type { RunItem } from './event/run-item.factory.js';
+import type { TerminalEvent } from './event/run-event.types.js';
 import type { WaitingRequest } from './decision/waiting-request.types.js';
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';

@@ -1,4 +1,4 @@
-import type { RunBus } from './run-bus.js';
+import type { RunBus } from './follow/run-bus.js';
 import type { RunJournal } from './run-journal.js';
 
 /** Time without a recorded step after which the next suspect starts, in ms; doubled with each further suspicion. */

@@ -1,5 +1,5 @@
 import type { Statement } from '../persistence/statement/index.js';
-import { MAX_CRASHES } from './execution-end.js';
+import { MAX_CRASHES } from './context/execution-end.js';
 import type { RunHead } from './run.types.js';
 import type { RunLineage } from './tree/child-run.types.js';
 

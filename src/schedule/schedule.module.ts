@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { UserErasureService } from '../agent/index.js';
-import { DueRunService, RunModule, RunPauseService } from '../run/index.js';
+import { DueRunService, RunModule } from '../run/index.js';
+import { RunPauseService } from '../run/decision/index.js';
 import { TelemetryModule } from '../telemetry/index.js';
 import { ScheduledRunService } from './scheduled-run.service.js';
 import { ScheduleRunner } from './schedule-runner.js';

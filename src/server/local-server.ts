@@ -5,13 +5,13 @@ import { readConfig } from '../config/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { loadPackage } from '../errors/index.js';
 import type { ChatModel } from '../llm/chat/index.js';
+import { RunService } from '../run/index.js';
 import {
   parseExportedRun,
   type ReplayCheck,
   type ReplayCheckOptions,
   RunReplayCheckService,
-  RunService,
-} from '../run/index.js';
+} from '../run/replay/index.js';
 import { SERVER_PACKAGES } from './serve.js';
 
 /** A server inside of this process, without a listener. */

@@ -1,4 +1,4 @@
-import { type DataFact, isPrivate, isTainted } from '../run/index.js';
+import { type DataFact, isPrivate, isTainted } from '../run/facts/index.js';
 import type { SessionRecord } from './session.types.js';
 
 /** Facts of a session's turns: the marks decide, and name their sources as far as these are known. */

@@ -1,4 +1,4 @@
-import type { DataFact } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import { Cipher } from '../security/encryption/index.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 import { factsPlace, metadataPlace } from './turn-place.factory.js';

@@ -1,5 +1,5 @@
 import type { Message } from '../llm/chat/index.js';
-import type { DataFact } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 
 /** How a turn ended. */
 export type TurnStatus = 'completed' | 'failed' | 'cancelled';

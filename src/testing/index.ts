@@ -26,8 +26,8 @@ export type {
   ScriptedReply,
   ScriptLine,
 } from './script-line.js';
-export { parseExportedRun, replayRun } from '../run/index.js';
-export type { ExportedRun, ReplayCheck, ReplayCheckOptions } from '../run/index.js';
+export { parseExportedRun, replayRun } from '../run/replay/index.js';
+export type { ExportedRun, ReplayCheck, ReplayCheckOptions } from '../run/replay/index.js';
 export { cassetteOfRuns } from './run-cassette.js';
 export type { RunCassette, RunCassetteOptions } from './run-cassette.js';
 export { ScriptedModel } from './scripted-model.js';

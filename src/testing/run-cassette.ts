@@ -3,7 +3,7 @@ import type { JsonValue } from '../kernel/json/index.js';
 import { MaskedLines, withoutPersonalData } from '../llm/cassette/index.js';
 import type { ChatRequest, ChatResult } from '../llm/chat/index.js';
 import { REMINDER } from '../reasoning/index.js';
-import type { ExportedRun } from '../run/index.js';
+import type { ExportedRun } from '../run/replay/index.js';
 import { recordedOutcomeOf, type SuspendOptions, type ToolResult } from '../tool/index.js';
 
 export interface RunCassetteOptions {

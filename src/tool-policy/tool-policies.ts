@@ -1,4 +1,4 @@
-import { type DataFact, isPrivate, type WaitFact } from '../run/index.js';
+import { type DataFact, isPrivate, type WaitFact } from '../run/facts/index.js';
 import { anyPattern, type CallSite, type CheckedCall } from '../tool/index.js';
 import { factsOf, ToolRequest } from '../tool/call/index.js';
 import {

@@ -1,4 +1,4 @@
-import { type DataFact, mergeFacts } from '../run/index.js';
+import { type DataFact, mergeFacts } from '../run/facts/index.js';
 import { contextIdOf } from './context-id.factory.js';
 import { asideIn, toChangedEntry, toEntry, toJson, type KeptAside } from './state-entry.mapper.js';
 import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './backend/state-store.js';

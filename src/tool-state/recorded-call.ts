@@ -9,7 +9,7 @@ import {
   type StoredState,
   toStateData,
 } from '../tool/stateful/index.js';
-import type { DataFact } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import type { ContextDraft } from './context-draft.js';
 import { applyChange, type StateChange } from './state-change.mapper.js';
 import type { StateBackend } from './backend/state-backend.js';

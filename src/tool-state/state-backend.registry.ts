@@ -7,7 +7,7 @@ import {
 } from '../config/namespaces/index.js';
 import { AppError } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
-import type { StepCompanion } from '../run/index.js';
+import type { StepCompanion } from '../run/context/index.js';
 import { Cipher } from '../security/encryption/index.js';
 import { isOwnStateManager, type StatefulOptions, type StateManagerName } from '../tool/stateful/index.js';
 import { ContextIndex } from './backend/context-index.js';

@@ -1,5 +1,5 @@
 import type { AppError } from '../errors/index.js';
-import type { DataFact } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import type { ContextDraft } from './context-draft.js';
 import type { WantedChange } from './tool-state-handle.js';
 import type { ContextKey } from './tool-state.types.js';

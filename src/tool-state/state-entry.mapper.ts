@@ -1,5 +1,5 @@
 import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
-import type { DataFact } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import type { StoredState } from './backend/state-store.js';
 import { stateDamaged } from './tool-state.error.js';
 import type { StateEntry, StateType } from './tool-state.types.js';

@@ -4,7 +4,7 @@ import { parseExactJson } from '../kernel/json/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import type { Tool } from '../tool/method/index.js';
 import type { ChangedState, RecordedState, StateData } from '../tool/stateful/index.js';
-import type { DataFact } from '../run/index.js';
+import type { DataFact } from '../run/facts/index.js';
 import { ContextDraft, isLive } from './context-draft.js';
 import { contextIdOf } from './context-id.factory.js';
 import { joinCopies, type StatesCopy } from './backend/state-backend.js';

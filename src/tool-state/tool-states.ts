@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { messageOf } from '../errors/index.js';
 import { parseExactJson } from '../kernel/json/index.js';
 import { loadConfig } from '../config/index.js';
-import { type DataFact, factsOfRun, mergeFacts } from '../run/index.js';
+import { type DataFact, factsOfRun, mergeFacts } from '../run/facts/index.js';
 import { KeyedQueue } from '../persistence/index.js';
 import type { Tool } from '../tool/method/index.js';
 import {

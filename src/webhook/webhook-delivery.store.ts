@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntitySchemaOptions } from 'typeorm';
 import { Database } from '../persistence/index.js';
 import type { Table } from '../persistence/schema/index.js';
-import type { WebhookEvent } from '../run/index.js';
+import type { WebhookEvent } from '../run/event/index.js';
 import { MetricRegistry } from '../telemetry/index.js';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';

@@ -1,4 +1,4 @@
-import type { RunEvent, WebhookEvent } from '../run/index.js';
+import type { RunEvent, WebhookEvent } from '../run/event/index.js';
 import type { WebhookDelivery } from './webhook-delivery.store.js';
 
 /** An event that webhooks publish. */

@@ -3,7 +3,7 @@ import { webhookConfig, type WebhookConfig } from '../config/namespaces/index.js
 import { Log } from '../errors/index.js';
 import { RecurringWork } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';
-import { RunFollowService } from '../run/index.js';
+import { RunFollowService } from '../run/follow/index.js';
 import { type DeliveryOutcome, type WebhookDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { type PublishedEvent, type PublishedRun, toPayload } from './webhook-payload.mapper.js';
 import { type DeliveryAttempt, WebhookClient } from './webhook.client.js';

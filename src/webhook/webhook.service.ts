@@ -3,7 +3,7 @@ import { webhookConfig, type WebhookConfig } from '../config/namespaces/index.js
 import { AppError, Log } from '../errors/index.js';
 import { fieldMistake, newId, type Principal } from '../kernel/index.js';
 import { Database } from '../persistence/index.js';
-import type { WebhookEvent } from '../run/index.js';
+import type { WebhookEvent } from '../run/event/index.js';
 import { type DeliveryStatus, type WebhookDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookSender } from './webhook-sender.js';
 import { type DeliveryAttempt, newSecret, WebhookClient } from './webhook.client.js';

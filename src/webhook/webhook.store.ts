@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntitySchemaOptions } from 'typeorm';
 import { Database } from '../persistence/index.js';
 import type { Table } from '../persistence/schema/index.js';
-import type { WebhookEvent } from '../run/index.js';
+import type { WebhookEvent } from '../run/event/index.js';
 import { Cipher, type RowPlace, type SealedTable, type StoredRow } from '../security/encryption/index.js';
 
 /** Id of the webhook of `WEBHOOK_URL`, which receives events of all tenants. */

@@ -1,16 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, toAppError } from '../errors/index.js';
 import type { JsonValue } from '../kernel/json/index.js';
-import {
-  type DataFact,
-  isRelinquished,
-  mergeFacts,
-  type Postponed,
-  type RunContext,
-  type RunFailure,
-  type RunFinishReason,
-  type WaitingRequest,
-} from '../run/index.js';
+import type { Postponed } from '../run/index.js';
+import { isRelinquished, type RunContext } from '../run/context/index.js';
+import type { WaitingRequest } from '../run/decision/index.js';
+import type { RunFailure, RunFinishReason } from '../run/event/index.js';
+import { type DataFact, mergeFacts } from '../run/facts/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
 import { chooseBranch } from './execution/branch-node.policy.js';
 import { MapNodeExecutor } from './execution/map-node.executor.js';

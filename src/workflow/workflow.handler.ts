@@ -3,17 +3,16 @@ import { publishMasked } from '../agent/index.js';
 import { AppError } from '../errors/index.js';
 import { type JsonValue, parseExactJson } from '../kernel/json/index.js';
 import {
-  NO_USAGE,
   RunHandlerRegistry,
-  toEndedFacts,
-  type RunContext,
   type RunEnding,
   type RunHead,
   type RunHandler,
   type RunOutcome,
   type RunRecord,
-  type TerminalEvent,
 } from '../run/index.js';
+import type { RunContext } from '../run/context/index.js';
+import { NO_USAGE, type TerminalEvent } from '../run/event/index.js';
+import { toEndedFacts } from '../run/facts/index.js';
 import { ToolStateAdminService } from '../tool-state/index.js';
 import { workflowSchema } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';

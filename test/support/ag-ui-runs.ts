@@ -2,7 +2,7 @@ import { type Arbitrary, array, boolean, constantFrom, oneof, option, record, st
 import type { ClientWait } from '../../src/client-api/interrupts/interrupt.js';
 import { toInterrupt } from '../../src/client-api/interrupts/run-wait.service.js';
 import { toClientCallId } from '../../src/client-api/client-call-id.js';
-import { NO_USAGE, type RunEvent } from '../../src/run/run-event.types.js';
+import { NO_USAGE, type RunEvent } from '../../src/run/event/run-event.types.js';
 import type { WaitingRequest } from '../../src/run/decision/waiting-request.types.js';
 
 export const RUN_ID = 'run-1';

@@ -1,5 +1,5 @@
 import type { Message } from '../../src/llm/chat/index.js';
-import type { RunEvent } from '../../src/run/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 import { isEnded } from './chaos-check-run.js';
 import type { Violation } from './chaos-check.js';
 import type { ChaosJournal, JournalRun, JournalSession, JournalTurn } from './chaos-journal.js';

@@ -1,5 +1,5 @@
-import { isTerminal } from '../../src/run/run-event.types.js';
-import type { RunEvent } from '../../src/run/index.js';
+import { isTerminal } from '../../src/run/event/run-event.types.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 import type { Violation } from './chaos-check.js';
 import type { Effect, JournalRun, JournalStep } from './chaos-journal.js';
 import { answerTo } from './chaos-plan.js';

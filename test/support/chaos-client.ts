@@ -2,7 +2,8 @@ import { EventStream } from './event-stream.js';
 import type { ChaosLedger, ReadSession, SentChat } from './chaos-ledger.js';
 import { readSession } from './chaos-sessions.js';
 import { toQuery, type ChatPlan, type Conversation } from './chaos-plan.js';
-import type { RunEvent, WaitingRequest } from '../../src/run/index.js';
+import type { WaitingRequest } from '../../src/run/decision/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 
 interface Reply {
   readonly status: number;

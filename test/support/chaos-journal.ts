@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Message } from '../../src/llm/chat/index.js';
-import type { RunEvent, RunStatus } from '../../src/run/index.js';
+import type { RunStatus } from '../../src/run/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 import type { StoredTurnRow } from './chaos-archives.js';
 import type { OpenChaosStore } from './chaos-stores.js';
 import type { ToolName } from './chaos-plan.js';

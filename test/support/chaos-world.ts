@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as passes } from 'node:timers/promises';
-import type { WaitingRequest } from '../../src/run/index.js';
+import type { WaitingRequest } from '../../src/run/decision/index.js';
 import { ChaosClient, type Decide } from './chaos-client.js';
 import { readEffects, readJournal, type ChaosJournal } from './chaos-journal.js';
 import { ChaosLedger } from './chaos-ledger.js';

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-const FILE = 'src/run/run-event.types.ts';
+const FILE = 'src/run/event/run-event.types.ts';
 
 export interface EventShape {
   readonly type: string;

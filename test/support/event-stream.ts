@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { RunEvent } from '../../src/run/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 import { assertEvent } from './contract.js';
 
 export interface SseEvent {

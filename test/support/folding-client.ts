@@ -1,5 +1,5 @@
-import type { RunEvent, RunItem } from '../../src/run/index.js';
-import { endsStream } from '../../src/run/run-event.types.js';
+import type { RunEvent, RunItem } from '../../src/run/event/index.js';
+import { endsStream } from '../../src/run/event/run-event.types.js';
 
 /**
  * Folds run events by three rules: a delta is appended, a restart replaces the text, a completed message is its text.

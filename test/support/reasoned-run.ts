@@ -1,7 +1,7 @@
 import { reasoningEngine } from './reasoning-engine.js';
 import type { ChatResult, Message } from '../../src/llm/chat/index.js';
 import type { ReasoningOutcome, ReasoningRequest } from '../../src/reasoning/reasoning.types.js';
-import type { RunContext } from '../../src/run/index.js';
+import type { RunContext } from '../../src/run/context/index.js';
 import type { ToolExecutor } from '../../src/tool/index.js';
 import { type CallRates, CallRules, type SecurityPolicies } from '../../src/tool-policy/index.js';
 import type { MortalDatabase } from './mortal-database.js';

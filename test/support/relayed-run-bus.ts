@@ -1,7 +1,7 @@
-import type { RunEvent } from '../../src/run/index.js';
-import { RunBus, type RunListener } from '../../src/run/run-bus.js';
-import { endsStream } from '../../src/run/run-event.types.js';
-import { RunItem } from '../../src/run/run-item.factory.js';
+import type { RunEvent } from '../../src/run/event/index.js';
+import { RunBus, type RunListener } from '../../src/run/follow/run-bus.js';
+import { endsStream } from '../../src/run/event/run-event.types.js';
+import { RunItem } from '../../src/run/event/run-item.factory.js';
 import { turns } from './distant-database.js';
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { ModelFactory } from '../../src/index.js';
-import { parseExportedRun, type ReplayCheck, type ReplayCheckOptions, replayRun } from '../../src/run/index.js';
+import { parseExportedRun, type ReplayCheck, type ReplayCheckOptions, replayRun } from '../../src/run/replay/index.js';
 import { SecurityPolicies, type SecurityPolicy } from '../../src/tool-policy/index.js';
 import { type ToolRegistration, ToolRegistry } from '../../src/tool/index.js';
 import { FakeLlm } from './fake-llm.js';

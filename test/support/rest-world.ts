@@ -9,7 +9,7 @@ import type { RestToolDeclaration } from '../../src/rest-tool/rest-tool.types.js
 import { ContextClosings } from '../../src/tool-state/context-closings.js';
 import { ToolStates } from '../../src/tool-state/tool-states.js';
 import { ToolRegistry } from '../../src/tool/tool.registry.js';
-import { FileLedger } from '../../src/run/run-context.js';
+import { FileLedger } from '../../src/run/context/run-context.js';
 import type { RunFile } from '../../src/run/files/run-file.types.js';
 import type { CallSite, ToolResult } from '../../src/tool/tool.types.js';
 import { callSite } from './call-site.js';

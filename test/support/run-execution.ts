@@ -1,4 +1,4 @@
-import { JournaledRunContext } from '../../src/run/journaled-run-context.js';
+import { JournaledRunContext } from '../../src/run/context/journaled-run-context.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
 import type { RunRecord } from '../../src/run/run.types.js';
 import { aRun, type RunHost } from './run-host.js';

@@ -1,5 +1,6 @@
-import type { RunEvent, RunRecord } from '../../src/run/index.js';
-import type { RunBus } from '../../src/run/run-bus.js';
+import type { RunRecord } from '../../src/run/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
+import type { RunBus } from '../../src/run/follow/run-bus.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
 import { endRun, fence, releaseRun } from '../../src/run/run-statement.factory.js';
 import type { Statement } from '../../src/persistence/statement/index.js';

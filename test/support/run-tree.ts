@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
-import { RunBus } from '../../src/run/run-bus.js';
-import { isTerminal } from '../../src/run/run-event.types.js';
+import { RunBus } from '../../src/run/follow/run-bus.js';
+import { isTerminal } from '../../src/run/event/run-event.types.js';
 import type { SseEvent } from './event-stream.js';
 import { newFolder, startJackdaw, type Jackdaw, type StartOptions } from './jackdaw.js';
 import { FakeLlm } from './fake-llm.js';

@@ -1,5 +1,6 @@
 import type { Statement } from '../../src/persistence/statement/index.js';
-import { NO_USAGE, type RunEvent, type RunRecord } from '../../src/run/index.js';
+import type { RunRecord } from '../../src/run/index.js';
+import { NO_USAGE, type RunEvent } from '../../src/run/event/index.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
 import { PLAIN_CIPHER } from '../../src/security/encryption/index.js';
 import { endRun, fence, releaseRun } from '../../src/run/run-statement.factory.js';

@@ -2,7 +2,7 @@ import { loadConfig } from '../../src/config/index.js';
 import { TokenCounterRegistry } from '../../src/llm/index.js';
 import { VocabularyLoader } from '../../src/llm/tokens/vocabulary.loader.js';
 import type { Database } from '../../src/persistence/index.js';
-import { RunFileStore } from '../../src/run/index.js';
+import { RunFileStore } from '../../src/run/files/index.js';
 import { PLAIN_CIPHER, type Cipher } from '../../src/security/encryption/index.js';
 import { SessionService } from '../../src/session/index.js';
 import {

@@ -1,6 +1,7 @@
 import type { Principal } from '../../src/kernel/index.js';
 import { Database } from '../../src/persistence/index.js';
-import type { RunRecord, WaitingRequest } from '../../src/run/index.js';
+import type { RunRecord } from '../../src/run/index.js';
+import type { WaitingRequest } from '../../src/run/decision/index.js';
 import { CallApprovalStore } from '../../src/tool-policy/index.js';
 import type { Jackdaw } from './jackdaw.js';
 

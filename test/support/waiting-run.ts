@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import assert from 'node:assert/strict';
-import type { RunEvent, WaitingRequest } from '../../src/run/index.js';
+import type { WaitingRequest } from '../../src/run/decision/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 import type { SseEvent } from './event-stream.js';
 import type { FakeCall } from './fake-llm.types.js';
 import type { Answer, Jackdaw } from './jackdaw.js';

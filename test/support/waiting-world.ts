@@ -1,12 +1,8 @@
 import type { Message } from '../../src/llm/chat/index.js';
-import {
-  RunContext,
-  type Decision,
-  type RunEvent,
-  type RunOutcome,
-  type StepName,
-  type StepOptions,
-} from '../../src/run/index.js';
+import type { RunOutcome } from '../../src/run/index.js';
+import { RunContext, type StepName, type StepOptions } from '../../src/run/context/index.js';
+import type { Decision } from '../../src/run/decision/index.js';
+import type { RunEvent } from '../../src/run/event/index.js';
 import { suspend, type ToolEffect } from '../../src/tool/index.js';
 import type { Tool } from '../../src/tool/method/index.js';
 import type { MortalDatabase } from './mortal-database.js';

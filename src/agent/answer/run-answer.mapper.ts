@@ -1,13 +1,7 @@
 import { parseExactJson } from '../../kernel/json/index.js';
-import {
-  addUsage,
-  isLive,
-  NO_USAGE,
-  type RunEvent,
-  type RunItem,
-  type RunStatus,
-  type TerminalEvent,
-} from '../../run/index.js';
+import type { RunStatus } from '../../run/index.js';
+import { isLive, NO_USAGE, type RunEvent, type RunItem, type TerminalEvent } from '../../run/event/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import type { AgentStep, AnsweredNode, AnsweredTool, RunAnswer } from './run-answer.types.js';
 
 type BinaryContent = Pick<AnsweredTool, 'files' | 'images' | 'images_left_out'>;

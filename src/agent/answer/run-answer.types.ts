@@ -1,16 +1,15 @@
+import type { RunStatus } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
 import type {
   AnsweredBy,
   MemoryState,
   NodeCompleted,
   NodeKind,
-  PublishedFile,
-  PublishedImage,
   RunFailure,
   RunFinishReason,
-  RunStatus,
   RunUsage,
-  WaitingRequest,
-} from '../../run/index.js';
+} from '../../run/event/index.js';
+import type { PublishedFile, PublishedImage } from '../../run/files/index.js';
 
 /** One action of the agent's loop; wire form. */
 export interface AgentStep {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { RunItem, type RunEvent } from '../../run/index.js';
+import { RunItem, type RunEvent } from '../../run/event/index.js';
 import { StreamRestartedError, textOf, type TextStreamOptions } from './text-stream.mapper.js';
 
 const RUN = 'run-1';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import type { RunEvent, RunFinishReason, RunItem } from '../../run/index.js';
+import type { RunEvent, RunFinishReason, RunItem } from '../../run/event/index.js';
 import { toErrorCode } from './run.error.js';
 
 /**

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
+import type { RunRecord } from '../../run/index.js';
 import {
   RunDecisionService,
-  type RunRecord,
   selectDeniable,
   selectRequest,
   selectRequests,
   type AnsweredRequest,
   type WaitingRequest,
   type WaitingRun,
-} from '../../run/index.js';
+} from '../../run/decision/index.js';
 import { AccessLogService } from '../../security/access-log/index.js';
 import { ToolExecutor } from '../../tool/index.js';
 import { SecurityPolicies, type WideScope } from '../../tool-policy/index.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import { type Principal } from '../../kernel/index.js';
-import type { RunRecord, WaitingRequest } from '../../run/index.js';
+import type { RunRecord } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
 import { type CallSite, ToolExecutor, ToolRegistry } from '../../tool/index.js';
 import type { PlannedCall } from '../../tool/decision/index.js';
 import type { Tool } from '../../tool/method/index.js';

@@ -8,7 +8,7 @@ import {
   type WaitingKind,
   type WaitingRequest,
   type WaitingRun,
-} from '../../run/index.js';
+} from '../../run/decision/index.js';
 import { createBoundedCheck } from '../../tool/input/index.js';
 
 /** The call that an answer is for; optional where only one call is possible. */

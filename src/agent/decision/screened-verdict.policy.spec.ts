@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunRecord, Verdict } from '../../run/index.js';
+import type { RunRecord } from '../../run/index.js';
+import type { Verdict } from '../../run/decision/index.js';
 import { SecurityPolicies } from '../../tool-policy/index.js';
 import { screenVerdict } from './screened-verdict.policy.js';
 

@@ -1,4 +1,5 @@
-import type { AnsweredRequest, RunRecord, Verdict } from '../../run/index.js';
+import type { RunRecord } from '../../run/index.js';
+import type { AnsweredRequest, Verdict } from '../../run/decision/index.js';
 import { admit, type ContentFilter, type ContentPlace } from '../../security/content/index.js';
 import { agentRules, type SecurityPolicies } from '../../tool-policy/index.js';
 import { parseStoredDefinition } from '../definition/agent-definition.schema.js';

@@ -2,16 +2,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import { TOOL_CALL_VERSION, ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import {
-  NO_USAGE,
   RunHandlerRegistry,
-  toEndedFacts,
-  type RunContext,
   type RunEnding,
   type RunHandler,
   type RunOutcome,
   type RunRecord,
-  type TerminalEvent,
 } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
+import { NO_USAGE, type TerminalEvent } from '../../run/event/index.js';
+import { toEndedFacts } from '../../run/facts/index.js';
 import { ToolRegistry } from '../../tool/index.js';
 import { failedResult, toolResultText } from '../../tool/result/index.js';
 import { ToolStateAdminService, ToolStates } from '../../tool-state/index.js';

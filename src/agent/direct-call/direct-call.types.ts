@@ -1,15 +1,9 @@
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { WaitingRules } from '../../reasoning/index.js';
-import type {
-  ClientWait,
-  IdempotentRequest,
-  RunHandle,
-  RunListener,
-  RunStatus,
-  PublishedFile,
-  PublishedImage,
-  WaitingRequest,
-} from '../../run/index.js';
+import type { ClientWait, IdempotentRequest, RunHandle, RunStatus } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import type { PublishedFile, PublishedImage } from '../../run/files/index.js';
+import type { RunListener } from '../../run/follow/index.js';
 
 /** The definition of a direct call's run, as the journal stores it. */
 export interface DirectCallDefinition {

@@ -2,13 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { parseExactJson } from '../../kernel/json/index.js';
-import {
-  type FeedbackFilter,
-  type RunFeedback,
-  RunFeedbackService,
-  RunListStore,
-  RunService,
-} from '../../run/index.js';
+import { type FeedbackFilter, type RunFeedback, RunFeedbackService, RunService } from '../../run/index.js';
+import { RunListStore } from '../../run/query/index.js';
 import { AgentService } from '../agent.service.js';
 import { AGENT_RUN } from '../sub-agent/sub-agent-tool.factory.js';
 

@@ -1,5 +1,6 @@
 import { parseExactJson } from '../../kernel/json/index.js';
-import type { AuditedEvent, AuditedStep, RunRecord } from '../../run/index.js';
+import type { RunRecord } from '../../run/index.js';
+import type { AuditedEvent, AuditedStep } from '../../run/query/index.js';
 
 /** A recorded step. */
 export interface JournalStep {

@@ -1,26 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import { fieldMistake, type Principal } from '../../kernel/index.js';
+import { RunService, type RunStatus } from '../../run/index.js';
+import { parseRunPlace, type RunItem, type RunPlace, START } from '../../run/event/index.js';
+import { RunFollowService } from '../../run/follow/index.js';
+import { RunAuditStore, type RunFilter, RunListStore, type RunPage } from '../../run/query/index.js';
 import {
   type CallLatency,
   type LatencyPage,
-  parseRunPlace,
-  RunAuditStore,
-  type RunFilter,
-  RunFollowService,
-  type RunItem,
-  RunListStore,
-  type RunPage,
-  type RunPlace,
-  RunService,
-  type RunStatus,
   RunUsageStore,
-  START,
   type UsageFilter,
   type UsageKind,
   type UsagePage,
   type UsageSum,
-} from '../../run/index.js';
+} from '../../run/usage/index.js';
 import { isViewer } from '../../security/index.js';
 import { AccessLogService } from '../../security/access-log/index.js';
 import { type RunJournalPage, toRunJournal } from './run-history.mapper.js';

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../kernel/index.js';
+import { countDecisions, type ListedWait, type WaitingRequest, WaitingRunStore } from '../../run/decision/index.js';
 import {
-  countDecisions,
   type FeedPosition,
-  type ListedWait,
   type RunChange,
   RunChangeService,
   type RunCountFilter,
@@ -13,9 +12,7 @@ import {
   RunListStore,
   type RunPage,
   type RunSearchPage,
-  type WaitingRequest,
-  WaitingRunStore,
-} from '../../run/index.js';
+} from '../../run/query/index.js';
 import { hasScope } from '../../security/index.js';
 import { AccessLogService } from '../../security/access-log/index.js';
 import { ruleRefusal } from '../decision/decision-permits.service.js';

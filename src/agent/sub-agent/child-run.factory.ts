@@ -6,16 +6,14 @@ import type { OwnBudget } from '../../llm/chat/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
 import { LOOP_VERSION } from '../../reasoning/index.js';
 import {
-  type DataFact,
-  factsOfRun,
   RunHandlerRegistry,
   type ChildRunMaker,
-  type ChildRunPlace,
-  type ChildRunRequest,
   type RunHead,
   type RunRecord,
   type StartRun,
 } from '../../run/index.js';
+import { type DataFact, factsOfRun } from '../../run/facts/index.js';
+import type { ChildRunPlace, ChildRunRequest } from '../../run/tree/index.js';
 import { SessionService } from '../../session/index.js';
 import { budgetsOf, handedOn } from '../agent-memory.service.js';
 import { parseStoredDefinition } from '../definition/agent-definition.schema.js';

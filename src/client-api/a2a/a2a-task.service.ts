@@ -3,14 +3,9 @@ import { AGENT_RUN, AgentService } from '../../agent/index.js';
 import { RunHistoryService } from '../../agent/history/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import {
-  isTerminal,
-  type ListedRun,
-  type RunFilter,
-  type RunRecord,
-  RunService,
-  type RunStatus,
-} from '../../run/index.js';
+import { type RunRecord, RunService, type RunStatus } from '../../run/index.js';
+import { isTerminal } from '../../run/event/index.js';
+import type { ListedRun, RunFilter } from '../../run/query/index.js';
 import { RunWaitService } from '../interrupts/run-wait.service.js';
 import type { A2aTask, TaskPage, TaskState } from './a2a.types.js';
 import type { ListTasks } from './a2a-request.schema.js';

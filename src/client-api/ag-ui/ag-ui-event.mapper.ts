@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../run/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import type { ClientWait } from '../interrupts/interrupt.js';
 import { type AgUiEvent, type AgUiOutcome, PROTOCOL_VERSION } from './ag-ui-event.types.js';
 import { reasoningId } from './ag-ui-id.js';

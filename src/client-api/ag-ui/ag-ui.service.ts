@@ -4,7 +4,7 @@ import { AgentService } from '../../agent/index.js';
 import { disconnectSignal, EventStreamService, markReplay } from '../../api/index.js';
 import { AppError, Log, toProblem } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import type { RunItem } from '../../run/index.js';
+import type { RunItem } from '../../run/event/index.js';
 import { ClientWatchService } from '../client-watch.service.js';
 import { AgUiEventMapper } from './ag-ui-event.mapper.js';
 import type { AgUiEvent } from './ag-ui-event.types.js';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../run/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import type { AgUiEvent } from './ag-ui-event.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;

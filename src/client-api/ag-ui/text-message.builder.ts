@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../run/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import { TextParts, type TextStep } from '../text-parts.js';
 import type { AgUiEvent } from './ag-ui-event.types.js';
 import { messageId } from './ag-ui-id.js';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../run/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import { findCall, toClientCallId } from '../client-call-id.js';
 import type { AgUiEvent } from './ag-ui-event.types.js';
 import { messageId, resultId } from './ag-ui-id.js';

@@ -4,7 +4,9 @@ import { toErrorCode } from '../../agent/answer/index.js';
 import { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
 import { isJsonObject, type JsonSchema } from '../../kernel/json/index.js';
-import { isTerminal, type RunEvent, RunService, type WaitingRequest } from '../../run/index.js';
+import { RunService } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import { isTerminal, type RunEvent } from '../../run/event/index.js';
 import { toClientCallId } from '../client-call-id.js';
 import { type ClientWait, type Interrupt, toInterruptId } from './interrupt.js';
 

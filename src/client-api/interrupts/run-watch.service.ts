@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService } from '../../agent/index.js';
 import type { Principal } from '../../kernel/index.js';
-import { type RunEvent, RunFollowService, type RunItem } from '../../run/index.js';
+import type { RunEvent, RunItem } from '../../run/event/index.js';
+import { RunFollowService } from '../../run/follow/index.js';
 import type { ClientWait } from './interrupt.js';
 import { RunWaitService } from './run-wait.service.js';
 

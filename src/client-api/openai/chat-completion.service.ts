@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { disconnectSignal, EventStreamService, markReplay, parseIdempotencyKey } from '../../api/index.js';
 import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/namespaces/index.js';
 import type { Principal } from '../../kernel/index.js';
-import type { RunEvent, RunUsage } from '../../run/index.js';
+import type { RunEvent, RunUsage } from '../../run/event/index.js';
 import { type ClientRequest, ClientRunService, type OpenedRun } from '../client-run.service.js';
 import { begun, toFrame } from '../frames.js';
 import { ClientWatchService } from '../client-watch.service.js';

@@ -1,14 +1,8 @@
 import { RunText, toErrorCode } from '../../agent/answer/index.js';
 import { AppError } from '../../errors/index.js';
-import {
-  addUsage,
-  NO_USAGE,
-  type RunEvent,
-  type RunFinishReason,
-  type RunItem,
-  type RunUsage,
-  type WaitingRequest,
-} from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import { NO_USAGE, type RunEvent, type RunFinishReason, type RunItem, type RunUsage } from '../../run/event/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import type { ToolCall } from '../../llm/chat/index.js';
 import { toClientCallId } from '../client-call-id.js';
 import { waitingText } from '../waiting-text.mapper.js';

@@ -1,4 +1,4 @@
-import type { RunUsage } from '../../run/index.js';
+import type { RunUsage } from '../../run/event/index.js';
 
 /** Metadata of a message: its run and, at its end, the usage of all model calls of the run. */
 export interface UiMetadata {

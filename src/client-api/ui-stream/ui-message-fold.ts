@@ -1,6 +1,8 @@
 import { toErrorCode } from '../../agent/answer/index.js';
 import { AppError } from '../../errors/index.js';
-import { addUsage, NO_USAGE, type RunEvent, type RunFinishReason, type WaitingRequest } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import { NO_USAGE, type RunEvent, type RunFinishReason } from '../../run/event/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import { TextParts, type TextStep } from '../text-parts.js';
 import { waitingText } from '../waiting-text.mapper.js';
 import type { UiChunk, UiFinishReason, UiMetadata } from './ui-chunk.types.js';

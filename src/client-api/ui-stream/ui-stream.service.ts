@@ -5,7 +5,7 @@ import { disconnectSignal, EventStreamService, markReplay } from '../../api/inde
 import { compatibleApiConfig, type CompatibleApiConfig } from '../../config/namespaces/index.js';
 import { toProblem } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import type { RunItem } from '../../run/index.js';
+import type { RunItem } from '../../run/event/index.js';
 import { begun, toFrame } from '../frames.js';
 import { ClientWatchService } from '../client-watch.service.js';
 import type { UiChunk } from './ui-chunk.types.js';

@@ -1,4 +1,5 @@
-import type { RunEvent, WaitingRequest } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import { findCall, toClientCallId } from '../client-call-id.js';
 import type { UiChunk } from './ui-chunk.types.js';
 

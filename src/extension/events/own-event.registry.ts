@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { OwnEventListener } from '../../agent/index.js';
 import { AppError, messageOf, Log } from '../../errors/index.js';
 import { fieldMistake } from '../../kernel/index.js';
-import { eventTypesOf, RunListenerRegistry, type RunNoticeListener } from '../../run/index.js';
+import { eventTypesOf, RunListenerRegistry, type RunNoticeListener } from '../../run/follow/index.js';
 
 type Relay = (event: string, data: unknown) => unknown;
 

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { McpServerService } from '../../mcp/index.js';
 import { OwnEventRegistry } from './own-event.registry.js';
-import { eventTypesOf, RunListenerRegistry } from '../../run/index.js';
+import { eventTypesOf, RunListenerRegistry } from '../../run/follow/index.js';
 
 /** Name of the event of changed definitions of an MCP server; its payload is an `McpToolsChanged`. */
 const TOOLS_CHANGED = 'mcp.tools_changed';

@@ -12,7 +12,9 @@ import {
   type ModelCapabilities,
   ModelWrapper,
 } from '../../llm/chat/index.js';
-import { MemoryRunContext, mergeFacts, type RunContext, type RunEvent } from '../../run/index.js';
+import { MemoryRunContext, type RunContext } from '../../run/context/index.js';
+import type { RunEvent } from '../../run/event/index.js';
+import { mergeFacts } from '../../run/facts/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import type { StatefulCalls } from '../../tool/stateful/index.js';
 import { factsOfCaller, factsOfMessages, giveBackFacts } from '../loop/data-facts.executor.js';

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { AssistantMessage, ChatResult, FinishReason } from '../../llm/chat/index.js';
-import { toUsage } from '../../run/index.js';
+import { toUsage } from '../../run/usage/index.js';
 import type { ReasoningOutcome } from '../reasoning.types.js';
 import type { RecordingChatModel } from './recording-chat-model.js';
 

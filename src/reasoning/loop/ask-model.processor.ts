@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.js';
 import { describeFormat, fitImages, imagesOf, isContextExceeded, withoutImages } from '../../llm/index.js';
 import type { CallOptions, ChatModel, ChatRequest, ChatResult, Message } from '../../llm/chat/index.js';
-import { toAccount } from '../../run/index.js';
+import { toAccount } from '../../run/usage/index.js';
 import type { Conversation } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { compactedMessages } from './compaction.js';

@@ -1,7 +1,9 @@
 import { untilAborted } from '../../kernel/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { ToolCall } from '../../llm/chat/index.js';
-import { type CallPlan, isTainted, unreachable, type StepName } from '../../run/index.js';
+import { unreachable, type StepName } from '../../run/context/index.js';
+import { isTainted } from '../../run/facts/index.js';
+import type { CallPlan } from '../../run/replay/index.js';
 import type { CallSite, ToolExecutor, ToolResult } from '../../tool/index.js';
 import type { CallNote } from '../../tool/call/index.js';
 import type { ApprovalNeed, PlannedCall, PolicyNote } from '../../tool/decision/index.js';

@@ -1,15 +1,7 @@
 import type { CallAccount, Usage } from '../../llm/chat/index.js';
-import {
-  addUsage,
-  type DataFact,
-  mergeFacts,
-  NO_USAGE,
-  toAccount,
-  toRunUsage,
-  type ModelMeter,
-  type RunUsage,
-  type UsageReported,
-} from '../../run/index.js';
+import { NO_USAGE, type RunUsage, type UsageReported } from '../../run/event/index.js';
+import { type DataFact, mergeFacts } from '../../run/facts/index.js';
+import { addUsage, toAccount, toRunUsage, type ModelMeter } from '../../run/usage/index.js';
 import type { PlacedCall } from './waiting-request.factory.js';
 
 /** Usage of the models that the tool of one call invoked, and the facts of the stored data that it read. */

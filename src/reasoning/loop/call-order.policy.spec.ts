@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { reasoningEngine } from '../../../test/support/reasoning-engine.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { MemoryRunContext } from '../../run/index.js';
+import { MemoryRunContext } from '../../run/context/index.js';
 import { type ToolEffect, type ToolRegistration, ToolRegistry } from '../../tool/index.js';
 import type { ReasoningOutcome } from '../reasoning.types.js';
 

@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../llm/chat/index.js';
-import { unreachable, type Decision, type RunContext } from '../../run/index.js';
+import { unreachable, type RunContext } from '../../run/context/index.js';
+import type { Decision } from '../../run/decision/index.js';
 import type { SuspensionAnswer } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import { type RecordedQuestion, suspendStep, toSuspensionAnswer } from './recorded-question.mapper.js';

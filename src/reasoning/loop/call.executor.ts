@@ -1,14 +1,9 @@
 import { HeapReservation } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/chat/index.js';
-import {
-  unreachable,
-  type Decision,
-  type RunFile,
-  type StepName,
-  type ToolStarted,
-  type WaitingKind,
-  type WaitingRequest,
-} from '../../run/index.js';
+import { unreachable, type StepName } from '../../run/context/index.js';
+import type { Decision, WaitingKind, WaitingRequest } from '../../run/decision/index.js';
+import type { ToolStarted } from '../../run/event/index.js';
+import type { RunFile } from '../../run/files/index.js';
 import { type Invoked, type Reconciled, type SuspensionAnswer, ToolExecutor } from '../../tool/index.js';
 import type { InvokeOptions } from '../../tool/call/index.js';
 import type { PlannedCall } from '../../tool/decision/index.js';

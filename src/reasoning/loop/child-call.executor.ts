@@ -1,13 +1,9 @@
 import { AppError } from '../../errors/index.js';
 import { newId, Semaphore } from '../../kernel/index.js';
-import {
-  unreachable,
-  type ChildRunRequest,
-  type RunContext,
-  type RunUsage,
-  type StepName,
-  type WaitingRequest,
-} from '../../run/index.js';
+import { unreachable, type RunContext, type StepName } from '../../run/context/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import type { RunUsage } from '../../run/event/index.js';
+import type { ChildRunRequest } from '../../run/tree/index.js';
 import type { CallSite, CheckedCall, ToolExecutor, ToolResult } from '../../tool/index.js';
 import { failedResult } from '../../tool/result/index.js';
 import type { CalledRun, CallLoop } from '../reasoning.types.js';

@@ -1,5 +1,8 @@
 import type { JsonValue } from '../../kernel/json/index.js';
-import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type RunResult } from '../../run/index.js';
+import { NO_USAGE, type RunResult } from '../../run/event/index.js';
+import { factsOfEnd } from '../../run/facts/index.js';
+import type { ChildStatus } from '../../run/tree/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/result/index.js';
 import { useOutcome } from '../incomplete-outcome.policy.js';
 import type { CalledRun } from '../reasoning.types.js';

@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { FinishReason, Message, ResponseFormat } from '../../llm/chat/index.js';
-import type { RunFinishReason, WaitingRequest } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import type { RunFinishReason } from '../../run/event/index.js';
 import { parseOutput, readOutput } from '../output/output.parser.js';
 import { type DecodedReply, isCut } from '../protocols/protocol.js';
 import type { CallLoop, HandedAnswer, Loop } from '../reasoning.types.js';

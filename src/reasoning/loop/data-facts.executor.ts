@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ErrorCode } from '../../errors/index.js';
 import type { Message } from '../../llm/chat/index.js';
-import { type DataFact, mergeFacts, type RunContext, storedFacts, UNKNOWN_FACTS } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
+import { type DataFact, mergeFacts, storedFacts, UNKNOWN_FACTS } from '../../run/facts/index.js';
 import type { CheckedCall, ToolResult } from '../../tool/index.js';
 import { executingCall, factsOf, learnFacts } from '../../tool/call/index.js';
 import { type PolicyDecision, ToolPolicy } from '../../tool/decision/index.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.js';
-import type { Decision, WaitingKind } from '../../run/index.js';
+import type { Decision, WaitingKind } from '../../run/decision/index.js';
 import type { ToolResult } from '../../tool/index.js';
 import { cutText, failedResult, succeededResult } from '../../tool/result/index.js';
 

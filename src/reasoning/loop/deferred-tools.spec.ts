@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reasonIn } from '../../../test/support/reasoned-run.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, type Scripted, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { MemoryRunContext } from '../../run/index.js';
+import { MemoryRunContext } from '../../run/context/index.js';
 import type { ToolMetadata } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import type { ReasoningRequest } from '../reasoning.types.js';

@@ -1,6 +1,6 @@
 import { indexTerms, queryTerms, rankByTerms } from '../../kernel/text/index.js';
 import type { Message, ToolChoice } from '../../llm/chat/index.js';
-import type { RunContext } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
 import { createToolNow, inputOf, type ToolResult } from '../../tool/index.js';
 import type { InputSource } from '../../tool/input/index.js';
 import type { Tool } from '../../tool/method/index.js';

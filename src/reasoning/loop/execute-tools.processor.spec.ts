@@ -4,7 +4,8 @@ import { reasoningEngine } from '../../../test/support/reasoning-engine.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
-import { MemoryRunContext, type RunEvent } from '../../run/index.js';
+import { MemoryRunContext } from '../../run/context/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import { type ToolRegistration, ToolRegistry } from '../../tool/index.js';
 
 Logger.overrideLogger(false);

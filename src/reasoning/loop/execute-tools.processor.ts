@@ -1,6 +1,8 @@
 import { isDoneWithin } from '../../kernel/index.js';
 import type { ToolCall } from '../../llm/chat/index.js';
-import { addUsage, NO_USAGE, type WaitingRequest } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import { NO_USAGE } from '../../run/event/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import type { CallResources, ToolExecutor } from '../../tool/index.js';
 import type { CalledRun, Loop } from '../reasoning.types.js';
 import { callKey, isOrdered } from './call-status.policy.js';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { imageBytes, MAX_IMAGES } from '../../kernel/media/index.js';
 import type { ImagePart, Message, ToolCall, ToolMessage } from '../../llm/chat/index.js';
-import { mergeFacts, type RunContext } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
+import { mergeFacts } from '../../run/facts/index.js';
 import type { ToolResult } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import { cutText, modelText } from '../../tool/result/index.js';

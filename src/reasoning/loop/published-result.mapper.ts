@@ -1,6 +1,8 @@
 import type { JsonValue } from '../../kernel/json/index.js';
 import { parseImage } from '../../kernel/media/index.js';
-import type { PublishedImage, RunContext, RunFile, RunUsage, ToolCompleted } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
+import type { RunUsage, ToolCompleted } from '../../run/event/index.js';
+import type { PublishedImage, RunFile } from '../../run/files/index.js';
 import type { ToolResult } from '../../tool/index.js';
 import type { ChangedState } from '../../tool/stateful/index.js';
 import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../kernel/json/index.js';
-import type { Decision, StepName, WaitingRequest } from '../../run/index.js';
+import type { StepName } from '../../run/context/index.js';
+import type { Decision, WaitingRequest } from '../../run/decision/index.js';
 import type { SuspendOptions, SuspensionAnswer } from '../../tool/index.js';
 import { inputRequest, type PlacedCall } from './waiting-request.factory.js';
 

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { reasoningEngine } from '../../../test/support/reasoning-engine.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
-import { MemoryRunContext, NO_USAGE, type ChildCall, type ChildStatus, type StepName } from '../../run/index.js';
+import { MemoryRunContext, type StepName } from '../../run/context/index.js';
+import { NO_USAGE } from '../../run/event/index.js';
+import type { ChildCall, ChildStatus } from '../../run/tree/index.js';
 import type { Tool } from '../../tool/method/index.js';
 
 /** A run whose journal has steps of an earlier execution. Each child run answers with its id. */

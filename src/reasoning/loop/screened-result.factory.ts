@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../run/index.js';
+import type { RunEvent } from '../../run/event/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
 import type { CallSite, ToolResult } from '../../tool/index.js';
 import { failedResult, type SucceededCall, withValue } from '../../tool/result/index.js';

@@ -5,7 +5,7 @@ import { ALICE } from '../../../test/support/run-host.js';
 import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../errors/index.js';
 import type { ChatRequest, ChatResult, ChatStreamPart, ResponseFormat } from '../../llm/chat/index.js';
-import { MemoryRunContext, type StepName } from '../../run/index.js';
+import { MemoryRunContext, type StepName } from '../../run/context/index.js';
 
 class StartContext extends MemoryRunContext {
   private readonly published = Promise.withResolvers<void>();

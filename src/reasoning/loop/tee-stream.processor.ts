@@ -1,7 +1,9 @@
 import { AppError, Log } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
 import type { ChatResult } from '../../llm/chat/index.js';
-import { addUsage, isTainted, type StepFacts, toRequestHash, toRunUsage } from '../../run/index.js';
+import { type StepFacts, toRequestHash } from '../../run/index.js';
+import { isTainted } from '../../run/facts/index.js';
+import { addUsage, toRunUsage } from '../../run/usage/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
 import type { SecurityPolicies } from '../../tool-policy/index.js';
 import { toDecodedReply } from '../protocols/protocol.js';

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../llm/chat/index.js';
-import type { WaitingKind, WaitingRequest } from '../../run/index.js';
+import type { WaitingKind, WaitingRequest } from '../../run/decision/index.js';
 import type { CheckedCall, SuspendOptions } from '../../tool/index.js';
 import type { ApprovalNeed } from '../../tool/decision/index.js';
 import { coverageOf } from '../../tool-policy/index.js';

@@ -1,7 +1,8 @@
 import { AppError, type ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { ToolCall } from '../../llm/chat/index.js';
-import { mergeFacts, type ToolStarted } from '../../run/index.js';
+import type { ToolStarted } from '../../run/event/index.js';
+import { mergeFacts } from '../../run/facts/index.js';
 import type { CheckedCall, ToolResult } from '../../tool/index.js';
 import type { Tool } from '../../tool/method/index.js';
 import { failedResult, succeededCall } from '../../tool/result/index.js';

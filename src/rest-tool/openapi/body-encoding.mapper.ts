@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunFile } from '../../run/index.js';
+import type { RunFile } from '../../run/files/index.js';
 import { unwritable, wholeText } from '../argument-text.mapper.js';
 import { isJsonType } from '../header.policy.js';
 import type { Pair } from '../request-template.parser.js';

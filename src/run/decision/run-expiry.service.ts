@@ -7,7 +7,7 @@ import {
 import { AppError, Log } from '../../errors/index.js';
 import { WallClockCheck } from '../../kernel/index.js';
 import { ChildAnswerService } from '../tree/child-answer.service.js';
-import { RunBus } from '../run-bus.js';
+import { RunBus } from '../follow/run-bus.js';
 import { RunCancelService } from '../run-cancel.service.js';
 import { RunJournal } from '../run-journal.js';
 import { RunDecisionService } from './run-decision.service.js';

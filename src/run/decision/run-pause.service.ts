@@ -4,7 +4,7 @@ import { databaseConfig, type DatabaseConfig, runConfig, type RunConfig } from '
 import { Log } from '../../errors/index.js';
 import { isRefusedAtOnce, refusalOf } from '../../persistence/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
-import { RunItem } from '../run-item.factory.js';
+import { RunItem } from '../event/run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { insertEvents, sessionSlot, startedItem } from '../run-statement.factory.js';
 import type { RunStatus } from '../run.types.js';

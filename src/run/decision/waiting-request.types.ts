@@ -1,4 +1,4 @@
-import type { WaitFact } from '../data-facts.js';
+import type { WaitFact } from '../facts/data-facts.js';
 import type { JsonSchema } from '../../kernel/json/index.js';
 
 /**

@@ -5,7 +5,7 @@ import type { SqlValue } from '../../persistence/statement/index.js';
 import { Ownership } from '../../security/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import { eventPlace } from '../run-record.mapper.js';
-import type { RunWaiting } from '../run-event.types.js';
+import type { RunWaiting } from '../event/run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 
 const EXPIRY_PAGE = 100;

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../run-event.types.js';
+import type { RunEvent } from '../event/run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 
 /** Limits a request's expiry to the run's deadline. A child run has the same deadline itself. */

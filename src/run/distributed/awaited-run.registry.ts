@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { endsStream, type RunEvent } from '../run-event.types.js';
-import { RunBus } from '../run-bus.js';
+import { endsStream, type RunEvent } from '../event/run-event.types.js';
+import { RunBus } from '../follow/run-bus.js';
 import type { RunRecord, RunStatus } from '../run.types.js';
 
 interface AwaitedRun {

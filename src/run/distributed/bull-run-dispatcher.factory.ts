@@ -2,7 +2,7 @@ import type { DatabaseConfig, RunConfig } from '../../config/namespaces/index.js
 import type { Database } from '../../persistence/index.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
-import { RunBus } from '../run-bus.js';
+import { RunBus } from '../follow/run-bus.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';
 import { RunExecutor } from '../run.executor.js';

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError, Log } from '../../errors/index.js';
-import { RunBus } from '../run-bus.js';
+import { RunBus } from '../follow/run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunJournal } from '../run-journal.js';
 import { isOpen } from '../run-record.mapper.js';

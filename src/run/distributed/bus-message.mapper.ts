@@ -1,6 +1,6 @@
 import { parseExactJson } from '../../kernel/json/index.js';
-import { RunItem, type RunPlace } from '../run-item.factory.js';
-import type { RunEvent } from '../run-event.types.js';
+import { RunItem, type RunPlace } from '../event/run-item.factory.js';
+import type { RunEvent } from '../event/run-event.types.js';
 
 /**
  * The longest event sent over the bus, in UTF-16 units. A longer one is only announced; followers read it from the

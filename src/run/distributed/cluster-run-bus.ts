@@ -1,10 +1,10 @@
 import { type OnApplicationShutdown } from '@nestjs/common';
 import { Log } from '../../errors/index.js';
 import { type Database, NotificationChannel } from '../../persistence/index.js';
-import { LocalRunBus, RunBus, type RunListener, type WakeListener } from '../run-bus.js';
-import { inPieces } from '../run-follow.service.js';
-import { endsStream, type RunEvent } from '../run-event.types.js';
-import type { RunItem } from '../run-item.factory.js';
+import { LocalRunBus, RunBus, type RunListener, type WakeListener } from '../follow/run-bus.js';
+import { inPieces } from '../follow/run-follow.service.js';
+import { endsStream, type RunEvent } from '../event/run-event.types.js';
+import type { RunItem } from '../event/run-item.factory.js';
 import { RunLease } from '../run-lease.js';
 import { RemoteChangeRegistry } from './remote-change.registry.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';

@@ -1,6 +1,6 @@
 import { Log } from '../../errors/index.js';
 import { Database } from '../../persistence/index.js';
-import type { RunItem } from '../run-item.factory.js';
+import type { RunItem } from '../event/run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 
 /** Events that may be journaled between a follower's read and its remote subscription. */

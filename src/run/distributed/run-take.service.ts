@@ -1,10 +1,10 @@
 import { HeapReservation } from '../../kernel/index.js';
 import { refusalOf } from '../../persistence/index.js';
-import { isPostponed, journalUnavailable } from '../execution-end.js';
+import { isPostponed, journalUnavailable } from '../context/execution-end.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
 import type { PostponedRunRegistry } from '../postponed-run.registry.js';
-import { RunBus } from '../run-bus.js';
+import { RunBus } from '../follow/run-bus.js';
 import { RunExecutor } from '../run.executor.js';
 import { RunJournal } from '../run-journal.js';
 import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';

@@ -1,8 +1,8 @@
 import type { RunConfig } from '../../config/namespaces/index.js';
 import { Log } from '../../errors/index.js';
-import type { RunBus } from '../run-bus.js';
+import type { RunBus } from '../follow/run-bus.js';
 import type { RunJournal } from '../run-journal.js';
-import { MAX_CRASHES } from '../execution-end.js';
+import { MAX_CRASHES } from '../context/execution-end.js';
 import type { RunRecord } from '../run.types.js';
 import { progressOf } from '../suspect-progress.js';
 import { recordSuspects, separateSuspects } from '../suspect-run.policy.js';

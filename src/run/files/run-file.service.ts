@@ -4,7 +4,7 @@ import type { Principal } from '../../kernel/index.js';
 import { RunJournal } from '../run-journal.js';
 import { RunService } from '../run.service.js';
 import { RunFileStore } from './run-file.store.js';
-import type { EarlierFiles } from '../run-context.js';
+import type { EarlierFiles } from '../context/run-context.js';
 import type { RunFile } from './run-file.types.js';
 
 /** Reads the files of runs, and of runs of imported sessions. */

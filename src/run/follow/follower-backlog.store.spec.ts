@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../run-event.types.js';
-import { RunItem } from '../run-item.factory.js';
+import type { RunEvent } from '../event/run-event.types.js';
+import { RunItem } from '../event/run-item.factory.js';
 import { FollowerBacklog, WakeUpExecutor } from './follower-backlog.store.js';
 
 const MB = 1_000_000;

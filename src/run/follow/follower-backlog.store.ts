@@ -1,4 +1,4 @@
-import type { RunItem } from '../run-item.factory.js';
+import type { RunItem } from '../event/run-item.factory.js';
 
 /** Followers woken in one turn of the event loop; their writes take a few ms. */
 const WAKE_UPS_A_TURN = 100;

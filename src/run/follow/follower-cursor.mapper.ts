@@ -1,5 +1,5 @@
-import type { MessageDelta, StepRestarted } from '../run-event.types.js';
-import { RunItem, type RunPlace } from '../run-item.factory.js';
+import type { MessageDelta, StepRestarted } from '../event/run-event.types.js';
+import { RunItem, type RunPlace } from '../event/run-item.factory.js';
 
 type TextEvent = MessageDelta | StepRestarted;
 

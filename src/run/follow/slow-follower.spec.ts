@@ -3,7 +3,7 @@ import { turns } from '../../../test/support/distant-database.js';
 import { FoldingClient } from '../../../test/support/folding-client.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import { RunPublisher } from '../../../test/support/run-publisher.js';
-import { parseRunPlace, type RunItem, START } from '../run-item.factory.js';
+import { parseRunPlace, type RunItem, START } from '../event/run-item.factory.js';
 
 const LONG = 'x'.repeat(300_000);
 

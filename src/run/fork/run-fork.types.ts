@@ -1,4 +1,4 @@
-import type { MessageCompleted, RunEvent, ToolCompleted } from '../run-event.types.js';
+import type { MessageCompleted, RunEvent, ToolCompleted } from '../event/run-event.types.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
 
 /** A tool call in a model's message. */

@@ -7,7 +7,7 @@ import {
   type OpenDatabase,
   type RunScript,
 } from '../../../test/support/run-host.js';
-import { endsStream } from '../run-event.types.js';
+import { endsStream } from '../event/run-event.types.js';
 import type { RunStatus } from '../run.types.js';
 
 let opened: OpenDatabase;

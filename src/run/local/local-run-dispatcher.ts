@@ -7,14 +7,14 @@ import { refusalOf } from '../../persistence/index.js';
 import { Cipher } from '../../security/encryption/index.js';
 import { RunAdmissionService } from '../admission/run-admission.service.js';
 import { RunCapacityRegistry } from '../admission/run-capacity.registry.js';
-import { journalUnavailable } from '../execution-end.js';
+import { journalUnavailable } from '../context/execution-end.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunJournal } from '../run-journal.js';
 import { isOpen, withoutInput } from '../run-record.mapper.js';
 import { sessionSlot } from '../run-statement.factory.js';
 import { RunExecutor } from '../run.executor.js';
 import type { RunHead, RunOpening, RunRecord, RunStatus } from '../run.types.js';
-import type { LocalRunBus } from '../run-bus.js';
+import type { LocalRunBus } from '../follow/run-bus.js';
 import { LocalRunRecovery, othersMessage } from './local-run-recovery.js';
 import { LocalRunQueue, type QueuedRun, type StartQueued } from './local-run-queue.js';
 

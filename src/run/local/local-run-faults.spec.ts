@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import type { Statement } from '../../persistence/statement/index.js';
-import { endsStream } from '../run-event.types.js';
+import { endsStream } from '../event/run-event.types.js';
 
 let opened: OpenDatabase;
 let host: RunHost;

@@ -1,6 +1,6 @@
 import { Log } from '../../errors/index.js';
 import type { RunJournal } from '../run-journal.js';
-import type { RunBus } from '../run-bus.js';
+import type { RunBus } from '../follow/run-bus.js';
 import { progressOf } from '../suspect-progress.js';
 import { recordSuspects, separateSuspects, type SuspectRun } from '../suspect-run.policy.js';
 import type { RunHead } from '../run.types.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../errors/index.js';
 import { parseExactJson } from '../../kernel/json/index.js';
 import type { ChatRequest } from '../../llm/chat/index.js';
-import { isTerminal, type TerminalEvent } from '../run-event.types.js';
+import { isTerminal, type TerminalEvent } from '../event/run-event.types.js';
 
 /** The version of the format that this code writes and reads. */
 export const EXPORT_VERSION = 1;

@@ -1,10 +1,10 @@
 import type { AppError } from '../../errors/index.js';
-import type { StepName } from '../run-context.js';
-import { ReplayedRunContext, type ReplayedJournal } from '../replayed-run-context.js';
+import type { StepName } from '../context/run-context.js';
+import { ReplayedRunContext, type ReplayedJournal } from '../context/replayed-run-context.js';
 import type { RunRecord } from '../run.types.js';
 import { toSubject } from '../run-record.mapper.js';
 import type { ChildCall, ChildStatus } from '../tree/child-run.types.js';
-import type { StepOptions, StepRequest } from '../step-companion.types.js';
+import type { StepOptions, StepRequest } from '../context/step-companion.types.js';
 import type { CallObserver } from './call-plan.types.js';
 
 /** The request of a model call, or of a workflow's node for a child run (without a model), built by the present code. */

@@ -3,7 +3,7 @@ import { HEAP_COST, HeapBudget, type Principal } from '../../kernel/index.js';
 import { parseExactJson } from '../../kernel/json/index.js';
 import { heapExhausted } from '../admission/run-admission.service.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
-import { type AuditedEvent, type AuditedStep, RunAuditStore } from '../run-audit.store.js';
+import { type AuditedEvent, type AuditedStep, RunAuditStore } from '../query/run-audit.store.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';
 import { RunService } from '../run.service.js';

@@ -5,7 +5,7 @@ import { toAppError } from '../../errors/index.js';
 import { maskSecrets } from '../../kernel/text/index.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
 import type { RunFile } from '../files/run-file.types.js';
-import type { ReplayedJournal } from '../replayed-run-context.js';
+import type { ReplayedJournal } from '../context/replayed-run-context.js';
 import { type RunHandler, RunHandlerRegistry } from '../run-handler.registry.js';
 import type { RunRecord, RunStatus } from '../run.types.js';
 import type { ChildStatus } from '../tree/child-run.types.js';

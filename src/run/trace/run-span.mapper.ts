@@ -8,7 +8,7 @@ import {
   type TraceParent,
   type Tracing,
 } from '../../telemetry/index.js';
-import type { TerminalEvent } from '../run-event.types.js';
+import type { TerminalEvent } from '../event/run-event.types.js';
 import type { RunRecord } from '../run.types.js';
 import { TraceContent } from './trace-content.js';
 

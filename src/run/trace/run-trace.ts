@@ -8,8 +8,8 @@ import {
   withHostSpan,
   withSpan,
 } from '../../telemetry/index.js';
-import { isTerminal, type TerminalEvent } from '../run-event.types.js';
-import type { RunItem } from '../run-item.factory.js';
+import { isTerminal, type TerminalEvent } from '../event/run-event.types.js';
+import type { RunItem } from '../event/run-item.factory.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
 import { type RunPosition, toRunSpan } from './run-span.mapper.js';
 import { type StartedStep, StepSpans } from './step-spans.js';

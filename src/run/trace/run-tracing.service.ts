@@ -5,7 +5,7 @@ import type { Statement } from '../../persistence/statement/index.js';
 import { type Span, type SpanSource, type TraceParent, Tracing } from '../../telemetry/index.js';
 import { FILE_STEP } from '../files/run-file.mapper.js';
 import { stepPlace } from '../run-record.mapper.js';
-import type { RunItem } from '../run-item.factory.js';
+import type { RunItem } from '../event/run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { RunExecutor } from '../run.executor.js';
 import type { RunRecord } from '../run.types.js';

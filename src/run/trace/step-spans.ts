@@ -7,8 +7,8 @@ import {
   spanIdOf,
   type Tracing,
 } from '../../telemetry/index.js';
-import type { RunItem } from '../run-item.factory.js';
-import type { TerminalEvent } from '../run-event.types.js';
+import type { RunItem } from '../event/run-item.factory.js';
+import type { TerminalEvent } from '../event/run-event.types.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
 import { outerStep, type RunPosition } from './run-span.mapper.js';
 import {

@@ -1,7 +1,7 @@
 import type { ChatResult } from '../../llm/chat/index.js';
 import { ATTRIBUTES as A, type Attributes, type Tracing } from '../../telemetry/index.js';
-import { toRunUsage } from '../run-usage.mapper.js';
-import type { RunUsage } from '../run-usage.types.js';
+import { toRunUsage } from '../usage/run-usage.mapper.js';
+import type { RunUsage } from '../usage/run-usage.types.js';
 
 /** The result of a model step; lenient, as an earlier version may have recorded it. */
 export type RecordedReply = Partial<ChatResult>;

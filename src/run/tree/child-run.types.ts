@@ -1,6 +1,6 @@
 import type { AppError } from '../../errors/index.js';
-import type { DataFact } from '../data-facts.js';
-import type { TerminalEvent } from '../run-event.types.js';
+import type { DataFact } from '../facts/data-facts.js';
+import type { TerminalEvent } from '../event/run-event.types.js';
 import type { WaitingRequest } from '../decision/waiting-request.types.js';
 
 /** The position of a child run in its run tree. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../../persistence/index.js';
-import { isPatient } from '../execution-end.js';
-import { RunBus } from '../run-bus.js';
+import { isPatient } from '../context/execution-end.js';
+import { RunBus } from '../follow/run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { RunJournal } from '../run-journal.js';

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/index.js';
 import { MortalDatabase, type Death } from '../../../test/support/mortal-database.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import type { WaitingRequest } from '../decision/waiting-request.types.js';
-import type { RunContext } from '../run-context.js';
+import type { RunContext } from '../context/run-context.js';
 import type { RunOutcome } from '../run.types.js';
 
 const STEPS = [1, 2, 3];

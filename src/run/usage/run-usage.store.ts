@@ -4,7 +4,7 @@ import type { JournaledUsage } from '../../llm/budget/index.js';
 import { fromUnits } from '../../llm/models/index.js';
 import { Database, withLongCalls } from '../../persistence/index.js';
 import { Ownership } from '../../security/index.js';
-import type { RunUsage } from '../run-event.types.js';
+import type { RunUsage } from '../event/run-event.types.js';
 import { isOpen } from '../run-record.mapper.js';
 import type { RunStatus } from '../run.types.js';
 import { type CallLatency, type LatencyEntry, type LatencyRow, toCallLatency } from './call-latency.mapper.js';

@@ -1,4 +1,5 @@
-import type { DataFact, ModelMeter } from '../../run/index.js';
+import type { DataFact } from '../../run/facts/index.js';
+import type { ModelMeter } from '../../run/usage/index.js';
 
 /** The owner of facts; a call sees no facts of other owners. */
 export interface FactOwner {

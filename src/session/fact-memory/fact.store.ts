@@ -4,7 +4,7 @@ import { newId } from '../../kernel/index.js';
 import type { IndexedText } from '../../kernel/text/index.js';
 import { setImmediate } from 'node:timers/promises';
 import type { FindOptionsWhere } from 'typeorm';
-import type { DataFact } from '../../run/index.js';
+import type { DataFact } from '../../run/facts/index.js';
 import { Database } from '../../persistence/index.js';
 import type { Table } from '../../persistence/schema/index.js';
 import type { Dialect, SqlValue } from '../../persistence/statement/index.js';

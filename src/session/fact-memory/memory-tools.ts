@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { factsOfRun, UNKNOWN_FACTS } from '../../run/index.js';
+import { factsOfRun, UNKNOWN_FACTS } from '../../run/facts/index.js';
 import { factsOf, learnFacts, meterOf } from '../../tool/call/index.js';
 import { Tool, type ToolContext } from '../../tool/method/index.js';
 import { FACT_LIMITS, FactMemory, type FactOwner, type RecallOptions } from './fact-memory.js';

@@ -4,7 +4,7 @@ import { AppError } from '../../errors/index.js';
 import { fieldMistake } from '../../kernel/index.js';
 import { mediaTypeOf } from '../../kernel/media/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
-import { type RunFile, RunFileStore } from '../../run/index.js';
+import { type RunFile, RunFileStore } from '../../run/files/index.js';
 import type { ExportedFile, SessionExport } from '../session-export.schema.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 

@@ -1,4 +1,5 @@
-import type { DataFact, MemoryState, RunUsage } from '../../run/index.js';
+import type { MemoryState, RunUsage } from '../../run/event/index.js';
+import type { DataFact } from '../../run/facts/index.js';
 import type { SessionMessage } from '../session.types.js';
 import type { TextCut, TurnCut } from './turn-cut.mapper.js';
 import type { CountTokens } from './turn-shortening.policy.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, messageOf } from '../../errors/index.js';
 import { untilAborted } from '../../kernel/index.js';
-import { type DataFact, isRelinquished } from '../../run/index.js';
+import { isRelinquished } from '../../run/context/index.js';
+import type { DataFact } from '../../run/facts/index.js';
 import { factsOfSession } from '../session-facts.mapper.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, SessionMessage, SessionRecord } from '../session.types.js';

@@ -1,11 +1,5 @@
-import {
-  type DataFact,
-  type MemoryState,
-  mergeFacts,
-  type ReferenceState,
-  type ShortenedTurnState,
-  storedFacts,
-} from '../../run/index.js';
+import type { MemoryState, ReferenceState, ShortenedTurnState } from '../../run/event/index.js';
+import { type DataFact, mergeFacts, storedFacts } from '../../run/facts/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
 import { ASSISTANT_BEGAN, repairTurn, withoutBlanks } from './history-repair.policy.js';
 import type {

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
-import type { DataFact } from '../../run/index.js';
+import type { DataFact } from '../../run/facts/index.js';
 import { factsOfSession } from '../session-facts.mapper.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DataFact } from '../../run/index.js';
+import type { DataFact } from '../../run/facts/index.js';
 import { factsOfSession } from '../session-facts.mapper.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';

@@ -2,7 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../kernel/index.js';
 import { canonicalJson } from '../../kernel/json/index.js';
-import type { WaitingRequest } from '../../run/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
 import { PrincipalDirectory } from '../../security/index.js';
 import type { CallSite, CheckedCall } from '../../tool/index.js';
 import { CallRates } from '../call-rate.service.js';

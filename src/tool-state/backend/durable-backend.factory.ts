@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseConfig, ToolStateConfig } from '../../config/namespaces/index.js';
 import { isDoneWithin } from '../../kernel/index.js';
 import { createRedisClient, type Database, sharePersistence } from '../../persistence/index.js';
-import type { StepCompanion } from '../../run/index.js';
+import type { StepCompanion } from '../../run/context/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
 import type { StateManagerName } from '../../tool/stateful/index.js';
 import type { ContextDraft } from '../context-draft.js';

@@ -3,7 +3,7 @@ import { newId } from '../../kernel/index.js';
 import { parseExactJson } from '../../kernel/json/index.js';
 import { type Database, Outbox, OutboxRelay } from '../../persistence/index.js';
 import type { Row, Statement } from '../../persistence/statement/index.js';
-import type { StepCompanion } from '../../run/index.js';
+import type { StepCompanion } from '../../run/context/index.js';
 import type { Cipher } from '../../security/encryption/index.js';
 import type { StateManagerName } from '../../tool/stateful/index.js';
 import type { ContextDraft } from '../context-draft.js';

@@ -1,5 +1,5 @@
 import { AppError, Log } from '../../errors/index.js';
-import type { StepCompanion } from '../../run/index.js';
+import type { StepCompanion } from '../../run/context/index.js';
 import { KeyedQueue } from '../../persistence/index.js';
 import type { Statement } from '../../persistence/statement/index.js';
 import { ContextClosings } from '../context-closings.js';

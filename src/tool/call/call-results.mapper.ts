@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, type Log } from '../../errors/index.js';
 import { HEAP_COST, HeapReservation } from '../../kernel/index.js';
 import { MAX_IMAGES } from '../../kernel/media/index.js';
 import { maskSecrets } from '../../kernel/text/index.js';
-import { toPublishedFile } from '../../run/index.js';
+import { toPublishedFile } from '../../run/files/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
 import { ResultFiles, withoutBinary } from '../result/result-files.builder.js';
 import { ShownResult, unfold } from '../result/illustrated-result.factory.js';

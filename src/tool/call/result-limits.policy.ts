@@ -1,4 +1,4 @@
-import type { RunContext } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
 import type { FileRules } from '../result/result-files.builder.js';
 import type { CallPlace } from './call-place.policy.js';
 

@@ -1,5 +1,6 @@
 import { newId, type Principal } from '../../kernel/index.js';
-import { type DataFact, isPrivate, isTainted, type ModelMeter } from '../../run/index.js';
+import { type DataFact, isPrivate, isTainted } from '../../run/facts/index.js';
+import type { ModelMeter } from '../../run/usage/index.js';
 import type { CallSite, CheckedCall, SuspensionAnswer, ToolContext } from '../tool.types.js';
 import type { AgentRules } from '../decision/agent-rules.types.js';
 import type { HeldToolState } from '../stateful/tool-state.types.js';

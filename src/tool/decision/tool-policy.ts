@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { FieldMistake } from '../../kernel/index.js';
-import type { WaitFact } from '../../run/index.js';
+import type { WaitFact } from '../../run/facts/index.js';
 import type { ContentFilter } from '../../security/content/index.js';
 import type { Approvers, CheckedCall, ToolContext, ToolResult } from '../tool.types.js';
 import type { AgentRules } from './agent-rules.types.js';

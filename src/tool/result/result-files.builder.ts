@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '../../kernel/json/index.js';
 import { DISPLAYED_IMAGES, mediaTypeOf, parseBinaryField, parseBinaryText } from '../../kernel/media/index.js';
-import type { PublishedFile, RunContext, RunFile } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
+import type { PublishedFile, RunFile } from '../../run/files/index.js';
 import { BinaryMarks, type JsonResult } from './json-result.mapper.js';
 import type { BinaryPart, ResultContent } from './illustrated-result.factory.js';
 import type { ToolResult } from '../tool.types.js';

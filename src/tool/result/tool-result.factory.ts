@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import { MAX_IMAGES, parseImage } from '../../kernel/media/index.js';
-import type { RunFile } from '../../run/index.js';
+import type { RunFile } from '../../run/files/index.js';
 import { filesOf } from './result-files.builder.js';
 import type { ShownText } from './illustrated-result.factory.js';
 import type { ToolResult } from '../tool.types.js';

@@ -1,4 +1,4 @@
-import type { StepCompanion } from '../../run/index.js';
+import type { StepCompanion } from '../../run/context/index.js';
 import type { StateData } from './tool-state.types.js';
 
 /** Outcome of a call, for its context's history. */

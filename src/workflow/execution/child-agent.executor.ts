@@ -4,7 +4,10 @@ import type { AgentDefinitionInput } from '../../agent/definition/index.js';
 import { newId } from '../../kernel/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { ParameterName } from '../../llm/chat/index.js';
-import { addUsage, factsOfEnd, NO_USAGE, type ChildStatus, type NodeKind, type RunUsage } from '../../run/index.js';
+import { NO_USAGE, type NodeKind, type RunUsage } from '../../run/event/index.js';
+import { factsOfEnd } from '../../run/facts/index.js';
+import type { ChildStatus } from '../../run/tree/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import { answeredNode, failedNode, type NodeAnswer, thrownNode, withFacts } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';
 

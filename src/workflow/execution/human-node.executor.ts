@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
-import type { Decision, WaitingRequest } from '../../run/index.js';
+import type { Decision, WaitingRequest } from '../../run/decision/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { compileTemplate, fillText } from '../template/template.parser.js';
 import { failedNode } from './node-outcome.factory.js';

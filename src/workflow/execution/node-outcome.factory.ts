@@ -1,13 +1,8 @@
 import { type ErrorCode, toAppError } from '../../errors/index.js';
 import { useOutcome, type IncompleteReason, type OnIncomplete } from '../../reasoning/index.js';
-import {
-  addUsage,
-  type DataFact,
-  NO_USAGE,
-  storedFacts,
-  type RunFailure,
-  type RunFinishReason,
-} from '../../run/index.js';
+import { NO_USAGE, type RunFailure, type RunFinishReason } from '../../run/event/index.js';
+import { type DataFact, storedFacts } from '../../run/facts/index.js';
+import { addUsage } from '../../run/usage/index.js';
 import type { NodeCost, NodeDone, NodeFailed, NodeRecord, NodeTask } from './node-task.types.js';
 
 /** A failed node with an error code of the application. */

@@ -1,16 +1,9 @@
 import type { AppError } from '../../errors/index.js';
 import type { Principal } from '../../kernel/index.js';
-import {
-  RunContext,
-  type ChildCall,
-  type ChildStatus,
-  type Decision,
-  type RunEvent,
-  type RunLineage,
-  type StepName,
-  type StepOptions,
-  type WaitingRequest,
-} from '../../run/index.js';
+import { RunContext, type StepName, type StepOptions } from '../../run/context/index.js';
+import type { Decision, WaitingRequest } from '../../run/decision/index.js';
+import type { RunEvent } from '../../run/event/index.js';
+import type { ChildCall, ChildStatus, RunLineage } from '../../run/tree/index.js';
 import type { NodeTask } from './node-task.types.js';
 
 /**

@@ -1,7 +1,10 @@
 import type { AppError } from '../../errors/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import type { IncompleteReason } from '../../reasoning/index.js';
-import type { DataFact, RunContext, RunFailure, RunUsage, WaitingRequest } from '../../run/index.js';
+import type { RunContext } from '../../run/context/index.js';
+import type { WaitingRequest } from '../../run/decision/index.js';
+import type { RunFailure, RunUsage } from '../../run/event/index.js';
+import type { DataFact } from '../../run/facts/index.js';
 import type { WorkDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
 import type { Scope } from '../template/template.parser.js';

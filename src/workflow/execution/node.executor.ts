@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, Log } from '../../errors/index.js';
-import { isRelinquished, unreachable, type StepName } from '../../run/index.js';
+import { isRelinquished, unreachable, type StepName } from '../../run/context/index.js';
 import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
 import { AgentNodeExecutor } from './agent-node.executor.js';
 import { HumanNodeExecutor } from './human-node.executor.js';

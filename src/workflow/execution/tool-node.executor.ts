@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DEFAULT_EXPIRY_MS } from '../../agent/definition/index.js';
 import type { JsonValue } from '../../kernel/json/index.js';
 import { ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
-import { journalUnavailable } from '../../run/index.js';
+import { journalUnavailable } from '../../run/context/index.js';
 import { ToolRegistry } from '../../tool/index.js';
 import { toolDisabled } from '../../tool/decision/index.js';
 import type { Tool } from '../../tool/method/index.js';

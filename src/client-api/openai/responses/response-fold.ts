@@ -1,6 +1,8 @@
 import { toErrorCode } from '../../../agent/answer/index.js';
 import { AppError } from '../../../errors/index.js';
-import { addUsage, NO_USAGE, type RunEvent, type RunItem, type WaitingRequest } from '../../../run/index.js';
+import type { WaitingRequest } from '../../../run/decision/index.js';
+import { NO_USAGE, type RunEvent, type RunItem } from '../../../run/event/index.js';
+import { addUsage } from '../../../run/usage/index.js';
 import { toClientCallId } from '../../client-call-id.js';
 import { waitingText } from '../../waiting-text.mapper.js';
 import { ResponseMessages } from './response-messages.js';

@@ -4,15 +4,9 @@ import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
 import { parseExactJson } from '../../../kernel/json/index.js';
 import type { Message } from '../../../llm/chat/index.js';
-import {
-  type DataFact,
-  factsOfEnd,
-  isTerminal,
-  type RunItem,
-  type RunRecord,
-  RunRemovalService,
-  RunService,
-} from '../../../run/index.js';
+import { type RunRecord, RunRemovalService, RunService } from '../../../run/index.js';
+import { isTerminal, type RunItem } from '../../../run/event/index.js';
+import { type DataFact, factsOfEnd } from '../../../run/facts/index.js';
 import { invalid } from '../../client-conversation.js';
 import { ResponseFold } from './response-fold.js';
 import { parseResponseId, type ResponsePlace, runOfItem } from './response-messages.js';

@@ -1,5 +1,5 @@
 import { RunText, StreamRestartedError } from '../../../agent/answer/index.js';
-import type { RunEvent } from '../../../run/index.js';
+import type { RunEvent } from '../../../run/event/index.js';
 import { parseClientCallId } from '../../client-call-id.js';
 import { OPENING, type OpenMessage, partialOf, partOf, ResponseItems, TEXT, toText, UNIT } from './response-items.js';
 import type { OutputItem, ResponseEvent } from './response.types.js';

@@ -3,7 +3,7 @@ import type { AgentRequest, GivenConversation } from '../../../agent/index.js';
 import { parseIdempotencyKey } from '../../../api/index.js';
 import { AppError } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
-import { mergeFacts } from '../../../run/index.js';
+import { mergeFacts } from '../../../run/facts/index.js';
 import { invalid, toInput } from '../../client-conversation.js';
 import { ClientOriginService } from '../../client-origin.service.js';
 import { ClientRunService, type OpenedRun, WORKFLOW_PREFIX } from '../../client-run.service.js';

@@ -1,4 +1,4 @@
-import type { RunUsage } from '../../../run/index.js';
+import type { RunUsage } from '../../../run/event/index.js';
 import type { FunctionTool, ResponseRequest } from './response-request.schema.js';
 import type { ResponseState } from './response.types.js';
 

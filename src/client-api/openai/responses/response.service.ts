@@ -5,7 +5,7 @@ import { disconnectSignal, EventStreamService, markReplay } from '../../../api/i
 import { compatibleApiConfig, type CompatibleApiConfig } from '../../../config/namespaces/index.js';
 import { AppError, Log } from '../../../errors/index.js';
 import type { Principal } from '../../../kernel/index.js';
-import { isTerminal, type RunEvent, type RunItem } from '../../../run/index.js';
+import { isTerminal, type RunEvent, type RunItem } from '../../../run/event/index.js';
 import { WORKFLOW_PREFIX } from '../../client-run.service.js';
 import { begun, toFrame } from '../../frames.js';
 import { ClientWatchService } from '../../client-watch.service.js';

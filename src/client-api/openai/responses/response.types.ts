@@ -1,4 +1,4 @@
-import type { RunUsage } from '../../../run/index.js';
+import type { RunUsage } from '../../../run/event/index.js';
 
 export interface OutputText {
   readonly type: 'output_text';
