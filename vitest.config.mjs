@@ -32,7 +32,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^jackdaw$/, replacement: pathOf('src/index.ts') },
-      { find: /^jackdaw\/testing$/, replacement: pathOf('src/testing/index.ts') },
+      { find: /^jackdaw\/testing$/, replacement: pathOf('src/testing-entry.ts') },
       { find: /^jackdaw\/tool$/, replacement: pathOf('src/tool-entry.ts') },
       { find: /^jackdaw\/client$/, replacement: pathOf('src/http-client/index.ts') },
     ],

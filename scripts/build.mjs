@@ -41,7 +41,7 @@ function isFresh() {
 }
 
 /** Entries of the package, with their sources. */
-const ENTRIES = { index: 'index', testing: 'testing/index', tool: 'tool-entry' };
+const ENTRIES = { index: 'index', testing: 'testing-entry', tool: 'tool-entry' };
 /** `jackdaw/testing` imports the types that the root exports. `jackdaw/tool` has its own: it needs few. */
 const ROOT_TYPES = { entry: 'dist/index.d.ts', module: './index.js' };
 /** Programs, and threads and processes that are started by their file, beside the code that starts them. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JackdawClient } from '../src/http-client/index.js';
 import { compareReports } from '../src/testing/eval/comparison.mapper.js';
-import type { EvalReport } from '../src/testing/index.js';
+import type { EvalReport } from '../src/testing/eval/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { evalReport } from './support/eval-reports.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';

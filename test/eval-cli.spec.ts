@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { EvalReport } from '../src/testing/index.js';
+import type { EvalReport } from '../src/testing/eval/index.js';
 import { runCli, startCli } from './support/cli.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw } from './support/jackdaw.js';

@@ -6,7 +6,7 @@ import { readDataset } from '../src/testing/eval/dataset.parser.js';
 import type { EvalAnswer, EvalCall, Scorer } from '../src/testing/eval/eval.types.js';
 import { parseScorer } from '../src/testing/eval/scorer.parser.js';
 import { signTest, wilson } from '../src/testing/eval/statistics.js';
-import { score } from '../src/testing/index.js';
+import { score } from '../src/testing/eval/index.js';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'jackdaw-scorers-'))));

@@ -4,15 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cassette, Tool, ToolNode, WorkflowBuilder } from '../src/index.js';
 import type { EvalAnswer } from '../src/testing/eval/eval.types.js';
-import {
-  createTestAgent,
-  type EvalDefinition,
-  evaluate,
-  loadEval,
-  score,
-  ScriptedModel,
-  toJunit,
-} from '../src/testing/index.js';
+import { createTestAgent, ScriptedModel } from '../src/testing/index.js';
+import { type EvalDefinition, evaluate, loadEval, score, toJunit } from '../src/testing/eval/index.js';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'jackdaw-evals-'))));

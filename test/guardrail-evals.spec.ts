@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createTestAgent, evaluateGuardrails, ObedientModel } from '../src/testing/index.js';
+import { createTestAgent } from '../src/testing/index.js';
+import { evaluateGuardrails, ObedientModel } from '../src/testing/eval/index.js';
 import { guardrailCases } from '../src/testing/eval/guardrail/guardrail-case.factory.js';
 
 const CASES = guardrailCases();

@@ -6,7 +6,8 @@ import { AgentService } from '../src/agent/index.js';
 import { JackdawModule } from '../src/index.js';
 import { RunExportService } from '../src/run/replay/index.js';
 import { ScheduleService } from '../src/schedule/index.js';
-import { callTool, FakeProvider, replayRun, startTestApplication } from '../src/testing/index.js';
+import { callTool, FakeProvider, startTestApplication } from '../src/testing/index.js';
+import { replayRun } from '../src/run/replay/index.js';
 import { StockModule, StockTools } from './fixtures/stock.module.js';
 
 const CLERK = { id: 'ann', tenant: 'default', roles: ['clerk'] };

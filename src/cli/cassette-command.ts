@@ -17,7 +17,7 @@ export const CASSETTE_COMMAND: Command = {
   },
   json: 'The lines of the cassette (docs/testing.md)',
   run: async (call) => {
-    const [{ cassetteOfRuns }, runs] = await Promise.all([import('../testing/index.js'), readRuns(call)]);
+    const [{ cassetteOfRuns }, runs] = await Promise.all([import('../testing-entry.js'), readRuns(call)]);
     const { lines, notes } = cassetteOfRuns(runs, { mask: call.texts('mask') });
     for (const note of notes) call.terminal.note(note);
     const file = call.text('output');
@@ -29,7 +29,7 @@ export const CASSETTE_COMMAND: Command = {
 
 /** The runs, and the child runs of those that are named by id. */
 async function readRuns(call: Call): Promise<ExportedRun[]> {
-  const { parseExportedRun } = await import('../run/replay/index.js');
+  const { parseExportedRun } = await import('../testing-entry.js');
   const runs = new Map<string, ExportedRun>();
   const parse = (name: string, text: string) => {
     try {

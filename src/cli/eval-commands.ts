@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../errors/index.js';
 import type { EvalRoutes } from '../http-client/index.js';
 import { newId } from '../kernel/index.js';
-import type { EvalOptions, EvalReport } from '../testing/index.js';
+import type { EvalOptions, EvalReport } from '../testing-entry.js';
 import { CliError, EXIT, usageError } from './cli.error.js';
 import type { Call, Command, OptionSpec } from './command.types.js';
 import type { Connection } from './connection.js';
@@ -54,7 +54,7 @@ async function evaluateFiles(call: Call): Promise<number> {
   const files = call.args.length > 0 ? call.args : globSync(DEFAULT_FILES).toSorted();
   if (files.length === 0) throw usageError(`There are no evals: name files, or write ${DEFAULT_FILES}.`);
   const overrides = optionsOf(call, files.length > 1);
-  const { loadEval } = await import('../testing/index.js');
+  const { loadEval } = await import('../testing-entry.js');
   const evals = await Promise.all(files.map((file) => loadEval(file)));
   const twice = evals.find(({ name }, at) => evals.findIndex((other) => other.name === name) !== at);
   if (twice) throw usageError(`Two evals have the name "${twice.name}": give one of them a "name".`);
@@ -66,7 +66,7 @@ async function guardrails(call: Call): Promise<number> {
   const overrides = optionsOf(call, false);
   const [{ openLocal }, { evaluateGuardrails, ObedientModel }, { readConfig }] = await Promise.all([
     import('./connection.js'),
-    import('../testing/index.js'),
+    import('../testing-entry.js'),
     import('../config/index.js'),
   ]);
   // A database of its own: no run of the folder has these tools, or the model that obeys.
@@ -94,7 +94,7 @@ async function evaluateOne(
   { client: { agents, workflows, runs, evals }, app }: Connection,
   { name = 'eval', ...options }: Omit<EvalOptions, 'agent'>,
 ): Promise<EvalReport> {
-  const [{ evaluate }, { RunService }] = await Promise.all([import('../testing/index.js'), import('../run/index.js')]);
+  const [{ evaluate }, { RunService }] = await Promise.all([import('../testing-entry.js'), import('../run/index.js')]);
   // Only the interrupted runs of the eval resume: others are those of the folder's server.
   const resume = app && ((id: string) => app.get(RunService, { strict: false }).resume(id));
   const agent = { agents, workflows, runs, ...(resume && { resume }) };
@@ -149,7 +149,7 @@ async function track<T extends Partial<EvalOptions>>(
 
 /** Writes the outputs of all evals. @returns the exit code */
 async function finish(call: Call, reports: readonly EvalReport[]): Promise<number> {
-  const { toJunit } = await import('../testing/index.js');
+  const { toJunit } = await import('../testing-entry.js');
   writeTo(call.text('junit'), toJunit(reports));
   if (call.isJson) call.terminal.json(reports);
   return reports.every(({ isPassed }) => isPassed) ? EXIT.ok : EXIT.failed;

@@ -1,4 +1,4 @@
-import type { EvalReport } from '../testing/index.js';
+import type { EvalReport } from '../testing/eval/index.js';
 import type { Terminal } from './terminal.js';
 
 type Result = EvalReport['results'][number];

@@ -1,17 +1,7 @@
-/** `jackdaw/testing`: scripted models, agents and applications for tests, and contract suites. Needs no test framework. */
+/** Scripted models, agents and applications for tests, and contract suites. Needs no test framework. */
 export { cacheContract } from './cache-contract.js';
 export type { ContractCase } from './contract.js';
 export type { CrashPoint } from './crash-point.js';
-export { evaluate } from './eval/evaluate.js';
-export type { EvalOptions } from './eval/evaluate.js';
-export type { EvalReport } from './eval/eval-report.types.js';
-export type { EvalAnswer, EvalCall, EvalLine, ExpectedCall, Scorer, ScorerContext } from './eval/eval.types.js';
-export { loadEval } from './eval/eval-file.loader.js';
-export type { EvalDefinition } from './eval/eval-file.loader.js';
-export { evaluateGuardrails } from './eval/guardrail/evaluate-guardrails.js';
-export { ObedientModel } from './eval/guardrail/obedient-model.js';
-export { toJunit } from './eval/junit.mapper.js';
-export { score } from './eval/scorer.parser.js';
 export { expectCalls } from './expect-calls.js';
 export { matchers } from './matchers.js';
 export type { AgentMatchers } from './matchers.js';
@@ -26,8 +16,6 @@ export type {
   ScriptedReply,
   ScriptLine,
 } from './script-line.js';
-export { parseExportedRun, replayRun } from '../run/replay/index.js';
-export type { ExportedRun, ReplayCheck, ReplayCheckOptions } from '../run/replay/index.js';
 export { cassetteOfRuns } from './run-cassette.js';
 export type { RunCassette, RunCassetteOptions } from './run-cassette.js';
 export { ScriptedModel } from './scripted-model.js';
