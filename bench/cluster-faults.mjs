@@ -168,10 +168,10 @@ async function timesOf(client, ids) {
 async function startCluster(url, redis) {
   const cluster = { nodes: [], databases: [], queues: [] };
   for (let n = 0; n < NODES; n++) {
-    const database = await new Proxy(url, 5432).start();
+    const journal = await new Proxy(url, 5432).start();
     const queue = redis && (await new Proxy(redis.url, 6379).start());
-    const env = { DATABASE_URL: database.through(url), ...(queue && { REDIS_URL: queue.through(redis.url) }) };
-    cluster.databases.push(database);
+    const env = { DATABASE_URL: journal.through(url), ...(queue && { REDIS_URL: queue.through(redis.url) }) };
+    cluster.databases.push(journal);
     if (queue) cluster.queues.push(queue);
     // One after another: some duties of a cluster belong to its oldest node.
     cluster.nodes.push(await startNode(env));
