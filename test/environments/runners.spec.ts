@@ -8,6 +8,8 @@ import type { PackedConsumer } from '../support/packed-consumer.js';
 import { createHostProject } from './host-project.js';
 
 const TSX = 'node_modules/tsx/dist/cli.mjs';
+/** Nest loads its optional packages itself: from the project, not from the folder of its link. */
+const LINKS = ['--preserve-symlinks', '--preserve-symlinks-main'];
 /** A compilation, and two starts of an application. */
 const PATIENCE_MS = 120_000;
 
@@ -42,15 +44,32 @@ describe('a host application with two folders, one application without a close a
 describe('tools with dependencies of each scope, and the store of nestjs-cls', () => {
   it('work in GraphQL over HTTP, in the messages of a hybrid application, and in those of a microservice', () => {
     expect(project.node(['node_modules/typescript/bin/tsc'])).toEqual({ code: 0, output: '' });
-    // Nest loads its optional packages itself: from the project, not from the folder of its link.
-    const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
-    const { code, output } = project.node([...links, 'dist/transports.js']);
+    const { code, output } = project.node([...LINKS, 'dist/transports.js']);
     const [graphql, hybrid, microservice] = ['eve', 'bob', 'bob'].map((user) => [
       `user ${user}`,
       'tenant acme',
       'constant',
     ]);
     expect(JSON.parse(output.trim().split('\n').at(-1)!)).toEqual([graphql, hybrid, microservice]);
+    expect(code).toBe(0);
+  });
+});
+
+describe('GraphQL with Apollo on Express', () => {
+  it('answers with the guards of each tool and without the global guard, as the REST API beside it does', () => {
+    expect(project.node(['node_modules/typescript/bin/tsc'])).toEqual({ code: 0, output: '' });
+    const { code, output } = project.node([...LINKS, 'dist/apollo.js']);
+    expect(JSON.parse(output.trim().split('\n').at(-1)!)).toEqual({
+      graphql: [200, '["Emma"]', ['global graphql', 'resolver graphql', 'open tool']],
+      refused: [
+        200,
+        'The tool readLetter failed: Forbidden resource',
+        ['global graphql', 'resolver graphql', 'closed tool'],
+      ],
+      anonymous: [200, 'UNAUTHENTICATED', ['global graphql']],
+      rest: [200, '["Emma"]', ['global http', 'open tool']],
+      restAnonymous: [401, 'Unauthorized', ['global http']],
+    });
     expect(code).toBe(0);
   });
 });
