@@ -71,7 +71,7 @@ export class PersistenceModule implements OnModuleInit, OnApplicationBootstrap, 
 
   /** Idle connections do not keep the process alive, so the close must. Other hooks wait for the calls in flight. */
   onModuleDestroy(): void {
-    this.opened.endWaits?.();
+    this.opened.startStop?.();
     const limitMs = this.config.stopLimitMs + AFTER_LIMIT_MS;
     this.stopsBy = steadyNow() + limitMs;
     // Other applications of the process may use a database that is not a cluster's.

@@ -47,8 +47,11 @@ export interface UsedPersistence {
   readonly notifications: NotificationChannel | null;
   /** Log lines about settings that make durability slow or void. */
   readonly warnings: readonly string[];
-  /** Called when the shutdown starts: calls no longer wait for another process that owns the database. */
-  endWaits?(): void;
+  /**
+   * Called when the application starts to stop: its calls no longer wait for another process that owns the database, and
+   * an application that starts waits for its end.
+   */
+  startStop?(): void;
   /** Commits pending batches and closes all connections. */
   close(): Promise<void>;
 }

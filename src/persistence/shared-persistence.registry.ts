@@ -4,6 +4,7 @@ import { holdProcess } from '../kernel/index.js';
 import { AwaitedDatabase } from './awaited-database.js';
 import { loadOrigin } from './database-origin.loader.js';
 import { DatabaseOwnership, isLocked } from './database-ownership.js';
+import { useDatabase } from './database-use.registry.js';
 import { CreateStorageProbe1764000000030 } from './migrations/1764000000030-create-storage-probe.migration.js';
 import type { OpenPersistence, PersistenceOptions, UsedPersistence } from './persistence.types.js';
 import { parseServerUrl } from './server-url.parser.js';
@@ -57,8 +58,8 @@ function defer({ name, config }: OwnedPlace, ownership: DatabaseOwnership, locke
   });
   // An owner that is being replaced ends soon. Later only calls try again.
   void database.becomeOwner(config.stopLimitMs).catch(() => undefined);
-  const endWaits = () => ownership.endWaits();
-  return { database, notifications: null, warnings: [], endWaits, close: () => database.close() };
+  const startStop = () => ownership.endWaits();
+  return { database, notifications: null, warnings: [], startStop, close: () => database.close() };
 }
 
 /**
@@ -100,9 +101,11 @@ interface SharedDatabase {
   closing: Promise<void> | null;
 }
 
-/** The location of a database that one process owns. */
+/** The location of a database. */
 interface Place {
   readonly key: string;
+  /** Whether only one process can use it. */
+  readonly isOwned: boolean;
   /** Its name in error messages. */
   readonly name: string;
 }
@@ -137,6 +140,21 @@ function named(error: unknown, { variableNames: names }: DatabaseConfig): unknow
 async function share(config: DatabaseConfig, options: PersistenceOptions): Promise<UsedPersistence> {
   const place = placeOf(config);
   if (place === null) return openPersistence(config, options);
+  const use = await useDatabase(place.key, place.name);
+  try {
+    const opened = await (place.isOwned ? shareOwned(place, config, options) : openPersistence(config, options));
+    const startStop = () => {
+      use.stop(config.stopLimitMs);
+      opened.startStop?.();
+    };
+    return { ...opened, startStop, close: () => opened.close().finally(() => use.end()) };
+  } catch (error) {
+    use.end();
+    throw error;
+  }
+}
+
+async function shareOwned(place: Place, config: DatabaseConfig, options: PersistenceOptions): Promise<UsedPersistence> {
   for (;;) {
     const known = DATABASES.get(place.key);
     if (!known) return openShared(place, config, options);
@@ -179,26 +197,27 @@ function useOf(shared: SharedDatabase, { key }: Place, opened: UsedPersistence):
     shared.closing = closing.catch(() => undefined).finally(() => DATABASES.delete(key));
     await closing;
   };
-  const endWaits = () => {
-    if (shared.users === 1) opened.endWaits?.();
+  const startStop = () => {
+    if (shared.users === 1) opened.startStop?.();
   };
-  return { ...opened, endWaits, close: () => (closed ??= release()) };
+  return { ...opened, startStop, close: () => (closed ??= release()) };
 }
 
-/** @returns `null` for a database that many processes share, and for one in memory */
+/** @returns `null` for a database in memory */
 function placeOf(config: DatabaseConfig): Place | null {
   switch (config.kind) {
     case 'sqlite': {
       const file = sqlitePlace(config);
-      return file === null ? null : { key: `sqlite ${file}`, name: file };
+      return file === null ? null : { key: `sqlite ${file}`, name: file, isOwned: true };
     }
     case 'mariadb': {
-      if (config.redisUrl !== undefined) return null;
       const { name } = parseServerUrl(config, 3306);
-      return { key: `mariadb ${name}`, name };
+      return { key: `mariadb ${name}`, name, isOwned: config.redisUrl === undefined };
     }
-    case 'postgres':
-      return null;
+    case 'postgres': {
+      const { name } = parseServerUrl(config, 5432);
+      return { key: `postgres ${name} ${config.schema ?? ''}`, name, isOwned: false };
+    }
   }
 }
 
