@@ -18,6 +18,8 @@ export class InstalledHost {
     private readonly root: string,
     readonly folder: string,
     readonly tarball: string,
+    /** The `PATH` of its commands. */
+    readonly path = PATH,
   ) {}
 
   /** @param source folder of the application in this repository, which installs the tarball from the repository's root */
