@@ -95,7 +95,8 @@ describe('nest start --watch', () => {
   afterEach(async () => {
     if (!child || child.exitCode !== null) return;
     const ended = once(child, 'close');
-    child.kill('SIGINT');
+    // Of the whole group, as Ctrl+C: the command line leaves its application to the terminal.
+    process.kill(-child.pid!, 'SIGINT');
     await ended;
   });
 
@@ -110,7 +111,12 @@ describe('nest start --watch', () => {
       // The CLI starts the first `node` of the path.
       const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
       const env = { PATH, HOST_DATA: join(project.folder, 'data') };
-      child = spawn(process.execPath, cli, { cwd: project.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+      child = spawn(process.execPath, cli, {
+        cwd: project.folder,
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        detached: true,
+      });
       const lines: string[] = [];
       const output = createInterface({ input: child.stdout! });
       output.on('line', (line) => lines.push(line));
