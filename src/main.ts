@@ -9,7 +9,14 @@ if (isOldNode) {
 }
 
 try {
-  const { workersToStart } = await import('./config/worker.loader.js');
+  const [{ compileCacheFolder, workersToStart }, { enableCompileCache }] = await Promise.all([
+    import('./config/worker.loader.js'),
+    import('node:module'),
+  ]);
+  // Node stores the code of 2,000 files when the process exits. NODE_COMPILE_CACHE names another folder, and
+  // NODE_DISABLE_COMPILE_CACHE=1 switches it off.
+  const folder = compileCacheFolder();
+  if (folder !== undefined) enableCompileCache(folder);
   const workers = workersToStart();
   if (workers > 1) {
     // The supervisor loads neither Nest nor the application.

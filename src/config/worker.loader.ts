@@ -1,9 +1,10 @@
 import cluster from 'node:cluster';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { parseEnvFile } from './env-file.parser.js';
 
-// The supervisor reads this before the configuration: no import of Nest or zod.
+// Read before the configuration, by the entry point and the supervisor: no import of Nest or zod.
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -37,8 +38,16 @@ export function workerPlace(): { readonly number: number; readonly folder: strin
 export function workersToStart(overrides: Variables = {}, hasFile = true): number {
   if (cluster.isWorker) return 1;
   const sources = [overrides, process.env, ...(hasFile ? [envFile()] : [])];
-  const text = sources.map(valueIn).find((value) => value !== undefined) ?? '';
-  return workersIn(parseWorkers(text) ?? 1);
+  return workersIn(parseWorkers(valueIn(sources, 'WORKERS') ?? '') ?? 1);
+}
+
+/**
+ * The folder in which Node stores compiled code for later starts: beside the database file, where nobody else can change the
+ * code. A start that finds no code there is slower, so a folder without a database, which may end with its container, has none.
+ */
+export function compileCacheFolder(): string | undefined {
+  const folder = valueIn([process.env, envFile()], 'DATA_DIR') || './data';
+  return existsSync(join(folder, 'jackdaw.db')) ? join(folder, 'compile-cache') : undefined;
 }
 
 /** @returns the number of processes; for `auto` that of the cores that this process may use, also in a container */
@@ -46,9 +55,14 @@ export function workersIn(workers: number | 'auto'): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
 
-/** An empty value counts, so that it hides that of a later source. */
-function valueIn({ JACKDAW_WORKERS: prefixed, WORKERS: bare }: Variables): string | undefined {
-  return prefixed?.trim() || (bare ?? prefixed)?.trim();
+/** The first value of a variable. An empty value counts, so that it hides that of a later source. */
+function valueIn(sources: readonly Variables[], name: string): string | undefined {
+  for (const source of sources) {
+    const prefixed = source[`JACKDAW_${name}`];
+    const value = prefixed?.trim() || (source[name] ?? prefixed)?.trim();
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 function envFile(): Variables {
