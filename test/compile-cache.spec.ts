@@ -50,6 +50,6 @@ it('stores compiled code beside the database file, and the next start uses it', 
   expect(unchanged.length).toBeGreaterThan(0.9 * Object.keys(second).length);
 });
 
-it('stores none if Node is told so', async () => {
+it('stores none with NODE_DISABLE_COMPILE_CACHE', async () => {
   for (let start = 0; start < 2; start++) expect(await compiled({ NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual({});
 });

@@ -42,7 +42,7 @@ export function workersToStart(overrides: Variables = {}, hasFile = true): numbe
 }
 
 /**
- * The folder in which Node stores compiled code for later starts: beside the database file, where nobody else can change the
+ * The folder in which Node stores compiled code for later starts: beside the database file, where no other user can change the
  * code. A start that finds no code there is slower, so a folder without a database, which may end with its container, has none.
  */
 export function compileCacheFolder(): string | undefined {
