@@ -81,7 +81,7 @@ describeClusters('a request to two processes', await clusterStores(), (store) =>
 const onPostgres = (await clusterStores()).filter(({ name }) => name === 'postgres');
 
 describeClusters('the execution by two processes', onPostgres, (store) => {
-  world.share(store, { RUN_TENANT_CONCURRENCY: '1' });
+  world.share(store, { RUN_TENANT_CONCURRENCY: '1', ...PATIENCE });
 
   it("includes at most the tenant's limit of running runs over both", async () => {
     const [a, b] = await Promise.all([world.start(), world.start()]);
