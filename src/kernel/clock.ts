@@ -19,11 +19,13 @@ export function steadyNow(): number {
 
 /** Lateness of a timer, in ms, that shows a suspension of the process or a long block of the event loop. */
 const LATE_MS = 500;
+/** Lateness of a timer, in ms, that shows that other work blocked the event loop. */
+const BLOCKED_MS = 20;
 
 /**
  * Limits the time of work whose result arrives by I/O. After a suspension (SIGSTOP, a paused virtual machine) or while other
- * work blocks the event loop, the result may wait in a socket when the timer is due. The limit therefore polls for I/O
- * before it reports the time-out.
+ * work blocks the event loop, the result may wait in a socket while the timer is already due. A timer that fires late
+ * therefore polls for I/O before it reports the time-out.
  */
 export class TimeLimit {
   private timer: NodeJS.Timeout;
@@ -63,9 +65,10 @@ export class TimeLimit {
   }
 
   private readonly fire = (): void => {
-    const isLate = steadyNow() - this.dueAt >= LATE_MS;
+    const lateMs = steadyNow() - this.dueAt;
+    if (lateMs < BLOCKED_MS) return this.onTimeout(false);
     // Immediates run after the poll for I/O. The second one admits a result of two parts, such as head and body.
-    this.poll = setImmediate(() => (this.poll = setImmediate(this.onTimeout, isLate)));
+    this.poll = setImmediate(() => (this.poll = setImmediate(this.onTimeout, lateMs >= LATE_MS)));
   };
 }
 
