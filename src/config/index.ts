@@ -17,4 +17,4 @@ export { providerEnv } from './provider.policy.js';
 export type { ProviderAccess } from './provider.policy.js';
 export { databaseKind } from './store-url.schema.js';
 export type { DatabaseKind } from './store-url.schema.js';
-export { workerNumber, workerPlace, workersToStart } from './worker.loader.js';
+export { isManagedWorker, workerNumber, workerPlace, workersToStart } from './worker.loader.js';

@@ -1,10 +1,9 @@
-import cluster from 'node:cluster';
 import { mistakeLine } from './config-invalid.error.js';
 import type { EnvName, EnvValues } from './env.schema.js';
 import { compact } from './namespace.factory.js';
 import { isCluster } from './namespaces/database.config.js';
 import { databaseKind } from './store-url.schema.js';
-import { workerNumber } from './worker.loader.js';
+import { isManagedWorker } from './worker.loader.js';
 
 type Values = Readonly<Partial<EnvValues>>;
 type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
@@ -51,7 +50,7 @@ export function workerMistakes(
   if (text === undefined || workers === 1) return [];
   const mistake = (fault: string) => [mistakeLine('WORKERS', text, fault)];
   if (isHost) return mistake('has no effect, as the process belongs to the application: leave it out');
-  if (cluster.isWorker && workerNumber() === undefined)
+  if (isManagedWorker())
     return mistake('has no effect in a worker of pm2 or node:cluster, which starts the others: leave it out');
   if (isShared(url, redis)) return [];
   return mistake(

@@ -30,6 +30,11 @@ export function workerPlace(): { readonly number: number; readonly folder: strin
   return number === undefined ? undefined : { number: Number(number), folder };
 }
 
+/** Whether pm2 or another program with node:cluster started this process: its other workers have the same port. */
+export function isManagedWorker(): boolean {
+  return cluster.isWorker && workerNumber() === undefined;
+}
+
 /**
  * The number of workers that this process shall start: 1 means that it serves itself. Errors also count as 1, since the
  * process that serves reads the whole configuration and reports all errors.

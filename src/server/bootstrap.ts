@@ -5,6 +5,7 @@ import type { LoggerService } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PinoLogger, Logger as ServerLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions, loadServer } from '../app.module.js';
+import { isManagedWorker } from '../config/index.js';
 import { serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { mountConsole } from '../console/index.js';
 import { AppError, Log, ProblemFilter } from '../errors/index.js';
@@ -145,7 +146,8 @@ function toFastify(trust: ServerConfig['trustProxy']) {
 /** Serves until a signal ends the process. @throws AppError `CONFIG_INVALID` if it cannot listen on the address */
 export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const app = await createApp(options);
-  const releases = [logUnhandledErrors(), endWhenStuck(app)];
+  const { graceMs } = app.getHttpAdapter() as DrainingAdapter;
+  const releases = [logUnhandledErrors(), endWhenStuck(app, graceMs)];
   app
     .getHttpAdapter()
     .getInstance()
@@ -188,20 +190,42 @@ async function setUp(
 
 /** At a signal the server is not ready any more, before the hooks of modules, which may take time. */
 function endBySignal(app: NestFastifyApplication): void {
-  // By default Nest sends itself the signal again, and the exit code is not 0.
-  app.enableShutdownHooks(endSignals(), { useProcessExit: true });
   const adapter = app.getHttpAdapter() as DrainingAdapter;
   const admission = app.get(RunAdmissionService, { strict: false });
   const health = app.get(HealthPort, { strict: false });
-  const release = onEndSignal(() => {
+  const drain = () => {
     admission.stop();
     health.drain();
     adapter.drain();
-  }, endSignals());
+  };
+  if (isManagedWorker()) adapter.countRequests();
+  // By default Nest sends itself the signal again, and the exit code is not 0.
+  else app.enableShutdownHooks(endSignals(), { useProcessExit: true });
+  const end = (signal: NodeJS.Signals) => void endManagedWorker(app, drain, signal);
+  const release = onEndSignal(isManagedWorker() ? end : drain, endSignals());
   adapter.getInstance().addHook('onClose', (_instance, done) => {
     release();
     done();
   });
+}
+
+/**
+ * Ends a worker of pm2 or node:cluster. New connections go to the other workers at once. The worker first serves the requests
+ * on the connections that it has, as a client may have sent one before it sees their end.
+ */
+async function endManagedWorker(app: NestFastifyApplication, drain: () => void, signal: NodeJS.Signals): Promise<void> {
+  // Nest's type lacks the signal for the hooks.
+  const closing: { close(signal: string): Promise<void> } = app;
+  const adapter = app.getHttpAdapter() as DrainingAdapter;
+  await adapter.retire(adapter.graceMs);
+  drain();
+  try {
+    await closing.close(signal);
+    process.exit(0);
+  } catch (err) {
+    new Log('Bootstrap').fatal({ err }, 'The stop failed; unfinished runs resume at the next start');
+    process.exit(1);
+  }
 }
 
 function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {

@@ -22,18 +22,18 @@ export class DrainingAdapter extends FastifyAdapter {
   isLast = !cluster.isWorker;
 
   /**
-   * @param graceMs time after `drain` in which the listener accepts connections at least
+   * @param graceMs time after `drain` in which the listener accepts connections at least, and quiet time of `retire`
    * @param link to the supervisor, in a worker of it
    */
   constructor(
     options: object,
-    private readonly graceMs: number,
+    readonly graceMs: number,
     readonly link: SupervisorLink | null,
   ) {
     super(options);
   }
 
-  /** In a worker of pm2 or node:cluster, closes the listener at once: another worker has the port. */
+  /** Closes the listener at once if another process has the port, otherwise after the grace. */
   drain(): void {
     if (!this.isLast) this.getHttpServer().close();
     else if (this.getHttpServer().listening) this.openUntil = steadyNow() + this.graceMs;

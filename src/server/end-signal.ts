@@ -11,12 +11,15 @@ const ECHO_MS = 20;
  * of that signal: 143 or 130.
  * @returns a function that removes the listeners, unless a signal ends the process already
  */
-export function onEndSignal(onFirst: () => void, signals: readonly string[] = END_SIGNALS): () => void {
+export function onEndSignal(
+  onFirst: (signal: NodeJS.Signals) => void,
+  signals: readonly string[] = END_SIGNALS,
+): () => void {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const receive = (signal: NodeJS.Signals) => {
     if (first === undefined) {
       first = { signal, at: performance.now() };
-      onFirst();
+      onFirst(signal);
       return;
     }
     const isEcho = signal === 'SIGINT' && first.signal === signal && performance.now() - first.at < ECHO_MS;

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { workerNumber } from '../config/index.js';
+import { isManagedWorker, workerNumber } from '../config/index.js';
 import { databaseConfig, type DatabaseConfig } from '../config/namespaces/index.js';
 import { Log } from '../errors/index.js';
 import { Database } from '../persistence/index.js';
@@ -15,13 +15,15 @@ export function endSignals(): string[] {
 /**
  * Ends the process of a server, with the exit code 1: after a drain if the database cannot be used until a restart, and
  * without waiting any longer if a stop takes too long. A supervisor then restarts it.
+ * @param graceMs time of a worker of pm2 or node:cluster before its stop
  * @returns a function that removes the listeners
  */
-export function endWhenStuck(app: INestApplicationContext): () => void {
+export function endWhenStuck(app: INestApplicationContext, graceMs: number): () => void {
   const database = app.get(Database, { strict: false });
   const { stopLimitMs: limitMs } = app.get<DatabaseConfig>(databaseConfig.KEY, { strict: false });
   const limit = () => void setTimeout(() => end(database, limitMs), limitMs).unref();
-  for (const signal of endSignals()) process.once(signal, limit);
+  const limitStop = isManagedWorker() ? () => void setTimeout(limit, graceMs).unref() : limit;
+  for (const signal of endSignals()) process.once(signal, limitStop);
   database.onFailure(() => {
     limit();
     void app
@@ -30,7 +32,7 @@ export function endWhenStuck(app: INestApplicationContext): () => void {
       .finally(() => process.exit(1));
   });
   return () => {
-    for (const signal of endSignals()) process.off(signal, limit);
+    for (const signal of endSignals()) process.off(signal, limitStop);
   };
 }
 
