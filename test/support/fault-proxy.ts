@@ -40,6 +40,11 @@ export class FaultProxy {
     }
   }
 
+  /** Loses the connections, of which neither end is notified, as a gateway does after a long silence. New ones work. */
+  lose(): void {
+    for (const pair of this.pairs) for (const socket of pair) socket.pause();
+  }
+
   async close(): Promise<void> {
     for (const [near] of this.pairs) near.destroy();
     await new Promise((resolve) => this.server.close(resolve));
