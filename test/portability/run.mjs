@@ -41,7 +41,7 @@ function behindLink() {
   const [folder, link] = [join(work, 'temporary'), join(work, 'link')];
   mkdirSync(folder);
   symlinkSync(folder, link);
-  const specs = ['src/', 'test/platform', '-files', 'test/database-owner', 'test/config', 'test/mcp-client'];
+  const specs = ['src/', 'test/platform', 'files', 'test/database-owner', 'test/config', 'test/mcp-client'];
   run(process.execPath, [...VITEST, ...specs], { env: { TMPDIR: link } });
 }
 

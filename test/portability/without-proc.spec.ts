@@ -50,7 +50,7 @@ describe('a server without /proc', () => {
   it('stores tool states in files again and again, although it cannot sync their folder', async () => {
     const server = await started([], { BUILTIN_TOOLS: 'sequentialthinking', TOOL_STATE_MANAGER: 'persistent' });
     const { body: session } = await server.post('/api/sessions', {});
-    const sessionId = String(session['session_id']);
+    const sessionId = String(session['id']);
     for (const thoughtNumber of [1, 2, 3]) {
       const thought = { thought: 'x', nextThoughtNeeded: true, thoughtNumber, totalThoughts: 3 };
       const { body } = await callTool(server, 'sequentialthinking', { arguments: thought, sessionId });
