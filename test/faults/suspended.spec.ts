@@ -59,12 +59,12 @@ describeDatabases('a frozen serverless instance', servers, (database, kind) => {
   });
   afterEach(() => proxy.close());
 
-  const ended = { what: 'the database ended', meanwhile: () => database().disconnect() };
+  const ended = { cause: 'the database ended', meanwhile: () => database().disconnect() };
   // Neither end is notified. The pool of MariaDB drops no connection by age: the first request gets 503.
-  const lost = { what: 'the network lost', meanwhile: async () => proxy.lose() };
+  const lost = { cause: 'the network lost', meanwhile: async () => proxy.lose() };
   const cases = IS_WHOLE && kind === 'postgres' ? [ended, lost] : [ended];
 
-  it.each(cases)('answers the first requests after $what its idle connections', async ({ meanwhile }) => {
+  it.each(cases)('answers the first requests after $cause its idle connections', async ({ meanwhile }) => {
     world.llm.always({ text: 'hello' });
     const server = await world.start({
       DATABASE_URL: proxy.through(database().url),
