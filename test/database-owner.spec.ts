@@ -3,7 +3,7 @@ import { Controller, type LoggerService, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { execFile } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -58,7 +58,7 @@ describe('an application on the SQLite file of another process', () => {
     const owner = await startOwner(env.DATA_DIR);
     const { warnings, log } = warningLog();
     const agent = await host.start({ config: env, logger: log }, [says('Mine.')]);
-    const file = resolve(env.DATA_DIR, 'jackdaw.db');
+    const file = join(realpathSync(env.DATA_DIR), 'jackdaw.db');
     const message = new RegExp(`The database ${file} belongs to another running Jackdaw.* set JACKDAW_DATABASE_URL to`);
     const reason = { ...LOCKED, details: { retry_after_ms: 1000 }, message: expect.stringMatching(message) };
     for (const result of await Promise.allSettled([agent.chat('x'), agent.sessions.list(), agent.chat('y')])) {
@@ -205,7 +205,7 @@ describe('a server on the SQLite file of another process', () => {
     expect(await server.ended).toEqual({ code: 78, signal: null });
     expect(server.output).toMatch(WAITING);
     expect(server.stderr).toMatch(
-      new RegExp(`The database ${resolve(DATA_DIR, 'jackdaw.db')} belongs to .* set DATABASE_URL to`),
+      new RegExp(`The database ${join(realpathSync(DATA_DIR), 'jackdaw.db')} belongs to .* set DATABASE_URL to`),
     );
   });
 });

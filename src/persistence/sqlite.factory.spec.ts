@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   rmdirSync,
   rmSync,
   writeFileSync,
@@ -133,7 +134,7 @@ describe('a second opening', () => {
     await open();
     await expect(open()).rejects.toMatchObject({
       code: 'DATABASE_LOCKED',
-      message: expect.stringContaining(join(folder, 'jackdaw.db')),
+      message: expect.stringContaining(join(realpathSync(folder), 'jackdaw.db')),
     });
     await opened.pop()!.close();
     await open();

@@ -11,6 +11,7 @@ import { SecurityPolicies } from './security-policies.registry.js';
 import type { SecurityPolicy } from './security-policy.schema.js';
 
 Logger.overrideLogger(false);
+const redis = await testRedisUrl();
 
 const CALL: CheckedCall = {
   tool: {
@@ -76,17 +77,23 @@ describe('the count of calls', () => {
     expect(decisions).toEqual(['allowed', 'limited', 'allowed']);
   });
 
-  it('includes a call once when several limits apply to it: the narrowest decides', async () => {
-    const both = [{ per: 'tool' as const }, { per: 'tool' as const, tools: ['pro*'], calls: 3 }];
-    for (const env of [{}, { REDIS_URL: await testRedisUrl() }]) {
-      const rates = await ratesOf({ rateLimits: both }, env);
+  const places = [
+    { place: redis ? 'memory' : 'memory (skipped: in Redis, which is absent)', env: {} },
+    ...(redis ? [{ place: 'Redis', env: { REDIS_URL: redis } }] : []),
+  ];
+
+  it.each(places)(
+    'includes a call once in $place when several limits apply to it: the narrowest decides',
+    async (one) => {
+      const both = [{ per: 'tool' as const }, { per: 'tool' as const, tools: ['pro*'], calls: 3 }];
+      const rates = await ratesOf({ rateLimits: both }, one.env);
       const site = callSite({ principal: { id: 'p', tenant: newId(), roles: [] } });
       const notes = [];
       for (let n = 0; n < 4; n++) notes.push((await rates.admit(CALL, site)).note);
       expect(notes.map(({ decision }) => decision)).toEqual(['allowed', 'allowed', 'allowed', 'limited']);
       expect(notes[3]?.reason).toBe('3 calls in 3600 s of this tool are the limit');
-    }
-  });
+    },
+  );
 
   it('does not include tools without a limit', async () => {
     const rates = await ratesOf({ rateLimits: [{ per: 'tool', tools: ['other_*'] }] });
