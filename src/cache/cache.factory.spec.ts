@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MemoryCache } from './cache.factory.js';
+import type { CacheConfig, DatabaseConfig, SecurityConfig } from '../config/namespaces/index.js';
+import type { Cache } from './cache.js';
+import { chooseCache, MemoryCache } from './cache.factory.js';
 
 const MINUTE_MS = 60_000;
 
@@ -20,5 +22,30 @@ describe('MemoryCache', () => {
     expect([await cache.get('default'), await cache.get('short')]).toEqual(['a', null]);
     now.mockReturnValue(start + 2 * MINUTE_MS + 1);
     expect([await cache.get('default'), await cache.get('short')]).toEqual([null, null]);
+  });
+});
+
+describe('an own cache', () => {
+  /** @param get as in JavaScript, which needs no promise */
+  async function guarded(get: () => unknown) {
+    const own = { get, set: () => undefined, close: () => undefined } as unknown as Cache;
+    const config = { encryption: { keys: [] } } as unknown as SecurityConfig;
+    const cache = await chooseCache({} as CacheConfig, {} as DatabaseConfig, config, own);
+    return cache!;
+  }
+
+  it('may return values without promises', async () => {
+    const cache = await guarded(() => 'stored');
+    await cache.set('key', 'value');
+    expect(await cache.get('key')).toBe('stored');
+  });
+
+  it.each([
+    () => {
+      throw new Error('away');
+    },
+    () => Promise.reject(new Error('away')),
+  ])('counts as a miss if it fails: %s', async (get) => {
+    expect(await (await guarded(get)).get('key')).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CacheConfig, DatabaseConfig, SecurityConfig } from '../config/namespaces/index.js';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { TimeLimit } from '../kernel/index.js';
+import { withTimeout } from '../kernel/index.js';
 import { createRedisClient } from '../persistence/index.js';
 import { Cache } from './cache.js';
 
@@ -82,19 +82,16 @@ class GuardedCache extends Cache {
   }
 
   private async orNull<T>(work: () => Promise<T>): Promise<T | null> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const limit = new TimeLimit(CACHE_TIMEOUT_MS, () => reject(new Error(`no answer in ${CACHE_TIMEOUT_MS} ms`)));
     try {
-      work().then(resolve, reject);
-      return await promise;
+      // An own cache in JavaScript may throw, or return a value without a promise.
+      const operation = (async () => work())();
+      return await withTimeout(CACHE_TIMEOUT_MS, operation, () => new Error(`no answer in ${CACHE_TIMEOUT_MS} ms`));
     } catch (error) {
       const now = performance.now();
       if (now - this.warnedAt < WARNING_INTERVAL_MS) return null;
       this.warnedAt = now;
       this.logger.warn(`${this.name} unavailable; treating entries as missing: ${messageOf(error)}`);
       return null;
-    } finally {
-      limit.clear();
     }
   }
 }

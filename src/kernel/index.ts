@@ -1,5 +1,5 @@
 /** Shared basics of all layers: ids, clocks, limits of concurrency and memory, mistakes in fields, the principal. */
-export { isDoneWithin, untilAborted, Semaphore } from './semaphore.js';
+export { isDoneWithin, untilAborted, Semaphore, withTimeout } from './semaphore.js';
 export { ChangeListeners } from './change-listeners.registry.js';
 export { DAY_MS, dayOf, steadyNow, TimeLimit, WallClockCheck } from './clock.js';
 export { fieldMistake, issueMistakes, MAX_MISTAKES } from './field-mistake.factory.js';

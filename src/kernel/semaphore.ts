@@ -13,6 +13,17 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** The result of work by I/O, within a limit. After it the work continues, but its result is ignored. @throws the error of `onTimeout` */
+export async function withTimeout<T>(ms: number, work: Promise<T>, onTimeout: () => Error): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const limit = new TimeLimit(ms, () => reject(onTimeout()));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    limit.clear();
+  }
+}
+
 /** Whether the work succeeds within `ms`. After that time the work continues, but its result is ignored. */
 export function isDoneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { TimeLimit } from '../kernel/index.js';
+import { withTimeout } from '../kernel/index.js';
 import { NoAnswerError } from './storage-fault.policy.js';
 
 /** Time limits for database servers that no variable changes, in ms. */
@@ -33,12 +33,6 @@ export function statementLimit(timeoutMs: number): number {
 }
 
 /** The result of a call, with a limit for the wait for a connection and the answer together. @throws NoAnswerError */
-export async function withinLimit<Result>(limitMs: number, result: Promise<Result>): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const limit = new TimeLimit(limitMs, () => reject(new NoAnswerError()));
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    limit.clear();
-  }
+export function withinLimit<Result>(limitMs: number, result: Promise<Result>): Promise<Result> {
+  return withTimeout(limitMs, result, () => new NoAnswerError());
 }

@@ -77,12 +77,11 @@ describe('the count of calls', () => {
     expect(decisions).toEqual(['allowed', 'limited', 'allowed']);
   });
 
-  const places = [
-    { place: redis ? 'memory' : 'memory (skipped: in Redis, which is absent)', env: {} },
-    ...(redis ? [{ place: 'Redis', env: { REDIS_URL: redis } }] : []),
-  ];
+  // Without a Redis the test fails in CI.
+  const inRedis = redis !== null || process.env['CI'] ? [{ place: 'Redis', env: { REDIS_URL: redis ?? '' } }] : [];
+  const inMemory = { place: inRedis.length > 0 ? 'memory' : 'memory (skipped: in Redis, which is absent)', env: {} };
 
-  it.each(places)(
+  it.each([inMemory, ...inRedis])(
     'includes a call once in $place when several limits apply to it: the narrowest decides',
     async (one) => {
       const both = [{ per: 'tool' as const }, { per: 'tool' as const, tools: ['pro*'], calls: 3 }];

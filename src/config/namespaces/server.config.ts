@@ -90,7 +90,7 @@ export const serverConfig = namespace(
     SHUTDOWN_GRACE_MS: integer(0, 9000, 'ms')
       .optional()
       .describe(
-        'Time after SIGTERM, SIGINT or SIGHUP in which the listener still accepts connections, in ms: `health/ready` answers 503, new runs and sessions are rejected with 503. Part of `SHUTDOWN_TIMEOUT_MS`. By default 3000 with `API_KEYS` or in a cluster, otherwise 0. A worker of pm2 or node:cluster, except those of `WORKERS`, accepts no connection, and serves the requests on those that it has for at most this time, before `SHUTDOWN_TIMEOUT_MS`',
+        'Time after SIGTERM, SIGINT or SIGHUP in which the listener still accepts connections, in ms: `health/ready` answers 503, new runs and sessions are rejected with 503. Part of `SHUTDOWN_TIMEOUT_MS`. By default 3000 with `API_KEYS` or in a cluster, otherwise 0. A worker of pm2 or node:cluster, except those of `WORKERS`, accepts no new connection, and serves the requests on those that it has for at most this time, before `SHUTDOWN_TIMEOUT_MS`',
       ),
     LOG_LEVEL: checked((text) => (parseLogRules(text) ? text : undefined), `one of ${LOG_LEVELS.join(', ')}`)
       .default('info')
