@@ -1,15 +1,12 @@
 // Background runs (POST /api/agent/runs) from the request to their end, with the queue in PostgreSQL and in Redis, in turn: throughput, CPU of
 // the server, and the share of the queue's tables in the WAL.
 //        node bench/background.mjs [--runs 1500] [--rounds 3]      PostgreSQL and Redis on 127.0.0.1, in Linux
-import { spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { HOST, Provider } from './loaded-server.mjs';
+import { cleanUp, HOST, launch, Provider } from './loaded-server.mjs';
 import { record } from './results.mjs';
 
 const { values } = parseArgs({
@@ -20,36 +17,13 @@ const IN_FLIGHT = 32;
 const POSTGRES = new URL(process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres');
 const REDIS = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
 const database = `jackdaw_background_${process.pid}`;
-const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
 const provider = await new Provider().start();
 const admin = new Client(POSTGRES.href);
 await admin.connect();
 
-async function start(env) {
-  const log = join(folder, `log-${process.hrtime.bigint()}`);
-  const child = spawn(process.execPath, ['lib/main.js'], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      DATA_DIR: folder,
-      DATABASE_URL: Object.assign(new URL(POSTGRES), { pathname: `/${database}` }).href,
-      RUN_QUEUE_LIMIT: '100000',
-      LLM_PROVIDER: 'openai-compatible',
-      LLM_BASE_URL: `http://${HOST}:${provider.port}/v1`,
-      LLM_MODEL: 'fake',
-      LLM_API_KEY: 'key',
-      LOG_FORMAT: 'json',
-      ...env,
-    },
-    stdio: ['ignore', openSync(log, 'w'), 'inherit'],
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  for (;;) {
-    const found = /Jackdaw serves http:\/\/[^:"]+:(\d+)/.exec(readFileSync(log, 'utf8'));
-    if (found) return { child, port: Number(found[1]) };
-    if (child.exitCode !== null) throw new Error(`The server ended before it listened: ${readFileSync(log, 'utf8')}`);
-    await pause(50);
-  }
+function start(env) {
+  const url = Object.assign(new URL(POSTGRES), { pathname: `/${database}` }).href;
+  return launch([process.execPath, 'lib/main.js'], provider, { DATABASE_URL: url, RUN_QUEUE_LIMIT: '100000', ...env });
 }
 
 /** Starts background runs, and waits until all have ended. */
@@ -125,5 +99,5 @@ const rows = Object.entries(found).map(([name, all]) => {
 record('background', rows);
 await admin.end();
 provider.close();
-rmSync(folder, { recursive: true });
+cleanUp();
 process.exit(0);

@@ -2,14 +2,13 @@
 // from the acceptance of a run to its end, of the runs that were accepted during the fault. The model answers at once.
 //        node bench/cluster-faults.mjs [--only <text>] [--per-second 12]      PostgreSQL on 127.0.0.1; redis-server is started
 import { spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { HOST, percent, Provider } from './loaded-server.mjs';
+import { FaultProxy } from '../test/support/fault-proxy.ts';
+import { cleanUp, HOST, launch, percent, Provider } from './loaded-server.mjs';
 import { record } from './results.mjs';
 
 const { values } = parseArgs({
@@ -25,72 +24,15 @@ const END_MS = 120_000;
 const LATE_MS = 2_000;
 const POSTGRES = new URL(process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres');
 const database = `jackdaw_faults_${process.pid}`;
-const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
 const provider = await new Provider().start();
 const admin = new Client(POSTGRES.href);
 await admin.connect();
-/** Processes that this one ends with itself. */
-const children = new Set();
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-});
 
-/** A TCP proxy. `cut` closes connections and refuses new ones; `silent` accepts them and passes no bytes on. */
-class Proxy {
-  #state = 'pass';
-  #pairs = new Set();
-  #server = createServer((socket) => this.#accept(socket));
-
-  constructor(target, port) {
-    this.target = { host: target.hostname, port: Number(target.port || port) };
-  }
-
-  async start() {
-    await new Promise((resolve) => this.#server.listen(0, HOST, resolve));
-    return this;
-  }
-
-  through(url) {
-    return Object.assign(new URL(url), { host: `${HOST}:${this.#server.address().port}` }).href;
-  }
-
-  become(state) {
-    this.#state = state;
-    for (const pair of this.#pairs) {
-      for (const socket of pair) {
-        if (state === 'cut') socket.destroy();
-        else if (state === 'silent') socket.pause();
-        // Bytes of a silent time are lost in part: the peer has to connect again.
-        else socket.destroy();
-      }
-    }
-  }
-
-  close() {
-    this.become('cut');
-    this.#server.close();
-  }
-
-  #accept(socket) {
-    if (this.#state === 'cut') return socket.destroy();
-    const upstream = connect(this.target);
-    const pair = [socket, upstream];
-    this.#pairs.add(pair);
-    for (const [from, to] of [pair, pair.toReversed()]) {
-      from.on('error', () => undefined);
-      from.on('data', (bytes) => this.#state === 'pass' && to.write(bytes));
-      from.on('close', () => {
-        to.destroy();
-        this.#pairs.delete(pair);
-      });
-    }
-  }
-}
-
+/** Starts a Redis that ends with this process. */
 async function startRedis() {
   const port = 20_000 + (process.pid % 20_000);
-  const child = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', folder], { stdio: 'ignore' });
-  children.add(child);
+  const child = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', tmpdir()], { stdio: 'ignore' });
+  process.once('exit', () => child.kill('SIGKILL'));
   for (;;) {
     const socket = connect(port, HOST);
     const isUp = await new Promise((resolve) => {
@@ -98,34 +40,8 @@ async function startRedis() {
       socket.once('error', () => resolve(false));
     });
     socket.destroy();
-    if (isUp) return { child, url: new URL(`redis://${HOST}:${port}`) };
+    if (isUp) return new URL(`redis://${HOST}:${port}`);
     await pause(20);
-  }
-}
-
-/** Starts a node of its own data folder. */
-async function startNode(env) {
-  const log = join(folder, `log-${process.hrtime.bigint()}`);
-  const child = spawn(process.execPath, ['lib/main.js'], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      DATA_DIR: mkdtempSync(join(folder, 'data-')),
-      LLM_PROVIDER: 'openai-compatible',
-      LLM_BASE_URL: `http://${HOST}:${provider.port}/v1`,
-      LLM_MODEL: 'fake',
-      LLM_API_KEY: 'key',
-      LOG_FORMAT: 'json',
-      ...env,
-    },
-    stdio: ['ignore', openSync(log, 'w'), 'inherit'],
-  });
-  children.add(child);
-  for (;;) {
-    const found = /Jackdaw serves http:\/\/[^:"]+:(\d+)/.exec(readFileSync(log, 'utf8'));
-    if (found) return { child, port: Number(found[1]) };
-    if (child.exitCode !== null) throw new Error(`A node ended before it listened: ${readFileSync(log, 'utf8')}`);
-    await pause(50);
   }
 }
 
@@ -168,13 +84,13 @@ async function timesOf(client, ids) {
 async function startCluster(url, redis) {
   const cluster = { nodes: [], databases: [], queues: [] };
   for (let n = 0; n < NODES; n++) {
-    const journal = await new Proxy(url, 5432).start();
-    const queue = redis && (await new Proxy(redis.url, 6379).start());
-    const env = { DATABASE_URL: journal.through(url), ...(queue && { REDIS_URL: queue.through(redis.url) }) };
+    const journal = await FaultProxy.start(url, 5432);
+    const queue = redis && (await FaultProxy.start(redis, 6379));
+    const env = { DATABASE_URL: journal.through(url.href), ...(queue && { REDIS_URL: queue.through(redis.href) }) };
     cluster.databases.push(journal);
     if (queue) cluster.queues.push(queue);
     // One after another: some duties of a cluster belong to its oldest node.
-    cluster.nodes.push(await startNode(env));
+    cluster.nodes.push(await launch([process.execPath, 'lib/main.js'], provider, env));
   }
   return cluster;
 }
@@ -183,7 +99,7 @@ async function stopCluster({ nodes, databases, queues }) {
   const ends = nodes.map(({ child }) => new Promise((resolve) => child.once('exit', resolve)));
   for (const { child } of nodes) child.kill('SIGKILL');
   await Promise.all(ends);
-  for (const proxy of [...databases, ...queues]) proxy.close();
+  await Promise.all([...databases, ...queues].map((proxy) => proxy.close()));
 }
 
 /**
@@ -193,7 +109,8 @@ async function stopCluster({ nodes, databases, queues }) {
 async function measure(fault) {
   await admin.query(`CREATE DATABASE ${database} TEMPLATE template0`);
   const url = Object.assign(new URL(POSTGRES), { pathname: `/${database}` });
-  const redis = fault.queue === 'redis' ? await startRedis() : null;
+  const redis = fault.queue === 'redis' ? redisUrl : null;
+  if (redis) await flush(redis);
   const cluster = await startCluster(url, redis);
   const client = new Client(url.href);
   await client.connect();
@@ -202,7 +119,6 @@ async function measure(fault) {
   } finally {
     await client.end();
     await stopCluster(cluster);
-    redis?.child.kill('SIGKILL');
     await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
   }
 }
@@ -223,7 +139,7 @@ async function timesDuring(
   );
   if (isFlushed) {
     await pause(1000);
-    await flush(redis.url);
+    await flush(redis);
   }
   const { ids, refused } = await load;
   return { times: await timesOf(client, ids), refused };
@@ -266,6 +182,7 @@ const CASES = {
   'Redis loses its data': { queue: 'redis', isFlushed: true },
 };
 
+const redisUrl = await startRedis();
 const rows = [];
 for (const [name, fault] of Object.entries(CASES)) {
   if (!name.includes(values.only)) continue;
@@ -279,5 +196,5 @@ for (const [name, fault] of Object.entries(CASES)) {
 if (!values.only) record('cluster-faults', rows);
 await admin.end();
 provider.close();
-rmSync(folder, { recursive: true });
+cleanUp();
 process.exit(0);

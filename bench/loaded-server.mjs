@@ -9,6 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 export const HOST = '127.0.0.1';
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+/** Processes that this one ends with itself. */
+const children = new Set();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
 const REPLY = JSON.stringify({
   id: 'x',
   object: 'chat.completion',
@@ -51,13 +56,14 @@ export class Provider {
 }
 
 /**
- * Starts `dist` of a folder on the first core.
- * @returns its ports, its process id, its data folder, and a function that ends it
+ * Starts a server that uses the provider, and waits until it listens.
+ * @param command program and arguments
+ * @returns the process, its port, its data folder and its log so far
  */
-export async function startServer(provider, env, root = '.') {
-  const log = join(folder, 'log');
+export async function launch([program, ...args], provider, env) {
+  const log = join(mkdtempSync(join(folder, 'log-')), 'log');
   const dataDir = mkdtempSync(join(folder, 'data-'));
-  const child = spawn('taskset', ['-c', '0', process.execPath, join(root, 'dist/main.js')], {
+  const child = spawn(program, args, {
     env: {
       PATH: process.env.PATH,
       PORT: '0',
@@ -68,21 +74,31 @@ export async function startServer(provider, env, root = '.') {
       LLM_API_KEY: 'key',
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
-      HEALTH_PORT: '0',
       ...env,
     },
     // A file: a pipe would block the server while the generator is busy.
     stdio: ['ignore', openSync(log, 'w'), 'inherit'],
   });
-  let port = 0;
-  let healthPort = 0;
-  while (port === 0) {
-    await pause(50);
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  for (;;) {
     const text = readFileSync(log, 'utf8');
-    port = Number(/http:\/\/[^:"]+:(\d+)/.exec(text)?.[1] ?? 0);
-    // Absent in an older checkout.
-    healthPort = Number(/Health checks at port (\d+)/.exec(text)?.[1] ?? port);
+    const found = /Jackdaw serves http:\/\/[^:"]+:(\d+)/.exec(text);
+    if (found) return { child, port: Number(found[1]), dataDir, text };
+    if (child.exitCode !== null) throw new Error(`The server ended before it listened: ${text}`);
+    await pause(50);
   }
+}
+
+/**
+ * Starts `dist` of a folder on the first core.
+ * @returns its ports, its process id, its data folder, and a function that ends it
+ */
+export async function startServer(provider, env, root = '.') {
+  const command = ['taskset', '-c', '0', process.execPath, join(root, 'dist/main.js')];
+  const { child, port, dataDir, text } = await launch(command, provider, { HEALTH_PORT: '0', ...env });
+  // Absent in an older checkout.
+  const healthPort = Number(/Health checks at port (\d+)/.exec(text)?.[1] ?? port);
   const end = () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM') && undefined);
   return { port, healthPort, pid: child.pid, dataDir, end };
 }

@@ -7,11 +7,14 @@ export type NetworkState = 'pass' | 'cut' | 'silent';
 export class FaultProxy {
   private state: NetworkState = 'pass';
   private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private readonly server: Server;
+  readonly port: number;
 
-  private constructor(
-    private readonly server: Server,
-    readonly port: number,
-  ) {}
+  // No parameter properties: the benches import this file, whose types Node removes.
+  private constructor(server: Server, port: number) {
+    this.server = server;
+    this.port = port;
+  }
 
   /** @param target `host:port` of the server */
   static async start(target: URL, defaultPort: number): Promise<FaultProxy> {
