@@ -145,8 +145,8 @@ export interface ReplyListener {
   readonly onRestart: () => void;
   /** Called before each further request to a provider. */
   readonly onRetry: () => void;
-  /** Called with the body of each request to a provider. */
-  readonly onRequest: (body: object) => void;
+  /** As `onRequest` of `CallOptions`. */
+  readonly onRequest: (body: object, json?: string) => void;
 }
 
 /** Conditions for reading and storing replies in a cache. */

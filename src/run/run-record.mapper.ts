@@ -251,9 +251,9 @@ export function toSubject(about: string): string {
   return about.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** SHA-256 (base64url) of a request's body as JSON. */
-export function toRequestHash(body: object): string {
-  return hash('sha256', JSON.stringify(body), 'base64url');
+/** SHA-256 (base64url) of the JSON of a request's body. */
+export function toRequestHash(json: string): string {
+  return hash('sha256', json, 'base64url');
 }
 
 /** A step's result as JSON text. */

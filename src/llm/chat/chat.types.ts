@@ -134,8 +134,8 @@ export interface CallOptions {
    * default, a complete reply with a text or a call is usable.
    */
   readonly accepts?: ((reply: ChatResult) => boolean | Promise<boolean>) | undefined;
-  /** Called with the body of each request to a provider, before it is sent. */
-  readonly onRequest?: (body: object) => void;
+  /** Called with the body of each request to a provider, and with its JSON if that is known, before it is sent. */
+  readonly onRequest?: (body: object, json?: string) => void;
   /** Called before each further request to a provider, after a failure. */
   readonly onRetry?: () => void;
   /** Without an account, no budget limits the call. */

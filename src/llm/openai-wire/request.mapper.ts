@@ -5,7 +5,6 @@ import type { Message } from '../chat/message.types.js';
 import { withFormat } from '../tool-schema.mapper.js';
 import { OPENAI_STRICT, toStrictSchema } from '../strict-schema.mapper.js';
 import type { PromptCaching } from '../wire/chat-codec.types.js';
-import { toWellFormedJson } from '../wire/reply.parser.js';
 import { toTemplateMessages, withJsonArguments } from './chat-template.mapper.js';
 import { type MessageRules, toWireMessages, type WireRequestMessage } from './message.mapper.js';
 import type { FormatMode, WireDialect } from './wire-dialect.types.js';
@@ -17,7 +16,6 @@ const mapped = {
   strict: new WeakMap<readonly ToolSpec[], WireTools>(),
   plain: new WeakMap<readonly ToolSpec[], WireTools>(),
 };
-const texts = new WeakMap<readonly object[], string>();
 
 /**
  * Converts fitted tools to the wire format; returns the same array for the same array.
@@ -28,15 +26,6 @@ export function toWireTools(tools: readonly ToolSpec[], isStrict = false): WireT
   let wire = known.get(tools);
   if (!wire) known.set(tools, (wire = tools.map((tool) => toWireTool(tool, isStrict))));
   return wire;
-}
-
-/** The JSON of a converted array, cached. */
-export function toToolsJson(tools: readonly object[]): string {
-  const known = texts.get(tools);
-  if (known !== undefined) return known;
-  const text = toWellFormedJson(tools);
-  texts.set(tools, text);
-  return text;
 }
 
 function toWireTool({ name, description, inputSchema }: ToolSpec, isStrict: boolean): ChatCompletionFunctionTool {

@@ -12,16 +12,16 @@ import { StreamReplyBuilder as ResponseStreamBuilder } from '../responses-wire/s
 import type { ToolRules } from '../tool-schema.mapper.js';
 import type { ChatCodec } from '../wire/chat-codec.types.js';
 import { toReportedError } from '../wire/error.mapper.js';
-import { checkUsage, parseJsonReply, toWellFormedJson } from '../wire/reply.parser.js';
+import { checkUsage, parseJsonReply } from '../wire/reply.parser.js';
 import { isVersioned, VersionProbingClient } from '../wire/version-probing.client.js';
 import { createAccess, endpointOf, isOwnHost, type KeyRule, lacking } from '../wire/wire-access.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
-import { type HttpClient, type ModelClient, WireClient, wireHeaders } from '../wire/wire.client.js';
+import { type HttpClient, type ModelClient, WireClient, wireHeaders, WireRequest } from '../wire/wire.client.js';
 import type { StateOwner } from './message.mapper.js';
 import { toChatResult, toReportedUsage } from './reply.mapper.js';
-import { toToolsJson, toWireBody, type WireTarget } from './request.mapper.js';
+import { toWireBody, type WireTarget } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
 import type { RouteTo, WireDialect, WireRoute } from './wire-dialect.types.js';
 
@@ -85,7 +85,7 @@ export class WireEmbeddingModel extends EmbeddingModel {
 
   async embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
     try {
-      const response = await this.client.send({ model: this.name, input: texts }, options);
+      const response = await this.client.send(new WireRequest({ model: this.name, input: texts }), options);
       const result = toEmbeddingResult(await response.text(), texts.length, this.name);
       this.known = result.vectors[0]?.length ?? this.known;
       return result;
@@ -125,13 +125,7 @@ function createClient(endpoint: Endpoint, http: HttpClient): ModelClient {
 function clientAt({ access, routeTo, path }: Endpoint, baseUrl: string, http: HttpClient): ModelClient {
   const route = routeTo({ ...access, baseUrl }, path);
   const headers = wireHeaders(route.headers, access.headers ?? {});
-  return new WireClient(access, http, { url: route.url, headersOf: () => headers, write: toJson });
-}
-
-/** Tools are most of a short request and equal in all requests of an agent, so their JSON is cached. */
-function toJson({ tools, ...rest }: { readonly tools?: readonly object[] }): string {
-  const json = toWellFormedJson(rest);
-  return tools ? `${json.slice(0, -1)},"tools":${toToolsJson(tools)}}` : json;
+  return new WireClient(access, http, { url: route.url, headersOf: () => headers });
 }
 
 /** One object, as fitted tools are cached by it. */

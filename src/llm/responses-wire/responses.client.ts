@@ -1,5 +1,5 @@
 import type { CallOptions } from '../chat/chat.types.js';
-import type { ModelClient, WireResponse } from '../wire/wire.client.js';
+import type { ModelClient, WireRequest, WireResponse } from '../wire/wire.client.js';
 import { MissingApiError, StatusError } from '../wire/wire-failure.error.js';
 
 /** Statuses of a path that a server does not have. */
@@ -14,9 +14,9 @@ export class ResponsesClient implements ModelClient {
   constructor(private readonly inner: ModelClient) {}
 
   /** @throws MissingApiError if Chat Completions may serve the request */
-  async send(body: Record<string, unknown>, options: CallOptions, spentMs?: number): Promise<WireResponse> {
+  async send(request: WireRequest, options: CallOptions, spentMs?: number): Promise<WireResponse> {
     try {
-      return await this.inner.send(body, options, spentMs);
+      return await this.inner.send(request, options, spentMs);
     } catch (failure) {
       throw failure instanceof StatusError ? withMeaning(failure) : failure;
     }

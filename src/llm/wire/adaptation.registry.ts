@@ -5,7 +5,6 @@ import type { Message } from '../chat/message.types.js';
 import { fitTool, type ToolRules } from '../tool-schema.mapper.js';
 import { AddressRegistry, setBounded, type Target } from './address.registry.js';
 import { type FieldChange, type FieldChanges, REASONING_OFF } from './adapted-request.builder.js';
-import { toWellFormedJson } from './reply.parser.js';
 
 /** Names that every provider accepts unless its rules are stricter. */
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -117,7 +116,7 @@ function fitOne(tool: ToolSpec, rules: ToolRules): ToolSpec {
   const named = name === tool.name ? tool : { ...tool, description: `${tool.description}\nIts own name: ${tool.name}` };
   const { description, schema } = fitTool(named, rules);
   const spec = { name, description, inputSchema: schema };
-  toWellFormedJson(spec);
+  JSON.stringify(spec);
   return spec;
 }
 

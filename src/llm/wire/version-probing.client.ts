@@ -1,7 +1,7 @@
 import { steadyNow } from '../../kernel/index.js';
 import type { CallOptions } from '../chat/chat.types.js';
 import type { AddressRegistry } from './address.registry.js';
-import type { ModelClient, WireResponse } from './wire.client.js';
+import type { ModelClient, WireRequest, WireResponse } from './wire.client.js';
 import type { WireAccess } from './wire-access.types.js';
 import { StatusError } from './wire-failure.error.js';
 
@@ -30,18 +30,18 @@ export class VersionProbingClient implements ModelClient {
     private readonly addresses: AddressRegistry,
   ) {}
 
-  async send(body: Record<string, unknown>, options: CallOptions, spentMs = 0): Promise<WireResponse> {
+  async send(request: WireRequest, options: CallOptions, spentMs = 0): Promise<WireResponse> {
     const known = this.addresses.needsVersion(this.access);
     const needsVersion = known ?? false;
     const start = steadyNow();
     try {
-      const response = await found(await this.clientAt(needsVersion).send(body, options, spentMs));
+      const response = await found(await this.clientAt(needsVersion).send(request, options, spentMs));
       this.addresses.learnVersion(this.access, needsVersion);
       return response;
     } catch (failure) {
       if (!isUnknownPath(failure) || this.isAboutModel(failure)) throw failure;
       this.addresses.forgetVersion(this.access, needsVersion);
-      return await this.sendOther(failure, !needsVersion, [body, options, spentMs + steadyNow() - start]);
+      return await this.sendOther(failure, !needsVersion, [request, options, spentMs + steadyNow() - start]);
     }
   }
 

@@ -17,7 +17,7 @@ import { fitFormat } from '../tool-schema.mapper.js';
 import { checkUsage } from './reply.parser.js';
 import { AdaptedRequest, type RequestWriter } from './adapted-request.builder.js';
 import type { ChatCodec, PromptCaching, StreamedReply } from './chat-codec.types.js';
-import type { ModelClient, WireResponse } from './wire.client.js';
+import { type ModelClient, WireRequest, type WireResponse } from './wire.client.js';
 import { assertToolCount, createFittedRequest, type FittedRequest, withOwnNames } from './adaptation.registry.js';
 import { toReportedError } from './error.mapper.js';
 import type { WireSettings } from './wire-access.types.js';
@@ -139,9 +139,10 @@ export class WireChatModel extends ChatModel {
     const start = steadyNow();
     const adapted = new AdaptedRequest(this.writer(request, stream, options.account), adaptations.of(settings));
     for (;;) {
-      options.onRequest?.(adapted.body);
+      const written = new WireRequest(adapted.body);
+      options.onRequest?.(written.body, written.json);
       try {
-        const response = await this.client.send(adapted.body, options, steadyNow() - start);
+        const response = await this.client.send(written, options, steadyNow() - start);
         if (adapted.found.size > 0) adaptations.learn(settings, adapted.found);
         return response;
       } catch (failure) {

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { createHash, createHmac } from 'node:crypto';
 import type { LlmConfig } from '../../config/namespaces/index.js';
 import { AppError, exportsOf, messageOf } from '../../errors/index.js';
-import { withoutMark } from '../../kernel/json/index.js';
+import { ExactInteger, withoutMark } from '../../kernel/json/index.js';
 import { outgoingTraceParent } from '../../telemetry/index.js';
 import type { CallOptions, ParameterName } from '../chat/chat.types.js';
 import { AdaptationRegistry } from './adaptation.registry.js';
@@ -139,8 +139,6 @@ export interface WireEndpoint {
   readonly url: URL;
   /** Headers of the request with this body. */
   headersOf(body: Readonly<Record<string, unknown>>): Headers;
-  /** @returns JSON */
-  write(body: Readonly<Record<string, unknown>>): string;
 }
 
 /** Headers of every request; names in `further` replace the defaults, also in another case. */
@@ -152,6 +150,52 @@ export function wireHeaders(...further: readonly Readonly<Record<string, string>
   });
   for (const each of further) for (const [name, value] of Object.entries(each)) headers.set(name, value);
   return headers;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** The JSON of converted tools: an agent passes the same list with every call, and it is most of a short request. */
+const toolTexts = new WeakMap<readonly object[], string>();
+
+/** A request to a provider: its body, which does not change, and its JSON. */
+export class WireRequest {
+  /** As `JSON.stringify(body)`. */
+  readonly json: string;
+
+  constructor(readonly body: Body) {
+    this.json = toJson(body);
+  }
+
+  /** The JSON to send. U+FFFD replaces unpaired surrogates: strict parsers reject the whole body for one. */
+  get text(): string {
+    return MAYBE_UNPAIRED.test(this.json) ? JSON.stringify(toWellFormed(this.body)) : this.json;
+  }
+}
+
+function toJson(body: Body): string {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return JSON.stringify(body);
+  const members = Object.entries(body).map(([key, value]) => {
+    const json: string | undefined = value === tools ? toolsJson(tools) : JSON.stringify(value);
+    return json === undefined ? undefined : `${JSON.stringify(key)}:${json}`;
+  });
+  return `{${members.filter((member) => member !== undefined).join(',')}}`;
+}
+
+function toolsJson(tools: readonly object[]): string {
+  let text = toolTexts.get(tools);
+  if (text === undefined) toolTexts.set(tools, (text = JSON.stringify(tools)));
+  return text;
+}
+
+/** `JSON.stringify` writes an unpaired surrogate as an escape; a backslash in a text may look the same. */
+const MAYBE_UNPAIRED = /\\ud[89a-f]/;
+
+function toWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null || value instanceof ExactInteger) return value;
+  if (Array.isArray(value)) return value.map(toWellFormed);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), toWellFormed(one)]));
 }
 
 /** A reply, of which the caller reads the body. */
@@ -199,7 +243,7 @@ export interface ModelClient {
    * @param spentMs time of the call before this request, in ms
    * @throws WireFailure; the signal's reason if it is already aborted
    */
-  send(body: Record<string, unknown>, options: CallOptions, spentMs?: number): Promise<WireResponse>;
+  send(request: WireRequest, options: CallOptions, spentMs?: number): Promise<WireResponse>;
 }
 
 type ReplyLimits = Omit<ExchangeLimits, 'signal'>;
@@ -220,22 +264,22 @@ export class WireClient implements ModelClient {
     this.limits = { timeoutMs, idleMs, totalMs, intervalMs };
   }
 
-  async send(body: Record<string, unknown>, { signal }: CallOptions, spentMs = 0): Promise<WireResponse> {
+  async send(request: WireRequest, { signal }: CallOptions, spentMs = 0): Promise<WireResponse> {
     signal?.throwIfAborted();
     const pool = await this.http.open();
     const { totalMs, ...limits } = this.limits;
     const restMs = totalMs === undefined ? undefined : Math.max(1, totalMs - spentMs);
-    const response = await this.post(pool, body, { signal, ...limits, totalMs: restMs });
+    const response = await this.post(pool, request, { signal, ...limits, totalMs: restMs });
     if (response.status < 300) return response;
     const text = await response.text().catch(messageOf);
     throw toStatusFailure({ status: response.status, headers: response.headers, text });
   }
 
   /** Resolves as soon as the reply starts. */
-  private async post(pool: Dispatcher, body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
+  private async post(pool: Dispatcher, { body, text }: WireRequest, limits: ExchangeLimits): Promise<WireResponse> {
     const { url } = this.endpoint;
     const exchange = new ExchangeHandler(limits);
-    const request = { headers: traced(this.endpoint.headersOf(body)), body: this.endpoint.write(body) };
+    const request = { headers: traced(this.endpoint.headersOf(body)), body: text };
     try {
       pool.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'POST', ...request }, exchange);
       return new WireResponse(await exchange.head, exchange);

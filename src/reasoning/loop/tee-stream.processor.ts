@@ -170,8 +170,8 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
 class CallClock {
   /** Time to the first text, in ms. */
   firstTokenMs: number | undefined;
-  /** The body of the last request to a provider. */
-  body: object | undefined;
+  /** The body of the last request to a provider, as JSON. */
+  json: string | undefined;
   /** Requests to providers. */
   attempts = 1;
   private startedAt = 0;
@@ -189,8 +189,8 @@ class CallClock {
   }
 
   facts(): Omit<StepFacts, 'startedAt'> {
-    const { firstTokenMs, attempts, body } = this;
-    return { firstTokenMs, attempts, requestHash: body && toRequestHash(body) };
+    const { firstTokenMs, attempts, json } = this;
+    return { firstTokenMs, attempts, requestHash: json && toRequestHash(json) };
   }
 }
 
@@ -215,7 +215,7 @@ function toListener({ run }: Loop, shown: ShownText, clock: CallClock): ReplyLis
     },
     onRestart: () => shown.restart(),
     onRetry: () => void clock.attempts++,
-    onRequest: (body) => void (clock.body = body),
+    onRequest: (body, json = JSON.stringify(body)) => void (clock.json = json),
   };
 }
 

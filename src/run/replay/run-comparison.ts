@@ -62,12 +62,13 @@ export class RunComparison implements ReplayObserver {
       if (!this.steps.has(step) || this.options.allowsUnverified) return;
       return this.diverge({ step, kind: 'unverified', expected: 'a request in the export', actual: 'none' });
     }
-    if (recorded.sent_hash !== null && recorded.sent_hash === toRequestHash(body)) return;
+    const json = JSON.stringify(body);
+    if (recorded.sent_hash !== null && recorded.sent_hash === toRequestHash(json)) return;
     if (recorded.form !== form) {
       this.incomparable = step;
       throw endAt(step);
     }
-    if (JSON.stringify(recorded.body) === JSON.stringify(body)) return this.verify(step, recorded);
+    if (JSON.stringify(recorded.body) === json) return this.verify(step, recorded);
     const changes = changesOf(recorded.body, body, this.options.mask);
     this.diverge({ step, kind: 'request', ...valuesOf(changes), changes });
   }

@@ -176,6 +176,6 @@ function publicResult(kind: string, result: string): unknown {
 
 function toRequest({ request, ...built }: BuiltRequest, sentHash: string | null): ExportedRun['requests'][number] {
   const isForApi = built.form === 'provider';
-  const hash = isForApi ? toRequestHash(built.body) : null;
+  const hash = isForApi ? toRequestHash(JSON.stringify(built.body)) : null;
   return { ...built, ...(isForApi && { request }), hash, sent_hash: sentHash };
 }

@@ -66,7 +66,7 @@ export class RunReplayService {
     }
     const { request: body } = context;
     if (body === undefined) throw notReached(runId, step);
-    return { body, sentHash: await this.sentHash(runId, step), hash: body && toRequestHash(body) };
+    return { body, sentHash: await this.sentHash(runId, step), hash: body && toRequestHash(JSON.stringify(body)) };
   }
 
   private async sentHash(runId: string, step: string): Promise<string | null> {

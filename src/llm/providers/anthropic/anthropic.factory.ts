@@ -11,7 +11,6 @@ import type { ChatCodec } from '../../wire/chat-codec.types.js';
 import { createAccess, endpointOf } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
 import type { WireAccess } from '../../wire/wire-access.types.js';
-import { toWellFormedJson } from '../../wire/reply.parser.js';
 import { toEffortFields } from './effort.mapper.js';
 import { withCacheMarks } from './cache-mark.mapper.js';
 import { capabilitiesOf, defaultMaxTokens, enforcesSchemas } from './capabilities.mapper.js';
@@ -93,7 +92,7 @@ export class AnthropicFactory extends ModelFactory {
     const base = new URL(access.baseUrl);
     base.pathname = base.pathname.replace(/\/v1$/, '');
     const url = endpointOf(base.href, '/v1/messages');
-    const client = new WireClient(access, http, { url, headersOf: headersOf(access), write: toWellFormedJson });
+    const client = new WireClient(access, http, { url, headersOf: headersOf(access) });
     const capabilities = { ...capabilitiesOf(model), ...settings.capabilities };
     const { adaptations } = http;
     return new WireChatModel({ ...access, capabilities, adaptations }, client, createCodec(model), settings.parameters);
