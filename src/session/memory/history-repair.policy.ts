@@ -4,6 +4,8 @@ import type { SessionMessage } from '../session.types.js';
 /** Text in place of a missing result. */
 export const LOST_RESULT = 'Error: the result of this call was lost.';
 
+const NOT_BLANK = /\S/;
+
 /** Inserted before a leading assistant message: Anthropic's models require a history that starts with the user. */
 export const ASSISTANT_BEGAN: SessionMessage = { role: 'user', content: '(The assistant began the conversation.)' };
 
@@ -33,6 +35,7 @@ export function repairTurn(messages: readonly SessionMessage[]): readonly Sessio
 }
 
 function isValid(messages: readonly SessionMessage[]): boolean {
+  if (!messages.some(hasCallOrResult)) return true;
   let open = new Set<string>();
   for (const message of messages) {
     if (message.role === 'tool') {
@@ -47,8 +50,13 @@ function isValid(messages: readonly SessionMessage[]): boolean {
   return open.size === 0;
 }
 
+function hasCallOrResult(message: SessionMessage): boolean {
+  return message.role === 'tool' || (message.role === 'assistant' && message.toolCalls !== undefined);
+}
+
 /** Removes blank texts, which OpenAI's and Anthropic's models reject in a history. */
 export function withoutBlanks(messages: readonly SessionMessage[]): readonly SessionMessage[] {
+  if (messages.every(({ content }) => typeof content === 'string' && !isBlank(content))) return messages;
   return messages.flatMap((message): SessionMessage[] => {
     const { role, content } = message;
     if (role === 'tool' || !isBlank(content))
@@ -58,7 +66,7 @@ export function withoutBlanks(messages: readonly SessionMessage[]): readonly Ses
 }
 
 function isBlank(content: SessionMessage['content']): boolean {
-  if (typeof content === 'string') return content.trim() === '';
+  if (typeof content === 'string') return !NOT_BLANK.test(content);
   return content.every(isBlankPart);
 }
 
@@ -68,7 +76,7 @@ function withoutBlankParts(message: SessionMessage): SessionMessage {
 }
 
 function isBlankPart(part: ContentPart): boolean {
-  return part.type === 'text' && part.text.trim() === '';
+  return part.type === 'text' && isBlank(part.text);
 }
 
 function lostResult({ id, name }: ToolCall): ToolMessage {

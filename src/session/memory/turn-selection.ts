@@ -40,6 +40,12 @@ interface TurnView extends ReturnType<typeof seenOf> {
   readonly tokens: number;
 }
 
+interface TurnPart {
+  readonly turn: number;
+  readonly tokens: number;
+  readonly cut: TurnCut | null;
+}
+
 interface Room {
   messages: number;
   tokens: number;
@@ -55,6 +61,7 @@ interface Instructions {
 }
 
 const NOTHING: ShortenedTurn = { form: 'shortened', kept: [], texts: [], bare: [], messages: 0, tokens: 0 };
+const NO_CONVERSATION = { ...NOTHING, form: 'instructions' } as const;
 
 /** The part of the limits in use before turns are selected. */
 export interface Reserved extends TurnLimits {
@@ -185,28 +192,29 @@ export class TurnSelection {
   }
 
   private build(views: readonly TurnView[], instructions: Instructions, taken: Taken, hasRoom: boolean): Selection {
-    const cuts: TurnCut[] = [];
-    const turns: number[] = [];
-    let { tokens } = instructions;
-    for (const view of views) {
-      const number = view.turn.turn;
-      const isTaken = taken.has(number);
-      const conversation = isTaken ? (taken.get(number) ?? wholeOf(view)) : NOTHING;
-      const system = view.instructions.filter((at) => instructions.kept.has(keyOf(view, at)));
-      if (!isTaken && system.length === 0) continue;
-      tokens += conversation.tokens;
-      turns.push(number);
-      const kept = [...system, ...conversation.kept].toSorted((a, b) => a - b);
-      const texts = [...system.flatMap((at) => instructions.kept.get(keyOf(view, at)) ?? []), ...conversation.texts];
-      const cut = cutOfTurn(number, {
-        ...conversation,
-        kept,
-        texts,
-        form: isTaken ? conversation.form : 'instructions',
-      });
-      if (kept.length < view.messages.length || cut.texts || cut.bare) cuts.push(cut);
-    }
-    return { turns, seen: new Set(taken.keys()), cuts, tokens, hasRoom };
+    const parts = views.flatMap((view) => this.partOf(view, instructions, taken) ?? []);
+    return {
+      turns: parts.map(({ turn }) => turn),
+      seen: new Set(taken.keys()),
+      cuts: parts.flatMap(({ cut }) => cut ?? []),
+      tokens: parts.reduce((sum, { tokens }) => sum + tokens, instructions.tokens),
+      hasRoom,
+    };
+  }
+
+  /** The selected part of a turn, with a null cut if it is the whole turn; null without a selected message. */
+  private partOf(view: TurnView, instructions: Instructions, taken: Taken): TurnPart | null {
+    const { turn } = view.turn;
+    const chosen = taken.get(turn);
+    if (chosen === null && view.instructions.length === 0) return { turn, tokens: view.tokens, cut: null };
+    const system = view.instructions.filter((at) => instructions.kept.has(keyOf(view, at)));
+    if (chosen === undefined && system.length === 0) return null;
+    const conversation = chosen === undefined ? NO_CONVERSATION : (chosen ?? wholeOf(view));
+    const kept = [...system, ...conversation.kept].toSorted((a, b) => a - b);
+    const texts = [...system.flatMap((at) => instructions.kept.get(keyOf(view, at)) ?? []), ...conversation.texts];
+    const cut = cutOfTurn(turn, { ...conversation, kept, texts });
+    const isWhole = kept.length === view.messages.length && !cut.texts && !cut.bare;
+    return { turn, tokens: conversation.tokens, cut: isWhole ? null : cut };
   }
 
   private viewOf(turn: StoredTurn): TurnView {
