@@ -1,6 +1,6 @@
 import { secretIn } from './secret-file.loader.js';
 import { messageOf } from '../errors/index.js';
-import { parseJson, readText } from '../kernel/json/index.js';
+import { describeJsonFault, parseJson, readText } from '../kernel/json/index.js';
 
 /** The content of a file of declarations. */
 export interface DeclarationsFile {
@@ -70,7 +70,7 @@ function readDeclarations(
     return { file, mistakes: isAbsent ? [] : [`${path} cannot be read: ${messageOf(cause)}`] };
   }
   const parsed = parseJson(text);
-  if (!parsed.ok) return { file, mistakes: [`${path} is not JSON (${parsed.fault.kind}).`] };
+  if (!parsed.ok) return { file, mistakes: [`${path} is not JSON (${describeJsonFault(parsed.fault, text)}).`] };
   const declared = declaredIn(parsed.value, member);
   if (!declared) return { file, mistakes: [`${path} must be an object with one member: { "${member}": { … } }`] };
   const variables = new ReferencedVariables(given);

@@ -40,7 +40,7 @@ it('is optional, unless it is named', () => {
 });
 
 it.each([
-  ['{', 'is not JSON'],
+  ['{\n  "models": {,}\n}', 'is not JSON (syntax error at line 2, column 14).'],
   ['{"models": {"a": {"contextWindow": 1}}}', 'models › a: Unrecognized key: "contextWindow"'],
   ['{"models": {"a": {"effort": ["some"]}}}', 'models › a › effort › 0: '],
   ['{"models": {"a": {"contextTokens": "8k"}}}', 'models › a › contextTokens: '],

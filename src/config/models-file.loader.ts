@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageOf } from '../errors/index.js';
-import { parseJson, readText } from '../kernel/json/index.js';
+import { describeJsonFault, parseJson, readText } from '../kernel/json/index.js';
 
 /** Prices per million tokens, in any unit that is the same for all models. */
 export interface ModelPrice {
@@ -116,7 +116,7 @@ export function readModels(named: string | undefined, hasDefault: boolean): Read
     return isAbsent ? wrong() : wrong(`${path} cannot be read: ${messageOf(cause)}`);
   }
   const parsed = parseJson(text);
-  if (!parsed.ok) return wrong(`${path} is not JSON (${parsed.fault.kind}).`);
+  if (!parsed.ok) return wrong(`${path} is not JSON (${describeJsonFault(parsed.fault, text)}).`);
   const { data, error } = FILE.safeParse(parsed.value);
   if (data) return { models: data.models, mistakes: [] };
   return wrong(...error.issues.map((issue) => `${path}: ${pathOf(issue.path)}: ${issue.message}`));

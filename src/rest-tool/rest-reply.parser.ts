@@ -1,7 +1,7 @@
 import { type JsonPointer, valueAt } from './json-pointer.parser.js';
 import { STATUS_CODES } from 'node:http';
 import { AppError, loadPackage, Log } from '../errors/index.js';
-import { parseExactJson, parseJson } from '../kernel/json/index.js';
+import { describeJsonFault, parseExactJson, parseJson } from '../kernel/json/index.js';
 import { isBinary } from '../kernel/media/index.js';
 import type { OutgoingReply, SecretRedaction } from '../security/egress/index.js';
 import { type ShownResult, TypedBytes } from '../tool/result/index.js';
@@ -108,10 +108,9 @@ export function jsonOf(reply: OutgoingReply): unknown {
 }
 
 function readJson(reply: OutgoingReply, reading: ReplyReading): unknown {
-  const parsed = parseJson(textOf(reply) ?? '', parseExactJson);
-  if (!parsed.ok) {
-    throw failure(reading, `answered with invalid JSON (${parsed.fault.kind.replace('_', ' ')})`);
-  }
+  const text = textOf(reply) ?? '';
+  const parsed = parseJson(text, parseExactJson);
+  if (!parsed.ok) throw failure(reading, `answered with invalid JSON (${describeJsonFault(parsed.fault, text)})`);
   const part = valueAt(parsed.value, reading.pointer);
   if (part !== undefined) return reading.redaction.value(part);
   const place = `/${reading.pointer.join('/')}`;

@@ -28,8 +28,8 @@ describe('the reply of a REST tool', () => {
   });
 
   it.each([
-    ['application/json', '{', 200, 'answered with invalid JSON (syntax).'],
-    ['application/json', '['.repeat(200), 200, 'answered with invalid JSON (depth).'],
+    ['application/json', '{', 200, 'answered with invalid JSON (the text ends too early).'],
+    ['application/json', '['.repeat(200), 200, 'answered with invalid JSON (nested deeper than 100 levels).'],
     ['application/json', '{"a":1,"z":2}', 200, 'answered without /b, where the result is expected; it has a, z.'],
     ['image/png', 'x', 200, 'answered with image/png, and JSON was expected.'],
     ['text/html', '<p>', 200, 'answered with text/html, and JSON was expected.'],

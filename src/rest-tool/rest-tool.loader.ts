@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { dirname, resolve } from 'node:path';
 import { AppError, Log, messageOf } from '../errors/index.js';
-import { parseJson, readText } from '../kernel/json/index.js';
+import { describeJsonFault, parseJson, readText } from '../kernel/json/index.js';
 import { toolConfig, type ToolConfig } from '../config/namespaces/index.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
 import { RestToolRegistry } from './rest-tool.registry.js';
@@ -90,6 +90,9 @@ function readJson(path: string): unknown {
     throw new AppError('TOOL_INVALID', `${path} of REST_TOOLS cannot be read: ${messageOf(cause)}.`, { cause });
   }
   const parsed = parseJson(text);
-  if (!parsed.ok) throw new AppError('TOOL_INVALID', `${path} of REST_TOOLS is not JSON (${parsed.fault.kind}).`);
+  if (!parsed.ok) {
+    const why = describeJsonFault(parsed.fault, text);
+    throw new AppError('TOOL_INVALID', `${path} of REST_TOOLS is not JSON (${why}).`);
+  }
   return parsed.value;
 }

@@ -6,7 +6,7 @@ import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompres
 import { agentConfig, type AgentConfig, serverConfig, type ServerConfig } from '../config/namespaces/index.js';
 import { AppError, messageOf } from '../errors/index.js';
 import { fieldMistake, HEAP_COST, HeapBudget, HeapReservation } from '../kernel/index.js';
-import { decodeText, type JsonFault, parseExactJson, parseJson } from '../kernel/json/index.js';
+import { decodeText, describeJsonFault, type JsonFault, parseExactJson, parseJson } from '../kernel/json/index.js';
 import { heapExhausted, RunService } from '../run/index.js';
 import { RequestAuthenticator } from '../security/index.js';
 import {
@@ -149,7 +149,7 @@ function parseDecoded(request: FastifyRequest, body: Buffer, done: Done): void {
     );
   }
   const parsed = parseJson(text, parseExactJson, maxValues(request));
-  if (!parsed.ok) return done(toError(parsed.fault));
+  if (!parsed.ok) return done(toError(parsed.fault, text));
   const { bodyLimit = Infinity } = request.server.initialConfig;
   if (acceptsImages(request) && body.length - imageLength(parsed.value) > bodyLimit) return done(tooLarge(bodyLimit));
   done(null, parsed.value);
@@ -203,10 +203,10 @@ function tooLarge(limit: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body without its images exceeds ${limit} bytes.`);
 }
 
-function toError(fault: JsonFault): AppError {
+function toError(fault: JsonFault, text: string): AppError {
   switch (fault.kind) {
     case 'syntax':
-      return new AppError('MALFORMED_JSON', 'The body is not valid JSON.');
+      return new AppError('MALFORMED_JSON', `The body is not valid JSON: ${describeJsonFault(fault, text)}.`);
     case 'depth':
       return new AppError('MALFORMED_JSON', `The body is nested deeper than ${fault.maxDepth} levels.`);
     case 'values':

@@ -1,6 +1,7 @@
 /** JSON: parsing without loss of integers, canonical text, and raw values. */
 export { canonicalJson } from './canonical-json.mapper.js';
 export { ExactInteger, exactIn, hasExact, isJsonObject, parseExactJson, withRounded } from './exact-json.parser.js';
+export { describeJsonFault, jsonErrorOffset } from './json-fault.js';
 export {
   parseJson,
   type JsonFault,

@@ -1,5 +1,5 @@
 import { AppError, loadPackage, messageOf } from '../../errors/index.js';
-import { parseJson, readText } from '../../kernel/json/index.js';
+import { describeJsonFault, parseJson, readText } from '../../kernel/json/index.js';
 import { withFiles } from './external-reference.loader.js';
 import { OpenApiReferences } from './openapi-reference.mapper.js';
 import { isNode, type Node } from './openapi.types.js';
@@ -127,7 +127,7 @@ async function readFile(path: string): Promise<unknown> {
   if (text.trimStart().startsWith('{')) {
     const parsed = parseJson(text);
     if (parsed.ok) return parsed.value;
-    throw new AppError('TOOL_INVALID', `${path} is not JSON (${parsed.fault.kind})`);
+    throw new AppError('TOOL_INVALID', `${path} is not JSON (${describeJsonFault(parsed.fault, text)})`);
   }
   const { load } = await import('js-yaml');
   try {
