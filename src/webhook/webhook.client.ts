@@ -74,6 +74,11 @@ export class WebhookClient implements OnApplicationShutdown {
     await this.own?.close();
   }
 
+  /** @throws AppError `OUTGOING_REFUSED` if no message can be sent to the URL of a webhook */
+  check(url: URL): void {
+    this.client.check(url);
+  }
+
   /** @throws the reason of the signal if it aborts; every other failure is an outcome */
   async send(webhook: OpenedWebhook, message: WebhookMessage, signal: AbortSignal): Promise<DeliveryAttempt> {
     const isConfigured = webhook.id === CONFIGURED_WEBHOOK;

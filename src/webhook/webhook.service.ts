@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { webhookConfig, type WebhookConfig } from '../config/namespaces/index.js';
-import { AppError, Log } from '../errors/index.js';
+import { AppError, Log, messageOf } from '../errors/index.js';
 import { fieldMistake, newId, type Principal } from '../kernel/index.js';
+import { withoutTrailing } from '../kernel/json/index.js';
 import { Database } from '../persistence/index.js';
 import type { WebhookEvent } from '../run/event/index.js';
 import { type DeliveryStatus, type WebhookDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
@@ -56,7 +57,7 @@ export class WebhookService implements OnApplicationBootstrap {
     id = newId(),
   ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
     const { tenant, id: createdBy } = principal;
-    assertUrl(wanted.url);
+    this.assertUrl(wanted.url);
     if ((await this.store.count(tenant)) >= MOST_WEBHOOKS) {
       throw new AppError('REQUEST_REFUSED', `A tenant has at most ${MOST_WEBHOOKS} webhooks: delete one first.`);
     }
@@ -90,7 +91,7 @@ export class WebhookService implements OnApplicationBootstrap {
   async change(principal: Principal, id: string, changes: WebhookChanges): Promise<Webhook> {
     const webhook = await this.findOwn(principal, id);
     const { url, isActive, ...rest } = changes;
-    if (url !== undefined) assertUrl(url);
+    if (url !== undefined) this.assertUrl(url);
     await this.store.change(webhook, {
       ...rest,
       ...(url !== undefined && { target: { ...webhook.target, url } }),
@@ -197,15 +198,24 @@ export class WebhookService implements OnApplicationBootstrap {
     const earlier = await this.store.findAny(CONFIGURED_WEBHOOK);
     if (earlier?.isActive) await this.store.change(earlier, { isActive: false, disabledReason: 'person' });
   }
+
+  /** @throws AppError `VALIDATION_FAILED` */
+  private assertUrl(text: string): void {
+    const url = URL.parse(text);
+    const isHttp = url !== null && /^https?:$/.test(url.protocol);
+    if (!isHttp || url.username !== '' || url.password !== '') {
+      throw unusableUrl(text, 'url must be an http:// or https:// URL without a user name and a password');
+    }
+    try {
+      this.client.check(url);
+    } catch (error) {
+      throw unusableUrl(text, `url: ${withoutTrailing(messageOf(error), '.')}`);
+    }
+  }
 }
 
-/** @throws AppError `VALIDATION_FAILED` */
-function assertUrl(text: string): void {
-  const url = URL.parse(text);
-  const isHttp = url !== null && /^https?:$/.test(url.protocol);
-  if (isHttp && url.username === '' && url.password === '') return;
-  const message = 'url must be an http:// or https:// URL without a user name and a password';
-  throw new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
+function unusableUrl(text: string, message: string): AppError {
+  return new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
     details: { errors: [fieldMistake('url', message, 'isWebhookUrl', text)] },
   });
 }

@@ -6,10 +6,13 @@ import type { RunItem } from './run-item.factory.js';
 export const WEBHOOK_EVENTS = ['run.waiting', 'run.completed', 'run.failed', 'run.cancelled'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Runs of agents that a run called publish nothing: their caller does. */
+/**
+ * Runs of agents that a run called publish nothing: their caller does. `CROSS JOIN` makes SQLite read the webhooks first,
+ * so that without any it reads no run.
+ */
 const ENQUEUE = `INSERT INTO webhook_delivery (webhook_id, run_id, n, tenant, type, status, attempts, created_at, due_at)
-  SELECT w.id, r.id, ?, r.tenant, ?, 'pending', 0, ?, ? FROM webhook w JOIN run r ON r.id = ?
-  WHERE r.parent_run_id IS NULL AND w.is_active = 1 AND (w.tenant = '' OR w.tenant = r.tenant)
+  SELECT w.id, r.id, ?, r.tenant, ?, 'pending', 0, ?, ? FROM webhook w CROSS JOIN run r
+  WHERE r.id = ? AND r.parent_run_id IS NULL AND w.is_active = 1 AND (w.tenant = '' OR w.tenant = r.tenant)
     AND (w.agent IS NULL OR w.agent = r.agent) AND w.events LIKE ?`;
 
 /**

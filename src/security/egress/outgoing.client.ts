@@ -104,6 +104,14 @@ export class OutgoingClient {
   }
 
   /**
+   * Checks the URL of later calls, without a name resolution: a name may still resolve to an address that is refused.
+   * @throws AppError `OUTGOING_REFUSED`
+   */
+  check(url: URL): void {
+    this.own.policy.checkUrl(url);
+  }
+
+  /**
    * Sends a request, follows redirects and returns the whole reply, whatever its status. Checks each destination.
    * @throws AppError `OUTGOING_REFUSED`; `OUTGOING_FAILED` or `OUTGOING_TIMEOUT`, retryable if the same call may
    * succeed later; `SHUTTING_DOWN`; the signal's reason if it is aborted
