@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, relative, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
+import { STARTED_FILES } from './started-files.mjs';
 
 const STAMP = 'dist/.built';
 const COMPILER = 'node_modules/typescript/bin/tsc';
@@ -12,6 +13,8 @@ const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
   'scripts/build.mjs',
+  'scripts/inner-names.mjs',
+  'scripts/started-files.mjs',
   'scripts/public-types.mjs',
   'scripts/console.mjs',
   'src',
@@ -45,15 +48,11 @@ function isFresh() {
 const ENTRIES = { index: 'index', testing: 'testing-entry', tool: 'tool-entry' };
 /** `jackdaw/testing` imports the types that the root exports. `jackdaw/tool` has its own: it needs few. */
 const ROOT_TYPES = { entry: 'dist/index.d.ts', module: './index.js' };
-/** Programs, and threads and processes that are started by their file, beside the code that starts them. */
 const PROGRAMS = {
   main: 'main',
   'mcp-stdio': 'mcp-stdio',
   cli: 'cli',
-  'health-port.executor': 'health/health-port.executor',
-  'schema-check.executor': 'tool/bounded/schema-check.executor',
-  'script.executor': 'reasoning/script/script.executor',
-  'sqlite-read.executor': 'database-extension/sqlite-read.executor',
+  ...Object.fromEntries(STARTED_FILES.map((path) => [basename(path), path])),
 };
 
 /**
@@ -80,8 +79,9 @@ function partsOf(module) {
 
 /** Writes lib/: code, an entry for CommonJS, and one declaration file for each entry. Packages stay imports. */
 async function bundle() {
-  const [{ build }, { writePublicTypes }, { buildConsole }] = await Promise.all([
+  const [{ build }, { removeInnerNames }, { writePublicTypes }, { buildConsole }] = await Promise.all([
     import('esbuild'),
+    import('./inner-names.mjs'),
     import('./public-types.mjs'),
     import('./console.mjs'),
   ]);
@@ -105,6 +105,7 @@ async function bundle() {
     keepNames: true,
     logLevel: 'warning',
   });
+  for (const name of readdirSync('lib')) if (name.endsWith('.js')) removeInnerNames(`lib/${name}`);
   for (const [name, source] of Object.entries(ENTRIES)) {
     writePublicTypes(`dist/${source}.d.ts`, `lib/${name}.d.ts`, name === 'testing' ? ROOT_TYPES : undefined);
     const types = readFileSync(`lib/${name}.d.ts`, 'utf8');

@@ -11,16 +11,13 @@ export type {
   MemoryPersistence,
 } from './client/index.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
-export { JackdawHttpModule } from './jackdaw-http.module.js';
-export type { JackdawHttpOptions } from './jackdaw-http.module.js';
-export { JackdawMcpModule } from './jackdaw-mcp.module.js';
-export type { JackdawMcpOptions } from './jackdaw-mcp.module.js';
-export { JackdawModule } from './jackdaw.module.js';
-export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
+export { JackdawHttpModule, type JackdawHttpOptions } from './jackdaw-http.module.js';
+export { JackdawMcpModule, type JackdawMcpOptions } from './jackdaw-mcp.module.js';
+export { JackdawModule, type JackdawAsyncOptions, type JackdawOptions } from './jackdaw.module.js';
 export { AgentForkService, AgentService, Extension, UserErasureService } from './agent/index.js';
-export { StreamRestartedError } from './agent/answer/index.js';
+export { StreamRestartedError, type AnsweredTool, type GivenFormat, type RunAnswer } from './agent/answer/index.js';
 export { AgentDecisionService } from './agent/decision/index.js';
-export { AgentRegistry } from './agent/definition/index.js';
+export { AgentRegistry, type AgentDefinition, type AgentDefinitionInput } from './agent/definition/index.js';
 export { RunHistoryService } from './agent/history/index.js';
 export type {
   BackgroundRequest,
@@ -31,8 +28,6 @@ export type {
   OwnEventListener,
   SubAgentToolOptions,
 } from './agent/index.js';
-export type { AnsweredTool, GivenFormat, RunAnswer } from './agent/answer/index.js';
-export type { AgentDefinition, AgentDefinitionInput } from './agent/definition/index.js';
 export type {
   FollowedRun,
   JournalEvent,
@@ -43,20 +38,15 @@ export type {
   UsageReport,
 } from './agent/history/index.js';
 export { Cache } from './cache/index.js';
-export { AppError, HttpExceptionFilter } from './errors/index.js';
-export { ExactInteger } from './kernel/json/index.js';
-export { serviceToken } from './kernel/nest/index.js';
-export type { ErrorCode } from './errors/index.js';
+export { AppError, HttpExceptionFilter, type ErrorCode } from './errors/index.js';
+export { ExactInteger, type JsonSchema, type JsonValue } from './kernel/json/index.js';
+export { serviceToken, type ServiceName } from './kernel/nest/index.js';
 export type { Principal, Visibility } from './kernel/index.js';
-export type { ServiceName } from './kernel/nest/index.js';
-export { parseAgent } from './definition-files/index.js';
-export type { ParseAgentOptions } from './definition-files/index.js';
-export { DatabaseExtension } from './database-extension/index.js';
+export { parseAgent, type ParseAgentOptions } from './definition-files/index.js';
+export { DatabaseExtension, type DatabaseExtensionOptions } from './database-extension/index.js';
 
-export type { DatabaseExtensionOptions } from './database-extension/index.js';
-
-export { EmbeddingModel, ModelFactory, ModelRegistry, openModels } from './llm/index.js';
-export { Cassette } from './llm/cassette/index.js';
+export { EmbeddingModel, ModelFactory, ModelRegistry, openModels, type ModelOmission } from './llm/index.js';
+export { Cassette, type CassetteOptions } from './llm/cassette/index.js';
 export { ChatModel } from './llm/chat/index.js';
 export { bearerRoute, WireModelFactory } from './llm/openai-wire/index.js';
 export type {
@@ -70,7 +60,6 @@ export type {
   ModelSettings,
   HttpClient,
 } from './llm/index.js';
-export type { CassetteOptions } from './llm/cassette/index.js';
 export type {
   CallOptions,
   ChatRequest,
@@ -120,14 +109,12 @@ export type {
   McpResource,
   McpResourceContent,
 } from './mcp-server/index.js';
-export { Telemetry } from './extension/index.js';
+export { Telemetry, type TelemetryOption } from './extension/index.js';
 export type { Measured, ModelCallMeasured, ToolCallMeasured, UsageMeasured } from './extension/index.js';
-export { RunFeedbackService, RunService } from './run/index.js';
+export { RunFeedbackService, RunService, type RunStatus } from './run/index.js';
 export { ScheduleService } from './schedule/index.js';
 export type { NewSchedule, Schedule, ScheduleChanges, ScheduledWork } from './schedule/index.js';
-export { WebhookService } from './webhook/index.js';
-export type { NewWebhook, Webhook, WebhookChanges } from './webhook/index.js';
-export type { RunStatus } from './run/index.js';
+export { WebhookService, type NewWebhook, type Webhook, type WebhookChanges } from './webhook/index.js';
 export type { WaitingRequest } from './run/decision/index.js';
 export type { RunEvent } from './run/event/index.js';
 export type { PublishedFile, RunFile } from './run/files/index.js';
@@ -171,11 +158,11 @@ export {
   ToolStateService,
 } from './tool-state/index.js';
 export { suspend, ToolRegistry } from './tool/index.js';
-export { ToolRequest } from './tool/call/index.js';
-export { ToolPolicy, ToolPolicyRegistry } from './tool/decision/index.js';
-export { Parameter } from './tool/input/index.js';
+export { ToolRequest, type ToolLogger } from './tool/call/index.js';
+export { ToolPolicy, ToolPolicyRegistry, type PolicyDecision, type ToolRule } from './tool/decision/index.js';
+export { Parameter, type DtoClass, type StandardInputSchema } from './tool/input/index.js';
 export { Tool, ToolContext, ToolExecutionContext, ToolSignal, ToolState } from './tool/method/index.js';
-export { withImages } from './tool/result/index.js';
+export { withImages, type IllustratedResult } from './tool/result/index.js';
 export { RestToolRegistry } from './rest-tool/index.js';
 export { SecurityPolicies, ToolSwitchService } from './tool-policy/index.js';
 export type { ArgumentValidator, CallLimit, SecurityPolicy } from './tool-policy/index.js';
@@ -191,9 +178,7 @@ export type {
   ToolHandling,
   ToolRegistration,
 } from './tool/index.js';
-export type { PolicyDecision, ToolRule } from './tool/decision/index.js';
 export type { ToolEnhancerKind, ToolOptions } from './tool/method/index.js';
-export type { IllustratedResult } from './tool/result/index.js';
 export type { RemoteAgentDeclaration } from './remote-agent/index.js';
 export type {
   OpenApiImport,
@@ -228,8 +213,7 @@ export type {
   StatefulToolSessionOptions,
   WritableStateType,
 } from './tool-state/index.js';
-export { serve } from './server/index.js';
-export type { HostRequest, MountOptions, ServeOptions, Server } from './server/index.js';
+export { serve, type HostRequest, type MountOptions, type ServeOptions, type Server } from './server/index.js';
 export {
   AgentNode,
   BranchNode,
@@ -263,9 +247,6 @@ export type { RegisteredAgent } from './agent/definition/index.js';
 export type { BuiltinToolSelection } from './builtin-tool/index.js';
 export type { AgentEvents } from './client/index.js';
 export type { CassetteMode, EnvRecord } from './config/index.js';
-export type { TelemetryOption } from './extension/index.js';
-export type { JsonSchema, JsonValue } from './kernel/json/index.js';
-export type { ModelOmission } from './llm/index.js';
 export type {
   AssistantMessage,
   FinishReason,
@@ -302,9 +283,7 @@ export type { ContentActions, ContentClass } from './security/content/index.js';
 export type { PrunedSessions, SessionImport, SessionOptions, SessionPlace, TurnQuery } from './session/index.js';
 export type { Summary, TurnGroup } from './session/memory/index.js';
 export type { ApprovalPredicate, SuspensionAnswer, ToolAnnouncement, ToolResources, ToolResult } from './tool/index.js';
-export type { ToolLogger } from './tool/call/index.js';
 export type { TaintMode, TaintRule } from './tool/decision/index.js';
-export type { DtoClass, StandardInputSchema } from './tool/input/index.js';
 export type { ToolEnhancerOptions } from './tool/method/index.js';
 export type { StateData, StateInjection, StatefulOptions } from './tool/stateful/index.js';
 export type { SetStateOptions } from './tool-state/index.js';

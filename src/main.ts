@@ -9,9 +9,10 @@ if (isOldNode) {
 }
 
 try {
-  const [{ compileCacheFolder, workersToStart }, { enableCompileCache }] = await Promise.all([
+  const [{ compileCacheFolder, workersToStart }, { enableCompileCache }, { setFlagsFromString }] = await Promise.all([
     import('./config/worker.loader.js'),
     import('node:module'),
+    import('node:v8'),
   ]);
   // Node stores the code of 2,000 files when the process exits. NODE_COMPILE_CACHE names another folder, and
   // NODE_DISABLE_COMPILE_CACHE=1 switches it off.
@@ -23,8 +24,11 @@ try {
     const { supervise } = await import('./server/supervisor/supervise.js');
     await supervise(workers);
   } else {
+    // Modules and providers stay. V8 would take their creation for load, and reserve 50 MB for further objects.
+    setFlagsFromString('--semi-space-growth-factor=1');
     const { serve } = await import('./server/bootstrap.js');
     await serve();
+    setFlagsFromString('--semi-space-growth-factor=2');
   }
 } catch (error) {
   const isOurs = error instanceof Error && error.name === 'AppError';
