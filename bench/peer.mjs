@@ -97,11 +97,15 @@ export async function create({ baseURL, dbFile }, more = {}) {
       let text = '';
       await (
         await plain()
-      ).stream(prompt, (event) => {
-        if (event.type !== 'message.delta') return;
-        if (text === '') onFirst();
-        text += event.text;
-      });
+      ).stream(
+        prompt,
+        (event) => {
+          if (event.type !== 'message.delta') return;
+          if (text === '') onFirst();
+          text += event.text;
+        },
+        { newSession: true },
+      );
       return text;
     },
     seed: async (session, messages) => (await remembering()).sessions.import(toExport(session, messages)),
