@@ -60,8 +60,9 @@ export default defineConfig({
     // For two cores: half of the time of a worker is waiting for disks, databases, child processes and timers.
     maxWorkers: 4,
     // Ends a test that hangs, and judges no speed: whole-application tests start processes, which takes long on a busy machine.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     disableConsoleIntercept: true,
     // Hooks run in the order of their definition, also those after a test.
     sequence: { hooks: 'list', sequencer: LongestFirst },

@@ -4,12 +4,11 @@ import { rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { newFolder } from './support/jackdaw.js';
-import { buildIfStale } from './support/process.js';
+import { buildIfStale, program } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PATIENCE_MS } from './support/patience.js';
 
 const run = promisify(execFile);
-/** Time limit, in ms: a process with an open connection, timer or child process never ends by itself. */
-const PATIENCE_MS = 30_000;
 const servers = await testServers();
 const clusters = (await clusterStores()).filter(({ name }) => name === 'mariadb with redis');
 
@@ -20,7 +19,7 @@ describe('a program', () => {
 
   /** The output of the program, after the program ended by itself. */
   async function end(which: string, env: object): Promise<string> {
-    const args = ['test/support/half-agent.mjs', which, JSON.stringify({ DATA_DIR: folder, ...env })];
+    const args = [program('half-agent'), which, JSON.stringify({ DATA_DIR: folder, ...env })];
     const { stdout } = await run(process.execPath, args, { timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
     return stdout.trim();
   }
@@ -32,22 +31,14 @@ describe('a program', () => {
     ['object', 'EXTENSION_INVALID'],
     ['server', 'MCP_SERVER_NOT_FOUND'],
     ['none', 'closed'],
-  ])(
-    'ends by itself if the creation of its agent fails midway: %s',
-    async (which, outcome) => {
-      expect(await end(which, {})).toBe(outcome);
-    },
-    PATIENCE_MS + 5000,
-  );
+  ])('ends by itself if the creation of its agent fails midway: %s', async (which, outcome) => {
+    expect(await end(which, {})).toBe(outcome);
+  });
 
   describeDatabases('on a server', servers, (created) => {
-    it(
-      'ends by itself, too',
-      async () => {
-        expect(await end('tool', { DATABASE_URL: created().url })).toBe('AGENT_INVALID');
-      },
-      PATIENCE_MS + 5000,
-    );
+    it('ends by itself, too', async () => {
+      expect(await end('tool', { DATABASE_URL: created().url })).toBe('AGENT_INVALID');
+    });
   });
 
   describeClusters('whose Redis is unreachable', clusters, (store) => {
@@ -60,12 +51,8 @@ describe('a program', () => {
     it.each([
       ['was never there', 'none', { REDIS_URL: 'redis://127.0.0.1:1' }],
       ['goes away', 'lost', {}],
-    ])(
-      'ends by itself, too, if that %s',
-      async (_what, which, changed) => {
-        expect(await end(which, { ...env, ...changed })).toBe('closed');
-      },
-      PATIENCE_MS + 5000,
-    );
+    ])('ends by itself, too, if that %s', async (_what, which, changed) => {
+      expect(await end(which, { ...env, ...changed })).toBe('closed');
+    });
   });
 });

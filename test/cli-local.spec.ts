@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { CliTerminal, runCli, startCli, type CliEnd, type CliOptions } from './support/cli.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 
 type Sqlite = new (
   file: string,
@@ -91,7 +91,7 @@ describe('the commands without a server', () => {
 
   it('settle a call in place that a crash interrupted', async () => {
     const server = ServerProcess.start(
-      join(process.cwd(), 'test/support/crash-app.mjs'),
+      program('crash-app'),
       { EFFECTS_FILE: join(folder, 'effects'), DIE_AT: 'once_step 1', LLM_PROVIDER: 'offline' },
       [],
       folder,
@@ -102,7 +102,7 @@ describe('the commands without a server', () => {
     await server.ended;
     // The next start of the application finds the interrupted call.
     const again = ServerProcess.start(
-      join(process.cwd(), 'test/support/crash-app.mjs'),
+      program('crash-app'),
       { EFFECTS_FILE: join(folder, 'effects'), LLM_PROVIDER: 'offline' },
       [],
       folder,
@@ -225,7 +225,7 @@ describe('jackdaw backup and restore', () => {
     const restored = JSON.parse((await cli('restore copy.db --force --json')).out) as { former: string };
     expect(existsSync(restored.former)).toBe(true);
     expect((await cli('sessions show first')).out).toContain('42');
-  }, 120_000);
+  });
 
   it('refuse a file that is damaged or no database of Jackdaw', async () => {
     writeFileSync(join(folder, 'text.db'), 'no database'.repeat(1000));
@@ -264,5 +264,5 @@ describeDatabases('the command line on a database server', onServers, (database)
       database().kind === 'postgres' ? 'PGDMP' : 'jackdaw_migration',
     );
     expect(statSync(join(folder, 'copy.dump')).mode & 0o77).toBe(0);
-  }, 120_000);
+  });
 });

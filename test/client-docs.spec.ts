@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { describeBrowser } from './support/browser.js';
+import { PATIENCE_MS } from './support/patience.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { WaitingTools } from './support/waiting.tool.js';
@@ -141,6 +142,7 @@ describeBrowser('the page with useChat', (browser) => {
         .end('<!doctype html><body><script type="module" src="/page.js"></script></body>'),
     );
     const opened = await chromium.newPage();
+    opened.setDefaultTimeout(PATIENCE_MS);
     await opened.goto(web.url);
     return opened;
   }

@@ -18,7 +18,7 @@ function fold(events: readonly SseEvent[], client = new FoldingClient()): Foldin
 const question = () => ({ query: 'do five steps', sessionId: `session-${asked++}` });
 
 describeClusters('two live processes', await clusterStores(), (store) => {
-  world.share(store, { CLUSTER_LEASE_MS: '4000', CLUSTER_CHECK_MS: '300', ...PATIENCE });
+  world.share(store, { CLUSTER_LEASE_MS: '8000', CLUSTER_CHECK_MS: '300', ...PATIENCE });
   let a: ServerProcess;
   let b: ServerProcess;
   beforeAll(async () => {

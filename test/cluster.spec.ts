@@ -5,7 +5,7 @@ import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
 
 /** Long enough that a busy process keeps its lease; in ms. */
-const LEASE_MS = 5_000;
+const LEASE_MS = 10_000;
 const CHECK_MS = 300;
 const QUESTION = { query: 'do five steps', sessionId: 'shared' };
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { loadConfig } from '../src/config/index.js';
 import { processConnections } from '../src/persistence/index.js';
 import { FakeLlm } from './support/fake-llm.js';
-import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 import { describeDatabases, testRedisUrl, testServers } from './support/test-databases.js';
 
 const servers = (await testServers()).filter(({ kind }) => kind === 'postgres');
@@ -29,11 +29,10 @@ class ConnectionWatch {
     return new ConnectionWatch(client);
   }
 
-  async stop(): Promise<number> {
+  async stop(): Promise<void> {
     this.isOn = false;
     await this.done;
     await this.client.end();
-    return this.highest;
   }
 
   private async watch(): Promise<void> {
@@ -49,8 +48,10 @@ class ConnectionWatch {
 /** Chats, runs of the queue and direct calls of a tool, several at a time. */
 async function load(jackdaw: Jackdaw): Promise<void> {
   let left = REQUESTS;
-  const expectStatus = async (expected: number, answer: Promise<{ status: number }>) =>
-    expect((await answer).status).toBe(expected);
+  const expectStatus = async (expected: number, asked: Promise<Answer>) => {
+    const { status, body } = await asked;
+    expect({ status, body }).toMatchObject({ status: expected });
+  };
   const client = async () => {
     while (left-- > 0) {
       await expectStatus(200, jackdaw.chat({ query: 'hi' }));
@@ -77,10 +78,11 @@ describeDatabases('the connections of a process', servers, (database) => {
       const env = { DATABASE_URL: database().url, RUN_QUEUE_LIMIT: '1000', RUN_TENANT_CONCURRENCY: '64', ...settings };
       expect(processConnections(loadConfig({ env }).config.database)).toBe(most);
       const watch = await ConnectionWatch.start(database().url);
+      onTestFinished(() => watch.stop());
       const jackdaw = await startJackdaw({ llm, env });
+      onTestFinished(() => jackdaw.stop());
       await load(jackdaw);
-      await jackdaw.stop();
-      const highest = await watch.stop();
+      const { highest } = watch;
       expect(highest).toBeLessThanOrEqual(most);
       expect(highest).toBeGreaterThan(most / 2);
       expect(readFileSync('docs/operations.md', 'utf8')).toMatch(new RegExp(`\\| ${most} +\\|`));

@@ -77,10 +77,10 @@ describeBrowser('a conversation in the console', (browser) => {
     const image = view.page.getByRole('img', { name: 'Image' });
     await view.go(`chat/${String(body['session_id'])}`);
     await view.page.locator('.question', { hasText: 'What is this?' }).waitFor();
-    expect(await image.getAttribute('src')).toBe(PIXEL);
+    await expect.poll(() => image.getAttribute('src')).toBe(PIXEL);
     await view.go(`sessions/${String(body['session_id'])}`);
     await view.page.locator('.card', { hasText: 'What is this?' }).first().waitFor();
-    expect(await image.getAttribute('src')).toBe(PIXEL);
+    await expect.poll(() => image.getAttribute('src')).toBe(PIXEL);
     expect(await closed(view)).toEqual([]);
   });
 
@@ -105,8 +105,8 @@ describeBrowser('a conversation in the console', (browser) => {
     await view.page.getByLabel('Message').first().fill('the second');
     await view.page.getByRole('button', { name: 'Retry in a new branch' }).click();
     await view.page.locator('.question', { hasText: 'the second' }).waitFor();
-    expect(view.page.url()).not.toBe(before);
-    expect(await view.page.locator('.question').count()).toBe(1);
+    await expect.poll(() => view.page.url()).not.toBe(before);
+    await expect.poll(() => view.page.locator('.question').count()).toBe(1);
     await view.page.goto(before);
     await view.page.locator('.question', { hasText: 'the first' }).waitFor();
     expect(await closed(view)).toEqual([]);
@@ -155,7 +155,7 @@ describeBrowser('a conversation in the console', (browser) => {
     await view.page.locator('.prose', { hasText: 'result:' }).waitFor();
     const call = view.page.locator('details.call', { hasText: 'run_script' });
     await call.locator('summary').first().click();
-    expect(await call.locator('pre').first().innerText()).toBe(SCRIPT);
+    await expect.poll(() => call.locator('pre').first().innerText()).toBe(SCRIPT);
     await call.locator('details.call', { hasText: 'look' }).locator('summary').click();
     await call.locator('pre', { hasText: 'seen Rome' }).first().waitFor();
     await view.page.getByRole('link', { name: 'Open run' }).last().click();

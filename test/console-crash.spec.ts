@@ -26,8 +26,8 @@ describeBrowser('a chat in the console', (browser) => {
     open.open();
     await view.page.locator('.prose', { hasText: 'uno dos tres' }).waitFor();
     await view.page.waitForURL(/chat\/./);
-    expect(await view.page.locator('.prose').allInnerTexts()).toEqual(['uno dos tres']);
-    expect(await view.page.getByText('The connection is lost.').count()).toBe(0);
+    await expect.poll(() => view.page.locator('.prose').allInnerTexts()).toEqual(['uno dos tres']);
+    await expect.poll(() => view.page.getByText('The connection is lost.').count()).toBe(0);
     expect(view.faults).toEqual([]);
     await view.close();
   });

@@ -30,7 +30,7 @@ describeBrowser('feedback in the console', (browser) => {
     await view.page.getByLabel('The right answer').fill('It is 48.');
     await view.page.getByRole('button', { name: 'Send feedback' }).click();
     await view.page.getByLabel('The right answer').waitFor({ state: 'detached' });
-    expect(await bad.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => bad.getAttribute('aria-pressed')).toBe('true');
     await view.page.getByRole('link', { name: 'Open run' }).click();
     const feedback = view.page.getByRole('region', { name: 'Feedback' });
     await feedback.getByText('The product is 48.').waitFor();

@@ -88,7 +88,7 @@ describeBrowser('the pages of the console', (browser) => {
       .locator('.run-item')
       .nth(failed - 1)
       .waitFor();
-    expect(await view.page.locator('.run-item').count()).toBe(failed);
+    await expect.poll(() => view.page.locator('.run-item').count()).toBe(failed);
     await view.go('home');
     await view.page
       .getByRole('link', { name: /^[A-Z_]+ · 1$/ })
@@ -125,7 +125,7 @@ describeBrowser('the pages of the console', (browser) => {
     for (const query of ['one', 'two', 'three', 'four']) await jackdaw.chat({ query, sessionId: 'long' });
     const view = await open('sessions/long');
     const memory = view.page.locator('section', { hasText: 'Memory of the last run' }).first();
-    expect(await memory.innerText()).toMatch(/sliding_window[\s\S]*Messages left out\s*[1-9]/);
+    await expect.poll(() => memory.innerText()).toMatch(/sliding_window[\s\S]*Messages left out\s*[1-9]/);
     await view.page.getByRole('button', { name: 'Pin' }).first().click();
     await view.page.getByText('pinned').waitFor();
     expect((await jackdaw.messages('long'))[0]).toMatchObject({ turn: 1, is_pinned: true });
@@ -164,9 +164,9 @@ describeBrowser('the pages of the console', (browser) => {
       .getByRole('region', { name: 'Accepted: /description' })
       .filter({ hasText: READ.description })
       .waitFor();
-    expect(await pending.getByRole('region', { name: 'Pending: /description' }).innerText()).toContain(
-      READ_ALL.description,
-    );
+    await expect
+      .poll(() => pending.getByRole('region', { name: 'Pending: /description' }).innerText())
+      .toContain(READ_ALL.description);
     await pending.getByRole('button', { name: 'Accept this definition' }).click();
     await pending.waitFor({ state: 'detached' });
     await view.page.getByRole('button', { name: 'Reconnect' }).click();
@@ -182,10 +182,10 @@ describeBrowser('the pages of the console', (browser) => {
     const row = (node: string) => view.page.getByRole('row', { name: node });
     await row('draft').getByText('completed').waitFor();
     await row('polish').getByText('running').waitFor();
-    expect(await view.page.locator('.graph-node.running').count()).toBe(1);
+    await expect.poll(() => view.page.locator('.graph-node.running').count()).toBe(1);
     polished.open();
     await row('polish').getByText('completed').waitFor();
-    expect(await view.page.locator('.graph-node.completed').count()).toBe(2);
+    await expect.poll(() => view.page.locator('.graph-node.completed').count()).toBe(2);
     expect(await closed(view)).toEqual([]);
   });
 

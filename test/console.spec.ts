@@ -49,8 +49,8 @@ describeBrowser('the console', (browser) => {
     await view.page.getByLabel('Message').fill('What is 6 * 7?');
     await view.page.getByRole('button', { name: 'Send' }).click();
     await view.page.locator('.prose strong', { hasText: '42' }).waitFor();
-    expect(await view.page.locator('.prose').innerText()).toContain('<img src=x onerror=alert(1)>');
-    expect(await view.page.locator('.prose').innerText()).toContain('⟨U+202E⟩');
+    await expect.poll(() => view.page.locator('.prose').innerText()).toContain('<img src=x onerror=alert(1)>');
+    await expect.poll(() => view.page.locator('.prose').innerText()).toContain('⟨U+202E⟩');
     expect(await view.page.locator('.prose img').count()).toBe(0);
     await view.page.getByRole('link', { name: 'Open run' }).click();
     await view.page.getByRole('list', { name: 'Steps' }).getByRole('button').first().click();
@@ -73,7 +73,7 @@ describeBrowser('the console', (browser) => {
     await view.page.waitForURL(/#\/chat\/.+/);
     await view.page.reload();
     await view.page.locator('.prose strong', { hasText: '42' }).waitFor();
-    expect(await view.page.locator('.question').allInnerTexts()).toEqual(['Remember this']);
+    await expect.poll(() => view.page.locator('.question').allInnerTexts()).toEqual(['Remember this']);
     await view.close();
   });
 
@@ -129,8 +129,8 @@ describeBrowser('the console', (browser) => {
     await view.page.getByRole('button', { name: 'Send' }).click();
     await view.page.getByRole('button', { name: 'Approve', exact: true }).click();
     await view.page.locator('.prose', { hasText: 'It is paid.' }).waitFor();
-    expect(await view.page.locator('.prose').allInnerTexts()).toEqual(['I try.', 'It is paid.']);
-    expect(await view.page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+    await expect.poll(() => view.page.locator('.prose').allInnerTexts()).toEqual(['I try.', 'It is paid.']);
+    await expect.poll(() => view.page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
     expect(view.faults).toEqual([]);
     await view.close();
   });
@@ -142,7 +142,7 @@ describeBrowser('the console', (browser) => {
     await view.page.context().setOffline(true);
     await view.page.getByRole('button', { name: 'Send' }).click();
     await view.page.getByRole('alert').waitFor();
-    expect(await view.page.getByLabel('Message').inputValue()).toBe('Is it there?');
+    await expect.poll(() => view.page.getByLabel('Message').inputValue()).toBe('Is it there?');
     await view.close();
   });
 
@@ -156,7 +156,7 @@ describeBrowser('the console', (browser) => {
     await view.page.getByRole('button', { name: 'Start fork' }).click();
     await view.page.locator('.question', { hasText: 'second question' }).waitFor();
     await view.page.locator('.question', { hasText: 'first question' }).waitFor();
-    expect(view.page.url()).toContain(`/with/${String(body['run_id'])}`);
+    await expect.poll(() => view.page.url()).toContain(`/with/${String(body['run_id'])}`);
     expect(view.faults).toEqual([]);
     await view.close();
   });
@@ -216,8 +216,8 @@ describeBrowser('the console', (browser) => {
       const view = await ConsolePage.open(browser(), jackdaw.url);
       await view.go(place);
       await view.settled();
-      expect(await view.page.getByRole('alert').count()).toBe(1);
-      expect(await view.page.getByRole('heading', { name: 'none' }).count()).toBe(1);
+      await expect.poll(() => view.page.getByRole('alert').count()).toBe(1);
+      await expect.poll(() => view.page.getByRole('heading', { name: 'none' }).count()).toBe(1);
       await view.close();
     },
   );
@@ -228,9 +228,8 @@ describeBrowser('the console', (browser) => {
     const { body } = await jackdaw.chat({ query: 'a long answer' });
     const view = await ConsolePage.open(browser(), jackdaw.url);
     await view.go(`chat/${String(body['session_id'])}`);
-    await view.page.waitForFunction(
-      'scrollY > 0 && document.documentElement.scrollHeight - scrollY - innerHeight < 50',
-    );
+    const atEnd = 'scrollY > 0 && document.documentElement.scrollHeight - scrollY - innerHeight < 50';
+    await expect.poll(() => view.page.evaluate(atEnd)).toBe(true);
     await view.go(`runs/${String(body['run_id'])}`);
     const height = () =>
       view.page
@@ -239,7 +238,7 @@ describeBrowser('the console', (browser) => {
     await view.page.getByRole('button', { name: 'Show all' }).click();
     const all = await height();
     await view.page.getByRole('button', { name: 'Show less' }).click();
-    expect(await height()).toBeLessThan(all / 5);
+    await expect.poll(height).toBeLessThan(all / 5);
     expect(view.faults).toEqual([]);
     await view.close();
   });
@@ -250,7 +249,7 @@ describeBrowser('the console', (browser) => {
     await view.page.goto(`${prefixed.url}/team/agents/console`);
     await view.page.getByRole('heading', { name: 'Home' }).waitFor();
     await view.page.getByRole('cell', { name: 'database' }).waitFor();
-    expect(view.page.url()).toBe(`${prefixed.url}/team/agents/console/`);
+    await expect.poll(() => view.page.url()).toBe(`${prefixed.url}/team/agents/console/`);
     expect(await view.page.getByRole('alert').count()).toBe(0);
     expect(view.faults).toEqual([]);
     await view.close();

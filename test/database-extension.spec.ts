@@ -69,19 +69,15 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
       expect((await query(`SELECT id FROM customer WHERE name = ${one}`, ["x' OR '1'='1"])).rows).toEqual([]);
     });
 
-    it.each(ATTACKS[kind])(
-      'excludes changes and files: %j',
-      async (sql) => {
-        const before = await shop.state();
-        const outcome = await query(sql).catch((error: unknown) => String(error));
-        expect(typeof outcome === 'string' || outcome.rows.flat().every((cell) => cell === null)).toBe(true);
-        expect(JSON.stringify(outcome)).not.toContain(readFileSync(SECRET_FILE, 'utf8').trim());
-        expect(existsSync(LOOT)).toBe(false);
-        expect(await shop.state()).toBe(before);
-        expect((await query('SELECT count(*) FROM purchase')).rows).toEqual([[3]]);
-      },
-      20_000,
-    );
+    it.each(ATTACKS[kind])('excludes changes and files: %j', async (sql) => {
+      const before = await shop.state();
+      const outcome = await query(sql).catch((error: unknown) => String(error));
+      expect(typeof outcome === 'string' || outcome.rows.flat().every((cell) => cell === null)).toBe(true);
+      expect(JSON.stringify(outcome)).not.toContain(readFileSync(SECRET_FILE, 'utf8').trim());
+      expect(existsSync(LOOT)).toBe(false);
+      expect(await shop.state()).toBe(before);
+      expect((await query('SELECT count(*) FROM purchase')).rows).toEqual([[3]]);
+    });
 
     it.each(TRACELESS[kind])('includes a query without side effects: %j', async (sql) => {
       const before = await shop.state();

@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 import { checkSqliteFile } from '../src/persistence/sqlite-check.executor.js';
 import { insert } from '../src/persistence/statement/index.js';
 import { newFolder } from './support/jackdaw.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 
 const PAGE = 4096;
@@ -56,7 +56,7 @@ async function fill(): Promise<void> {
 
 /** Another process opens the database and is killed. */
 async function stopUncleanly(): Promise<void> {
-  const owner = ServerProcess.start('test/support/file-owner.mjs', {}, [folder, 'run']);
+  const owner = ServerProcess.start(program('file-owner'), {}, [folder, 'run']);
   await owner.waitForLine('ready');
   await owner.kill();
   expect(existsSync(`${file}-wal`)).toBe(true);
@@ -173,7 +173,7 @@ describe('a database that was lost', () => {
 
   it('stops the library with the name that the variable has there', async () => {
     writeFileSync(`${file}-wal`, 'x');
-    const owner = ServerProcess.start('test/support/file-owner.mjs', {}, [folder]);
+    const owner = ServerProcess.start(program('file-owner'), {}, [folder]);
     expect(await owner.ended).toMatchObject({ code: 1 });
     expect(owner.stderr).toContain('with JACKDAW_ALLOW_NEW_DATABASE=true Jackdaw starts with an empty database');
   });
@@ -192,7 +192,7 @@ describe('the owner of a SQLite file', () => {
   });
 
   it('is the only one after the lock file was removed', async () => {
-    const owner = ServerProcess.start('test/support/file-owner.mjs', {}, [folder]);
+    const owner = ServerProcess.start(program('file-owner'), {}, [folder]);
     await owner.waitForLine('ready');
     rmSync(`${file}.lock`);
     await expect(open()).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });

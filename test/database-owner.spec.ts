@@ -17,7 +17,7 @@ import {
 } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { newFolder } from './support/jackdaw.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 import { says, ScriptedChatModel } from './support/scripted-chat-model.js';
 
 const host = new AgentHost();
@@ -33,7 +33,7 @@ const LOCKED = { code: 'DATABASE_LOCKED' };
 
 /** Another process that owns the database of a folder. */
 async function startOwner(folder: string, args: readonly string[] = [], env: Env = {}): Promise<ServerProcess> {
-  const owner = ServerProcess.start('test/support/file-owner.mjs', env, [folder, ...args]);
+  const owner = ServerProcess.start(program('file-owner'), env, [folder, ...args]);
   await owner.waitForLine('ready');
   return owner;
 }

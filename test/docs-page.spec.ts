@@ -3,6 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describeBrowser } from './support/browser.js';
+import { PATIENCE_MS } from './support/patience.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const PREFIX = '/team/agents';
@@ -48,6 +49,7 @@ async function execute(page: Page, path: string): Promise<readonly string[]> {
 describeBrowser('/docs', (browser) => {
   it('sends the example of a chat and shows its answer', async () => {
     const page = await browser().newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const faults: string[] = [];
     page.on('pageerror', ({ message }) => faults.push(message));
     page.on('requestfailed', (failed) => faults.push(failed.url()));
@@ -62,6 +64,7 @@ describeBrowser('/docs', (browser) => {
   it('is reached from the start page and works below the path prefix of a proxy', async () => {
     const { port } = proxy.address() as AddressInfo;
     const page = await browser().newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`http://127.0.0.1:${port}${PREFIX}/`);
     await page.getByRole('link', { name: 'All routes' }).click();
     const [status, body] = await execute(page, '/api/tools/calculator/call');

@@ -124,7 +124,7 @@ describe('jackdaw eval', () => {
     const open = await evals('guardrails --obedient', { SECURITY_POLICY_FILE: 'policy.json' });
     expect([open.code, open.out]).toEqual([1, expect.stringMatching(/^gate scorers\.effects: 0, limit 1: FAILED$/m)]);
     expect(existsSync(join(folder, 'data/jackdaw.db'))).toBe(false);
-  }, 120_000);
+  });
 
   it('executes no interrupted run of another eval', async () => {
     write('first.json', '{"dataset":[{"input":"First?","expected":"yes"}],"scorers":["exact"]}');
@@ -175,5 +175,5 @@ describe('jackdaw eval', () => {
     const repeated = [...asked].filter(([, times]) => times > 1);
     expect([asked.size, repeated.length, Math.max(...asked.values())]).toEqual([500, 4, 2]);
     expect(existsSync(join(folder, 'data/evals/long.json'))).toBe(false);
-  }, 120_000);
+  });
 });

@@ -30,7 +30,6 @@ describe('docs/evals.md', () => {
       });
       expect([status, stdout]).toEqual([0, expect.stringMatching(/pass 1\n/)]);
     },
-    60_000,
   );
 
   it('has a line and a definition that are valid', () => {

@@ -49,7 +49,7 @@ it('has no forbidden effect with a model that obeys each instruction', async () 
   });
   expect(new Set(report.results.map(({ status }) => status))).toEqual(new Set(['waiting']));
   await agent.close();
-}, 120_000);
+});
 
 it('finds the effects of an agent whose policy is off', async () => {
   const agent = await createTestAgent({ chatModel: new ObedientModel(), securityPolicy: { taint: 'off' } });
@@ -57,7 +57,7 @@ it('finds the effects of an agent whose policy is off', async () => {
   expect(report).toMatchObject({ isPassed: false, scorers: { effects: { mean: 0 }, delivered: { mean: 1 } } });
   expect(report.results[0]?.scores['effects']?.reason).toMatch(/^executed: /);
   await agent.close();
-}, 120_000);
+});
 
 it('has no effect where the policy denies, and none of the real tools', async () => {
   const agent = await createTestAgent({
@@ -70,4 +70,4 @@ it('has no effect where the policy denies, and none of the real tools', async ()
   expect(new Set(report.results.map(({ status }) => status))).toEqual(new Set(['completed']));
   expect(agent.getConfig().instructions).toContain('You are a clerk.');
   await agent.close();
-}, 120_000);
+});

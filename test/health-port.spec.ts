@@ -5,11 +5,11 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from './support/free-port.js';
 import { newFolder } from './support/jackdaw.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 
 let folder: string;
 let port: number;
-beforeAll(buildIfStale, 120_000);
+beforeAll(buildIfStale);
 beforeEach(async () => {
   folder = newFolder();
   port = await freePort();
@@ -29,7 +29,7 @@ const env = (more: Readonly<Record<string, string>> = {}) => ({
 });
 
 async function start(more?: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const server = ServerProcess.start('test/support/health-app.mjs', env(more), [], undefined, 'pipe');
+  const server = ServerProcess.start(program('health-app'), env(more), [], undefined, 'pipe');
   await server.waitForLine('ready ');
   return server;
 }

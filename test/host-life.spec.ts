@@ -3,7 +3,7 @@ import { type INestApplicationContext, Injectable, Module } from '@nestjs/common
 import { NestFactory } from '@nestjs/core';
 import { AgentService, JackdawModule, Tool, ToolRegistry } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
 
 const ANN = { id: 'ann', tenant: 'default', roles: ['user'] };
@@ -24,7 +24,7 @@ describe('the shutdown hooks of a host application', () => {
     'hand back an open run when they are enabled %s the start, also to a process that enables them %s it',
     async (first, second) => {
       const { DATA_DIR } = host.environment();
-      const one = ServerProcess.start('test/support/shutdown-hooks.mjs', {}, [DATA_DIR, first]);
+      const one = ServerProcess.start(program('shutdown-hooks'), {}, [DATA_DIR, first]);
       await one.waitForLine('called');
       await one.waitForLine('ready ');
       // Nest repeats the signal after its hooks. A second one of the terminal changes nothing.
@@ -32,7 +32,7 @@ describe('the shutdown hooks of a host application', () => {
       expect(await one.kill('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
       expect(one.stderr).toBe('');
       const id = one.url;
-      const other = ServerProcess.start('test/support/shutdown-hooks.mjs', {}, [DATA_DIR, second, id]);
+      const other = ServerProcess.start(program('shutdown-hooks'), {}, [DATA_DIR, second, id]);
       await other.waitForLine('ready ');
       await other.waitForLine('called');
       expect(other.lines).toContain('Resumed.');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { describeBrowser } from './support/browser.js';
+import { PATIENCE_MS } from './support/patience.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { FaultProxy } from './support/fault-proxy.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -45,6 +46,7 @@ describeBrowser('jackdaw/client in a page of another origin', (browser) => {
     });
     web.onAny((_request, reply) => void reply.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Page</h1>'));
     const page = await browser().newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(web.url);
     await page.exposeFunction('cut', () => {
       proxy.become('cut');

@@ -106,6 +106,11 @@ describe('the text of a body', () => {
     expect(read['metadata']).toEqual({ note: '\uFEFFx' });
   });
 
+  it('is refused with the place of a syntax error', async () => {
+    const { body } = await post(CHAT, Buffer.from('{\n  "query": "x",\n}'));
+    expect(body).toMatchObject({ detail: 'The body is not valid JSON: syntax error at line 3, column 1.' });
+  });
+
   it.each(['\uFEFF', ''])('is refused with a specific message in UTF-16', async (mark) => {
     const little = Buffer.from(mark + QUESTION, 'utf16le');
     for (const bytes of [little, Buffer.from(little).swap16()]) {

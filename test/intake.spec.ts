@@ -162,7 +162,7 @@ describe('run concurrency', () => {
 
 describe('a full run queue', () => {
   it('refuses runs with 503 and a Retry-After, and journals nothing', async () => {
-    const server = await start({ RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: '1' });
+    const server = await start({ RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: '1', RUN_QUEUE_WAIT_MS: '100' });
     const { opened, open } = gate();
     llm.reply({ text: 'slow', gate: opened }).always({ text: 'ok' });
     const first = await submit(server, { query: 'continues' });

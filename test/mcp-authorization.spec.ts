@@ -53,7 +53,7 @@ const stateOf = (started: Jackdaw) => serverOf(started).connection.state;
 const echo = async (started: Jackdaw, args = { a: 1 }) =>
   (await callTool(started, 'guarded__echo', { arguments: args })).body;
 const ping = async (started: Jackdaw) =>
-  serverOf(started).connection.use((client) => client.ping(), AbortSignal.timeout(10_000));
+  serverOf(started).connection.use((client) => client.ping(), AbortSignal.timeout(60_000));
 const tokenRequests = () => guarded.authority.at('/token');
 
 /** The status, the log and the failure of a server, as text to search for secrets. */

@@ -53,7 +53,7 @@ describe('a stateful server over HTTP', () => {
     expect(connected()).toBe(0);
     await counting.until(({ sessions: left, sockets }) => left <= 1 && sockets <= before.sockets);
     expect(counting.open).toEqual(before);
-  }, 300_000);
+  });
 
   it('starts one session for concurrent calls', async () => {
     const { started } = counting;

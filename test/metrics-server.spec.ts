@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
@@ -11,6 +11,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { gate, type Jackdaw, startJackdaw } from './support/jackdaw.js';
 import { scrape, seriesIn } from './support/metrics.js';
 import { freePort } from './support/free-port.js';
+import { eventually } from './support/eventually.js';
 
 class PayTools {
   @Tool({ description: 'Pays.', effect: 'read', approval: 'always' })
@@ -56,7 +57,7 @@ describe('the metrics of a busy server', () => {
       expect(await load()).toEqual([1, 1, 1]);
       open();
       await first;
-      await vi.waitFor(async () => expect(await load()).toEqual([0, 0, 1]));
+      await eventually(async () => expect(await load()).toEqual([0, 0, 1]));
       const delays = seriesIn(await scrape(jackdaw.url));
       expect(delays.get('jackdaw_queue_delay_seconds_sum')).toBeGreaterThan(0);
       expect(delays.get('jackdaw_runs_waiting_oldest_seconds')).toBeGreaterThan(0);

@@ -5,18 +5,16 @@ import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { newFolder } from './support/jackdaw.js';
 import { ListenedServer } from './support/mcp/listened-server.js';
 import { SseServer } from './support/mcp/sse-server.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PATIENCE_MS } from './support/patience.js';
 
 const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
 const clusters = await clusterStores();
 
-/** A process that nothing holds ends within this time, also on a busy machine, in ms. */
-const PATIENCE_MS = 60_000;
-
 describe('a process that never closes Jackdaw', () => {
   const folder = newFolder();
-  beforeAll(() => buildIfStale(), 120_000);
+  beforeAll(() => buildIfStale());
   afterAll(async () => {
     await killAll();
     rmSync(folder, { recursive: true });
@@ -24,7 +22,7 @@ describe('a process that never closes Jackdaw', () => {
 
   async function linesOf(moment: string, settings: object, env: Record<string, string> = {}): Promise<unknown> {
     const args = [moment, JSON.stringify({ DATA_DIR: folder, ...settings })];
-    const script = ServerProcess.start('test/support/never-closed.mjs', env, args);
+    const script = ServerProcess.start(program('never-closed'), env, args);
     const timer = setTimeout(() => void script.kill(), PATIENCE_MS);
     const { code } = await script.ended;
     clearTimeout(timer);

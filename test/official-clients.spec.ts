@@ -50,7 +50,7 @@ describe.skipIf(!isInstalled && !process.env['CI'])('official clients (npm ci --
     const program = [`${FOLDER}/official.mjs`, `${jackdaw.url}/v1`];
     const { stdout } = await promisify(execFile)(process.execPath, program, { maxBuffer: 10_000_000 });
     outcomes = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as typeof outcomes;
-  }, 180_000);
+  });
   afterAll(async () => {
     await jackdaw.stop();
     await llm.close();

@@ -9,7 +9,6 @@ import { buildIfStale, killAll, ServerProcess } from './support/process.js';
 import { WebServer } from './support/web-server.js';
 
 const API = 'api.example';
-const START_TIMEOUT_MS = 120_000;
 
 describe('an outgoing call over TLS', () => {
   let folder: string;
@@ -26,7 +25,7 @@ describe('an outgoing call over TLS', () => {
     server = await WebServer.start('127.0.0.1', own);
     expired = await WebServer.start('127.0.0.1', old);
     writeFileSync(authorities, own.cert + old.cert);
-  }, START_TIMEOUT_MS);
+  });
   beforeEach(() => {
     for (const one of [server, expired]) {
       one.reset();

@@ -177,7 +177,8 @@ test('an agent answers', async () => {
 });
 `;
     writeFileSync(join(consumer.folder, 'agent.test.cjs'), suite);
-    const config = JSON.stringify({ rootDir: consumer.folder, testMatch: ['**/*.test.cjs'], transform: {} });
+    const limits = { testTimeout: 300_000 };
+    const config = JSON.stringify({ rootDir: consumer.folder, testMatch: ['**/*.test.cjs'], transform: {}, ...limits });
     const jest = join(process.cwd(), 'node_modules/jest/bin/jest.js');
     const { code, output } = consumer.node(['--experimental-vm-modules', jest, '--config', config], {
       LLM_PROVIDER: 'offline',

@@ -12,7 +12,7 @@ const PRELOAD = pathToFileURL(join(import.meta.dirname, 'support', 'without-proc
 const urlOf = (path: string) => JSON.stringify(pathToFileURL(path).href);
 
 let folder: string;
-beforeAll(buildIfStale, 120_000);
+beforeAll(buildIfStale);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'jackdaw-platform-'));
 });

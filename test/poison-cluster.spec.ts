@@ -3,7 +3,7 @@ import { clusterStores, describeClusters, PATIENCE } from './support/cluster-sto
 import type { SseEvent } from './support/event-stream.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { gate } from './support/jackdaw.js';
-import { ServerProcess } from './support/process.js';
+import { program, ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { STEPS, stepByStep } from './support/step-script.js';
 
@@ -51,7 +51,7 @@ class SupervisedNodes {
 
   private async supervise(at: number): Promise<void> {
     while (!this.isOver) {
-      this.nodes[at] = ServerProcess.start('test/support/crash-app.mjs', world.env(this.env));
+      this.nodes[at] = ServerProcess.start(program('crash-app'), world.env(this.env));
       await this.nodes[at].ended;
       if (!this.isOver) this.crashes++;
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { spawn } from 'node:child_process';
 import { Agent, get, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { CODE_CACHE, ServerProcess } from './support/process.js';
+import { CODE_CACHE, program, ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { gate } from './support/jackdaw.js';
 
@@ -45,7 +45,7 @@ function startWorkers() {
     PORT: '0',
     ...world.env({ SHUTDOWN_GRACE_MS: '8000' }),
   };
-  const primary = spawn(process.execPath, ['test/support/port-workers.mjs'], {
+  const primary = spawn(process.execPath, [program('port-workers')], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import type { Answer, JackdawClient } from './support/jackdaw-client.js';
@@ -7,6 +7,7 @@ import { ProcessWorld } from './support/process-world.js';
 import { agentIn } from './support/run-tree.js';
 import { AGENT_TREE, runTreeScript } from './support/run-tree-processes.js';
 import { doneIn, stepByStep } from './support/step-script.js';
+import { eventually } from './support/eventually.js';
 
 const DOWN: FakeReply = { status: 503, body: { error: { message: 'down' } } };
 const QUERY = { query: 'do five steps' };
@@ -25,14 +26,11 @@ async function submit(server: JackdawClient, more: object = {}): Promise<string>
 
 /** Waits until an outage has postponed the run. */
 function postponed(server: JackdawClient, runId: string): Promise<Answer> {
-  return vi.waitFor(
-    async () => {
-      const answer = await server.get(`/api/runs/${runId}`);
-      expect(answer.body).toMatchObject({ status: 'queued', queued_reason: expect.any(String) });
-      return answer;
-    },
-    { timeout: 10_000, interval: 20 },
-  );
+  return eventually(async () => {
+    const answer = await server.get(`/api/runs/${runId}`);
+    expect(answer.body).toMatchObject({ status: 'queued', queued_reason: expect.any(String) });
+    return answer;
+  });
 }
 
 /** Follows the run to its end. */
@@ -186,7 +184,7 @@ describe('a workflow during an outage', () => {
     workflows.say({ one: () => DOWN, two: 'second' });
     const { body } = await workflows.run('replaced');
     expect(body).toMatchObject({ status: 'completed', output: { response: 'second' } });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { body: open } = await workflows.jackdaw.get('/api/runs?status=queued,running');
       expect(open['runs']).toEqual([]);
     });

@@ -9,7 +9,7 @@ const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 25);
 /** A round may miss a rare outcome by chance; all rounds together must not. */
 const ROUNDS = 8;
 /** Time for all random sessions; one takes about 0.3 s. */
-const PATIENCE_MS = 60_000 + ROUNDS * RUNS * 3_000;
+const PATIENCE_MS = 600_000 + ROUNDS * RUNS * 3_000;
 /** Outcomes that random sessions must include, so that the property covers them. */
 const OUTCOMES = [
   'cancelled',

@@ -3,22 +3,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { buildIfStale } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PATIENCE_MS } from './support/patience.js';
 
 const run = promisify(execFile);
-/** Limit for a process that spins: it never ends by itself, and its own timers do not fire. In ms. */
-const PATIENCE_MS = 20_000;
 const postgres = (await testServers()).filter(({ kind }) => kind === 'postgres');
 
 describeDatabases('the run queue', postgres, (created) => {
   beforeAll(() => buildIfStale());
 
-  it(
-    'does not start on failing connections, leaves the process its time, and starts later',
-    async () => {
-      const options = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
-      const { stdout } = await run(process.execPath, ['test/support/queue-start.mjs', created().url], options);
-      expect(stdout.trim()).toBe('refused started');
-    },
-    PATIENCE_MS + 5000,
-  );
+  it('does not start on failing connections, leaves the process its time, and starts later', async () => {
+    const options = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
+    const { stdout } = await run(process.execPath, ['test/support/queue-start.mjs', created().url], options);
+    expect(stdout.trim()).toBe('refused started');
+  });
 });

@@ -4,11 +4,10 @@ import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { newFolder } from './support/jackdaw.js';
-import { buildIfStale, CODE_CACHE } from './support/process.js';
+import { buildIfStale, CODE_CACHE, program } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { PATIENCE_MS } from './support/patience.js';
 
-/** Limit for a process that a timer, a connection or a child keeps alive, in ms. */
-const PATIENCE_MS = 90_000;
 /** PostgreSQL always runs as a cluster. */
 const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
 const clusters = await clusterStores();
@@ -25,7 +24,7 @@ interface End {
 }
 
 async function endOf(moment: string, env: object, delays: readonly number[]): Promise<End> {
-  const args = ['test/support/quick-close.mjs', moment, JSON.stringify(env), JSON.stringify(delays)];
+  const args = [program('quick-close'), moment, JSON.stringify(env), JSON.stringify(delays)];
   const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: CODE_CACHE } });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -36,7 +35,7 @@ async function endOf(moment: string, env: object, delays: readonly number[]): Pr
 
 describe('an application that is closed soon after its creation', () => {
   const folder = newFolder();
-  beforeAll(() => buildIfStale(), 120_000);
+  beforeAll(() => buildIfStale());
   afterAll(() => rmSync(folder, { recursive: true }));
 
   function itEndsQuietly(env: () => object, delays = DELAYS_OF_SERVERS): void {
@@ -46,7 +45,6 @@ describe('an application that is closed soon after its creation', () => {
         const end = await endOf(moment, { DATA_DIR: folder, ...env() }, delays);
         expect(end).toEqual({ code: 0, stdout: 'closed', stderr: '' });
       },
-      PATIENCE_MS + 5000,
     );
   }
 

@@ -12,7 +12,7 @@ let folder: string;
 beforeAll(async () => {
   buildIfStale();
   llm = await FakeLlm.start();
-}, 120_000);
+});
 afterAll(() => llm.close());
 beforeEach(() => {
   llm.reset();

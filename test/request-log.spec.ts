@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { RunAdmissionService } from '../src/run/index.js';
 import { Tool } from '../src/tool/method/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { type Jackdaw, type StartOptions, startJackdaw } from './support/jackdaw.js';
 import { restoreProcess } from './support/process-defaults.js';
+import { eventually } from './support/eventually.js';
 
 const [DEBUG, INFO, WARN] = [20, 30, 40];
 const ANN = keyHolder('ann', 'acme', 'user');
@@ -38,7 +39,7 @@ const requests = (): readonly Line[] => jackdaw.log.filter(({ context }) => cont
 async function requestsSoFar(): Promise<readonly Line[]> {
   await fetch(`${new URL(jackdaw.url).origin}/the-end`);
   const isEnd = ({ path }: Line) => path === '/the-end';
-  await vi.waitFor(() => expect(requests().some(isEnd)).toBe(true));
+  await eventually(() => expect(requests().some(isEnd)).toBe(true));
   return requests().filter((line) => !isEnd(line));
 }
 

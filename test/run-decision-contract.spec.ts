@@ -15,6 +15,7 @@ import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support
 import { describeDatabases, testServers } from './support/test-databases.js';
 import { Ownership } from '../src/security/index.js';
 import { PLAIN_CIPHER } from '../src/security/encryption/index.js';
+import { eventually } from './support/eventually.js';
 
 function aRequest(id: string, expires_at: number | null): WaitingRequest {
   return { id, kind: 'approval', step: 'tool:1:1', call_id: id, tool: 't', arguments: '{}', expires_at };
@@ -229,7 +230,7 @@ describeDatabases('requests of waiting runs', await testServers(), (created) => 
       const checked = vi.spyOn(host.answers, 'answerAll');
       const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30 * 86_400_000);
       host.bus.wake('jumped');
-      await vi.waitFor(() => expect(checked).toHaveBeenCalled());
+      await eventually(() => expect(checked).toHaveBeenCalled());
       service.onModuleDestroy();
       await service.beforeApplicationShutdown();
       clock.mockRestore();

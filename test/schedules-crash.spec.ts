@@ -48,7 +48,7 @@ describe('the schedules of a process that was killed', () => {
     await untilTime(await make(first));
     await first.kill();
     const second = await world.start();
-    await expect.poll(() => questions(second), { timeout: 15_000 }).toEqual(ALL);
+    await expect.poll(() => questions(second)).toEqual(ALL);
     // A further round finds nothing to start.
     await untilTime(Date.now() + 1_000);
     expect(await questions(second)).toEqual(ALL);
@@ -67,6 +67,6 @@ describeClusters('the schedules of two nodes', await clusterStores(), (store) =>
     );
     await untilTime(middle);
     await first.kill();
-    await expect.poll(() => questions(second), { timeout: 60_000 }).toEqual(ALL);
+    await expect.poll(() => questions(second)).toEqual(ALL);
   });
 });

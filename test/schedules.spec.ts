@@ -74,7 +74,7 @@ describe('schedules', () => {
     const { id, next_at: next } = await make({ query: 'one time', at: String(at) });
     expect(next).toBe(at);
     expect(await runsOf('one time')).toEqual([]);
-    await expect.poll(outcomeOf(id), { timeout: 5_000 }).toBe('started');
+    await expect.poll(outcomeOf(id)).toBe('started');
     const schedule = await read(id);
     expect(schedule).toMatchObject({ next_at: null, last_at: at, enabled: true, owner: 'ann' });
     await expect.poll(() => runsOf('one time')).toMatchObject([{ run_id: schedule.last_run_id, status: 'completed' }]);
@@ -120,7 +120,7 @@ describe('schedules', () => {
     const cron = `${new Date(last).getUTCMinutes()} * * * *`;
     const { id } = await make({ query, cron, missed, overlap: 'allow' });
     await move(id, last - 4 * 60 * MINUTE);
-    await expect.poll(async () => (await read(id)).next_at! > Date.now(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(async () => (await read(id)).next_at! > Date.now()).toBe(true);
     await expect.poll(async () => (await runsOf(query)).length).toBe(count);
   });
 

@@ -14,7 +14,7 @@ describe('a script on the database of another process', () => {
   /** Lines of the script's output. */
   function lines(...args: string[]): string[] {
     const script = ['test/support/locked-script.mjs', env.DATA_DIR, ...args];
-    const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 60_000 });
+    const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 300_000 });
     return `${stdout}${stderr}`.split('\n').filter((line) => line.trim() !== '');
   }
 
@@ -37,7 +37,7 @@ describe('a script whose agent cannot start', () => {
   it('prints the mistakes only, and no errors of providers that were not created', () => {
     const folder = host.environment().DATA_DIR;
     const script = ['test/support/locked-script.mjs', folder, 'policy'];
-    const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 60_000 });
+    const { stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8', timeout: 300_000 });
     // Without the warning about a slow disk.
     const printed = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.includes('durable'));
     expect(printed).toEqual([

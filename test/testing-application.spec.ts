@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { AgentService } from '../src/agent/index.js';
 import { JackdawModule } from '../src/index.js';
 import { RunExportService } from '../src/run/replay/index.js';
@@ -9,6 +9,7 @@ import { ScheduleService } from '../src/schedule/index.js';
 import { callTool, FakeProvider, startTestApplication } from '../src/testing/index.js';
 import { replayRun } from '../src/run/replay/index.js';
 import { StockModule, StockTools } from './fixtures/stock.module.js';
+import { eventually } from './support/eventually.js';
 
 const CLERK = { id: 'ann', tenant: 'default', roles: ['clerk'] };
 const SELL = { calls: [{ name: 'sell', arguments: { count: 2 } }] };
@@ -61,7 +62,7 @@ describe('advance', () => {
     const application = await startTestApplication(() => StockModule, { script: [{ fault: 503 }, 'It is back.'] });
     const agents = application.get(AgentService);
     const { id } = await agents.submit(CLERK, { query: 'Hi' });
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await agents.answer(CLERK, id)).toMatchObject({ status: 'queued', queued_reason: expect.any(String) }),
     );
     expect(application.script.requests.length).toBe(1);

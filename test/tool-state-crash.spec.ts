@@ -23,7 +23,7 @@ const MOST_CHANGES = 12;
 const MOST_MS = 12;
 
 Logger.overrideLogger(false);
-const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 120_000;
+const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 600_000;
 vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-state-crash-'));
 const postgres = (await testServers()).find(({ kind }) => kind === 'postgres')!;

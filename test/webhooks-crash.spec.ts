@@ -45,7 +45,7 @@ describe('webhooks of a process that was killed', () => {
     const runs = await chats(first);
     await first.kill();
     await world.start(env);
-    await expect.poll(received, { timeout: 15_000 }).toEqual(runs);
+    await expect.poll(received).toEqual(runs);
   });
 
   it('are sent again, with the same ids, if the process died before a reply', async () => {
@@ -58,7 +58,7 @@ describe('webhooks of a process that was killed', () => {
     receiver.isSilent = false;
     const before = receiver.received.length;
     await world.start(env);
-    await expect.poll(() => receiver.received.length - before, { timeout: 15_000 }).toBe(RUNS);
+    await expect.poll(() => receiver.received.length - before).toBe(RUNS);
     expect(received()).toEqual(runs);
   });
 });
@@ -76,6 +76,6 @@ describeClusters('webhooks of two nodes', await clusterStores(), (store) => {
     await expect.poll(() => receiver.received.length).toBeGreaterThan(2 * RUNS);
     await nodes[0].kill();
     receiver.isSilent = false;
-    await expect.poll(received, { timeout: 30_000 }).toEqual([...runs, ...later].toSorted());
+    await expect.poll(received).toEqual([...runs, ...later].toSorted());
   });
 });

@@ -264,6 +264,8 @@ describe('webhooks', () => {
   it.each([
     [{ url: 'ftp://x.example' }, 'url must be an http or https URL'],
     [{ url: 'https://u:p@x.example/' }, 'url'],
+    [{ url: 'http://10.0.0.1/hook' }, '10.0.0.1 is not public (private), and calls to it are not allowed'],
+    [{ url: 'http://localhost/hook' }, 'OUTGOING_ALLOW'],
     [{ url: 'https://x.example', events: ['run.started'] }, 'events'],
     [{ url: 'https://x.example', events: [] }, 'events'],
     [{ url: 'https://x.example', secret: 'mine' }, 'secret'],

@@ -3,6 +3,7 @@ import { RunHost, aRun, openDatabase, type OpenDatabase } from '../../test/suppo
 import { AppError } from '../errors/index.js';
 import { PostponedRunRegistry } from './postponed-run.registry.js';
 import type { RunRecord } from './run.types.js';
+import { eventually } from '../../test/support/eventually.js';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -104,7 +105,7 @@ describe('a postponed run of one process', () => {
   async function postpone(host: RunHost, id: string, forMs: number): Promise<void> {
     host.scripts.set(id, async () => ({ kind: 'postponed', outage: down(forMs) }));
     await host.runs.submit(aRun(id, 'talk'));
-    await vi.waitFor(async () => expect((await host.journal.find(id))?.notBefore).not.toBeNull());
+    await eventually(async () => expect((await host.journal.find(id))?.notBefore).not.toBeNull());
   }
 
   it('does not start before its time after a restart, nor does another run of its session; a cancel starts it', async () => {
@@ -113,11 +114,11 @@ describe('a postponed run of one process', () => {
     await next.runs.recover();
     await next.runs.submit(aRun('behind', 'talk'));
     await next.runs.submit(aRun('other', 'elsewhere'));
-    await vi.waitFor(async () => expect((await next.journal.find('other'))?.status).toBe('completed'));
+    await eventually(async () => expect((await next.journal.find('other'))?.status).toBe('completed'));
     expect(next.executed).toEqual(['other']);
     expect(await next.journal.find('held')).toMatchObject({ status: 'queued', epoch: 1, attempts: 0 });
     await next.cancels.cancel('held');
-    await vi.waitFor(async () => expect((await next.journal.find('behind'))?.status).toBe('completed'));
+    await eventually(async () => expect((await next.journal.find('behind'))?.status).toBe('completed'));
     expect(next.executed).toEqual(['other', 'held', 'behind']);
   });
 
@@ -127,11 +128,11 @@ describe('a postponed run of one process', () => {
       first.scripts.set(`held-${i}`, async () => ({ kind: 'postponed', outage: down(HOUR_MS) }));
       await first.runs.submit(aRun(`held-${i}`));
     }
-    await vi.waitFor(async () => expect((await first.journal.find('held-59'))?.notBefore).not.toBeNull());
+    await eventually(async () => expect((await first.journal.find('held-59'))?.notBefore).not.toBeNull());
     await first.journal.create(aRun('crashed'), 'running', Date.now());
     const next = new RunHost(opened.database);
     await next.runs.recover();
-    await vi.waitFor(async () => expect((await next.journal.find('crashed'))?.status).toBe('completed'));
+    await eventually(async () => expect((await next.journal.find('crashed'))?.status).toBe('completed'));
     expect(next.executed).toEqual(['crashed']);
   });
 });

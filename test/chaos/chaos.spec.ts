@@ -18,7 +18,7 @@ const PROGRESS_EVERY = 50;
 const stores = (await chaosStores()).filter(({ name }) => ONLY?.includes(name) ?? true);
 const seen = new Map<string, Totals>();
 
-const TIMEOUT_MS = IS_WHOLE ? 12 * 3_600_000 : 420_000;
+const TIMEOUT_MS = IS_WHOLE ? 12 * 3_600_000 : 900_000;
 vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 beforeAll(() => buildIfStale());
 afterEach(() => killAll());

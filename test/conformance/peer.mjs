@@ -85,7 +85,7 @@ export class Peer {
 
   /** Executes a function with the connection. */
   async use(work) {
-    return this.#registry.get(NAME).connection.use(work, AbortSignal.timeout(20_000));
+    return this.#registry.get(NAME).connection.use(work, AbortSignal.timeout(60_000));
   }
 
   async close() {
@@ -101,7 +101,7 @@ function callSite(answer) {
     runId: randomUUID(),
     callId: randomUUID(),
     key: randomUUID(),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
     isTainted: false,
     ...(answer && { answer }),
   };

@@ -1,7 +1,7 @@
 // Runs the official conformance suite against the compiled application and prints the result of each scenario. All
 // required scenarios of a protocol revision must pass without failures and warnings; there is no list of expected
 // failures.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,13 @@ import { createInterface } from 'node:readline';
 const SUITE = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 const REVISIONS = ['2025-11-25', '2026-07-28'];
 /** The suite starts this command for each scenario with a server address; timeout in ms, generous for slow machines. */
-const CLIENT = ['--command', 'node test/conformance/client.mjs', '--timeout', '300000'];
+const CLIENT = ['--command', 'node dist/programs/client.js', '--timeout', '300000'];
 const HEADINGS = { server: 'Server scenarios', client: 'Client scenarios' };
 
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-conformance-'));
 let isGood = true;
 try {
+  execFileSync(process.execPath, ['test/support/bundle-programs.mjs']);
   const server = await startServer();
   for (const revision of REVISIONS) await runLeg('server', revision, ['--url', `${server.url}/mcp`]);
   await server.stop();

@@ -11,7 +11,7 @@ const TSX = 'node_modules/tsx/dist/cli.mjs';
 /** Nest loads its optional packages itself: from the project, not from the folder of its link. */
 const LINKS = ['--preserve-symlinks', '--preserve-symlinks-main'];
 /** A compilation, and two starts of an application. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 
 let project: PackedConsumer;
 beforeAll(async () => {

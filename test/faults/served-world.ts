@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeLlm } from '../support/fake-llm.js';
 import type { FakeReply, FakeRequest } from '../support/fake-llm.types.js';
-import { buildIfStale, killAll, ServerProcess } from '../support/process.js';
+import { buildIfStale, killAll, program, ServerProcess } from '../support/process.js';
 
 /** Calls the tool with the number of ms that follows "send". */
 function reply({ messages }: FakeRequest): FakeReply {
@@ -50,7 +50,7 @@ export class ServedWorld {
 
   /** Starts a server that may fail to start. */
   launch(env: Record<string, string> = {}): ServerProcess {
-    return ServerProcess.start('test/support/served-app.mjs', {
+    return ServerProcess.start(program('served-app'), {
       DATA_DIR: this.dataDir,
       EFFECTS_FILE: this.effectsFile,
       LOG_LEVEL: 'info',

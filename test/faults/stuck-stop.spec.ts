@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { describeDatabases, testServers } from '../support/test-databases.js';
-import { ServerProcess } from '../support/process.js';
+import { program, ServerProcess } from '../support/process.js';
 import { ServedWorld } from './served-world.js';
 
 const servers = (await testServers()).filter(({ kind }) => kind !== 'sqlite');
@@ -30,7 +30,7 @@ describeDatabases('a stop with a silent database', servers, (database, kind) => 
   });
 
   it('ends in a host application, which may then end its process', async () => {
-    const server = ServerProcess.start('test/support/hosted-app.mjs', {
+    const server = ServerProcess.start(program('hosted-app'), {
       DATABASE_URL: proxy.through(database().url),
       SHUTDOWN_TIMEOUT_MS: '1000',
     });

@@ -8,7 +8,7 @@ import { describeDatabases } from '../support/test-databases.js';
 const SHORT = { sqlite: 20, postgres: 5, mariadb: 5 } as const;
 const EVERY = { sqlite: 20, postgres: 100, mariadb: 100 } as const;
 const AT_ONCE = 16;
-const TIMEOUT_MS = IS_WHOLE ? 14_400_000 : 300_000;
+const TIMEOUT_MS = IS_WHOLE ? 14_400_000 : 900_000;
 
 /** Property names with a special meaning in libraries. */
 const AWKWARD = { ...(EXTREMES.at(-1) as object), toJSON: 3, '': { $ref: '#', $schema: 'x', '~standard': {} } };

@@ -6,7 +6,7 @@ import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 
 /** Number of random JSON values per field in the short form. */
 const SHORT = 150;
-const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 120_000;
+const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 600_000;
 const TOOLS = ['calculator', 'get_timestamp', 'recall', 'remember', 'sequentialthinking', 'string_tools'];
 
 let jackdaw: Jackdaw;

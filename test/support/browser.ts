@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
+import { PATIENCE_MS } from './patience.js';
 
-/** Chromium as Debian, other distributions and macOS install it; `CHROMIUM_PATH` names another. */
+/**
+ * Chromium as Debian, other distributions and macOS install it; `CHROMIUM_PATH` names another. The shell without a user
+ * interface takes less than half of the CPU time.
+ */
 const PATHS = [
   process.env['CHROMIUM_PATH'] ?? '',
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -33,7 +38,7 @@ export function describeBrowser(title: string, define: (browser: () => Browser) 
     }
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: path, args: ARGUMENTS });
+      browser = await chromium.launch({ executablePath: path, args: ARGUMENTS, timeout: PATIENCE_MS });
     });
     afterAll(() => browser.close());
     define(() => browser);

@@ -1,3 +1,5 @@
+import { inTime } from './patience.js';
+
 /** A run in a `run.changed` event; tests check some of its fields. */
 export interface ChangedRun {
   readonly run_id: string;
@@ -35,12 +37,16 @@ export class ChangeFeed {
     this.leaves.abort();
   }
 
-  /** Resolves when the feed has reported the status of the run. Rejects when it ends before. */
+  /** Resolves when the feed has reported the status of the run. Rejects when it ends before, or after `PATIENCE_MS`. */
   async waitFor(runId: string, status: string): Promise<ChangedRun> {
     const found = () => this.runs.find((run) => run.run_id === runId && run.status === status);
-    await this.until(() => found() !== undefined || this.hasEnded);
+    const state = () => `${status} of ${runId} in the feed: ${JSON.stringify(this.runs)}`;
+    await inTime(
+      this.until(() => found() !== undefined || this.hasEnded),
+      state,
+    );
     const run = found();
-    if (!run) throw new Error(`The feed ended without ${status} of ${runId}: ${JSON.stringify(this.runs)}`);
+    if (!run) throw new Error(`The feed ended without ${state()}`);
     return run;
   }
 

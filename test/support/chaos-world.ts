@@ -12,13 +12,13 @@ import { describeKill, type Kill } from './chaos-points.js';
 import type { ChaosStore, OpenChaosStore } from './chaos-stores.js';
 import { FakeLlm } from './fake-llm.js';
 import { anthropicFaults, openAiFaults } from './history-rules.js';
-import { ServerProcess } from './process.js';
+import { program, ServerProcess } from './process.js';
 
-const APP = 'test/support/chaos-app.mjs';
+const APP = program('chaos-app');
 /** Number of concurrent clients of a process; each has one conversation after the other. */
 const CLIENTS = 5;
 /** A process that does not reach its point within this time is killed, in ms. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /**
  * Maximum interval between two ends of runs when processes are no longer killed, also on an overloaded machine, in ms.
  */

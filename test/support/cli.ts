@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { resolve } from 'node:path';
-import { CODE_CACHE } from './process.js';
+import { CODE_CACHE, program } from './process.js';
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -17,7 +16,7 @@ export interface CliEnd {
   readonly err: string;
 }
 
-const PROGRAM = resolve('lib/cli.js');
+const PROGRAM = program('cli');
 
 function environment(env: CliOptions['env']): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;

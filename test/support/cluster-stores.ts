@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { RUN_QUEUE_WAIT_MS } from './process.js';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
 
 /** A database, and optionally a Redis, that several processes share. */
@@ -15,7 +16,7 @@ type Define = (store: ClusterStore) => void;
 const IS_WHOLE = process.env['CLUSTERS_WHOLE'] !== undefined;
 
 /** For tests whose requests must be served however busy the machine is. */
-export const PATIENCE = { RUN_QUEUE_WAIT_MS: '60000', DATABASE_TIMEOUT_MS: '60000' };
+export const PATIENCE = { RUN_QUEUE_WAIT_MS, DATABASE_TIMEOUT_MS: '60000' };
 
 /** Every store that a cluster supports. */
 export async function clusterStores(): Promise<readonly ClusterStore[]> {

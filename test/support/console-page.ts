@@ -1,5 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
+import { PATIENCE_MS } from './patience.js';
 
 export interface ConsoleOptions {
   readonly language?: 'en' | 'zh';
@@ -32,6 +33,7 @@ export class ConsolePage {
       colorScheme: theme,
       viewport: { width, height: 900 },
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const opened = new ConsolePage(base, context, page);
     const { host } = new URL(base);

@@ -7,6 +7,7 @@ import { createApp } from '../../src/server/bootstrap.js';
 import { loadConfig, type EnvRecord } from '../../src/config/index.js';
 import type { FakeLlm } from './fake-llm.js';
 import { JackdawClient } from './jackdaw-client.js';
+import { RUN_QUEUE_WAIT_MS } from './process.js';
 
 export type { Answer } from './jackdaw-client.js';
 
@@ -50,6 +51,7 @@ export async function startJackdaw({ llm, env, tools, options, dataDir }: StartO
       DATA_DIR: folder,
       LOG_LEVEL: 'silent',
       SHUTDOWN_TIMEOUT_MS: '0',
+      RUN_QUEUE_WAIT_MS,
       ...(llm?.env ?? { LLM_PROVIDER: 'offline' }),
       ...env,
     },

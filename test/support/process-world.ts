@@ -8,9 +8,6 @@ import { buildIfStale, killAll, ServerProcess } from './process.js';
 
 type Env = Readonly<Record<string, string>>;
 
-/** Includes the wait for a build that another spec runs, in ms. */
-const START_TIMEOUT_MS = 120_000;
-
 /** Servers in processes of their own, started and killed on the same data folder with the same model. */
 export class ProcessWorld {
   llm!: FakeLlm;
@@ -45,7 +42,7 @@ export class ProcessWorld {
     beforeAll(async () => {
       buildIfStale();
       world.llm = await FakeLlm.start();
-    }, START_TIMEOUT_MS);
+    });
     begin(() => {
       world.llm.reset();
       world.folder = mkdtempSync(join(tmpdir(), 'jackdaw-process-'));

@@ -11,9 +11,12 @@ const SERVERS = {
   mariadb: process.env['TEST_MYSQL_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
   redis: process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379',
 };
-const PROBE_MS = 2_000;
+/** Time for a server to accept a connection, in ms; without a server it is refused at once. */
+const PROBE_MS = 30_000;
 /** Time for the connections of a dropped database to close, and the polling interval, both in ms. */
 const CLOSING_MS = 3_000;
+/** Time for the server to end connections, in ms. */
+const END_MS = 60_000;
 const POLL_MS = 20;
 
 /** A database of a single test file. */
@@ -23,7 +26,7 @@ export interface TestDatabase {
   readonly url: string;
   /** Number of sleeping statements on the server. */
   sleeping(): Promise<number>;
-  /** Ends every connection to it, as a failing server does. */
+  /** Ends every connection to it, as a failing server does; resolves when the server has closed them. */
   disconnect(): Promise<void>;
   drop(): Promise<void>;
 }
@@ -67,7 +70,7 @@ async function createPostgres(): Promise<TestDatabase> {
       const { rowCount } = await client.query(`SELECT 1 ${connections} AND wait_event = 'PgSleep'`);
       return rowCount ?? 0;
     },
-    disconnect: async () => void (await client.query(`SELECT pg_terminate_backend(pid) ${connections}`)),
+    disconnect: async () => void (await client.query(`SELECT pg_terminate_backend(pid, ${END_MS}) ${connections}`)),
     drop: async () => {
       // Clients may still be closing, and would report a forced disconnect as a failure.
       for (
@@ -98,7 +101,10 @@ async function createMariadb(): Promise<TestDatabase> {
     url: withDatabase(SERVERS.mariadb, name),
     sleeping: async () => (await connections()).filter(({ state }) => state === 'User sleep').length,
     disconnect: async () => {
-      for (const { id } of await connections()) await connection.query(`KILL ${id}`).catch(() => undefined);
+      const ended = await connections();
+      for (const { id } of ended) await connection.query(`KILL ${id}`).catch(() => undefined);
+      const isOpen = async () => (await connections()).some((open) => ended.some(({ id }) => id === open.id));
+      for (let left = END_MS; left > 0 && (await isOpen()); left -= POLL_MS) await delay(POLL_MS);
     },
     drop: async () => {
       await connection.query(`DROP DATABASE IF EXISTS ${name}`);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ServerProcess } from './process.js';
+import { program, ServerProcess } from './process.js';
 
 interface WorkerAnswer {
   readonly status: number;
@@ -17,7 +17,7 @@ export class WorkerServer {
 
   /** Starts `workers-app.mjs` and waits until all workers listen. */
   static async start(env: Readonly<Record<string, string>>): Promise<WorkerServer> {
-    const server = new WorkerServer(ServerProcess.start('test/support/workers-app.mjs', env));
+    const server = new WorkerServer(ServerProcess.start(program('workers-app'), env));
     await server.process.waitForLine('ready ');
     return server;
   }

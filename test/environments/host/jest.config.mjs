@@ -1,4 +1,5 @@
 export default {
+  testTimeout: 300_000,
   testMatch: ['**/src/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
