@@ -44,7 +44,7 @@ describeDatabases('the data that agents may read', servers, (database, kind) =>
 
     beforeAll(async () => {
       shop = await createReadable(kind, database());
-      context = await begin({ maxRows: 50, timeoutMs: 800 });
+      context = await begin({ maxRows: 50, timeoutMs: 60_000 });
       tools = context.get(ToolRegistry);
     });
     afterAll(async () => {

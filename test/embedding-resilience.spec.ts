@@ -32,7 +32,7 @@ function configured(env: Record<string, string> = {}) {
   });
   const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config.llm), config.llm, null, null);
   const model = createEmbeddingModel(stack, config.llm)!;
-  const chat = stack.create({ provider: 'openai', model: 'm', timeoutMs: 5_000, ...config.llm.access.openai });
+  const chat = stack.create({ provider: 'openai', model: 'm', timeoutMs: 60_000, ...config.llm.access.openai });
   return { model, stack, chat };
 }
 

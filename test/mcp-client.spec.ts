@@ -32,7 +32,8 @@ describe('tools of an MCP server', () => {
       env: { AGENT_RUN_TIMEOUT_MS: '20000' },
       options: {
         mcpServers: [
-          scripted('one', { tools: TOOLS }, { timeoutMs: 3000, hints: 'ignore' }),
+          scripted('one', { tools: TOOLS }, { hints: 'ignore' }),
+          scripted('slow', { tools: [listed('hang'), listed('echo')] }, { timeoutMs: 2000 }),
           scripted('trusted', { tools: TOOLS, diesOfDiscovery: true }, { trusted: true, effects: { fail: 'read' } }),
           scripted('ancient', { tools: [listed('echo')], version: '2024-11-05' }),
           scripted('off', {}, { enabled: false }),
@@ -42,6 +43,7 @@ describe('tools of an MCP server', () => {
     });
     await Promise.all([
       untilStatus(jackdaw, 'one'),
+      untilStatus(jackdaw, 'slow'),
       untilStatus(jackdaw, 'trusted'),
       untilStatus(jackdaw, 'ancient'),
       untilStatus(jackdaw, 'dead', 'failed'),
@@ -91,8 +93,8 @@ describe('tools of an MCP server', () => {
   });
 
   it('end at their timeout, and the next call succeeds', async () => {
-    expect(await call('one__hang')).toMatchObject({ code: 'TOOL_TIMEOUT' });
-    expect(await call('one__echo', { text: 'again' })).toMatchObject({ result: 'again' });
+    expect(await call('slow__hang')).toMatchObject({ code: 'TOOL_TIMEOUT' });
+    expect(await call('slow__echo', { text: 'again' })).toMatchObject({ result: 'again' });
   });
 
   it('fail when their server exits, and the server is restarted', async () => {
@@ -113,11 +115,12 @@ describe('tools of an MCP server', () => {
   it('are counted in health by connected servers, and unusable ones degrade it', async () => {
     const { body } = await jackdaw.get('/api/agent/health');
     expect(body['info']).toMatchObject({
-      mcp: { status: 'degraded', connected: 3, enabled: 4, refused: 4, quarantined: 0 },
+      mcp: { status: 'degraded', connected: 4, enabled: 5, refused: 4, quarantined: 0 },
     });
     const { servers } = (await jackdaw.get('/api/mcp/servers')).body as unknown as { servers: object[] };
     expect(servers).toMatchObject([
       { name: 'one', transport: 'stdio', status: 'ready' },
+      { name: 'slow', status: 'ready' },
       { name: 'trusted', status: 'ready', connects: 2 },
       { name: 'ancient', status: 'ready' },
       { name: 'off', status: 'disabled', tools: [] },
@@ -127,7 +130,7 @@ describe('tools of an MCP server', () => {
 
   it('leave no program behind', async () => {
     const folder = join(jackdaw.dataDir, 'mcp-children');
-    expect(readdirSync(folder)).toHaveLength(3);
+    expect(readdirSync(folder)).toHaveLength(4);
     const pid = Number((await call('one__pid'))['result']);
     await jackdaw.app.close();
     expect(readdirSync(folder)).toEqual([]);

@@ -37,7 +37,7 @@ afterEach(() => registry.close());
 afterAll(() => llm.close());
 
 async function send(settings: Partial<ModelSettings>, request = ask): Promise<readonly Record<string, unknown>[]> {
-  const access = { provider: 'openai', apiKey: 'k', baseUrl: llm.url, timeoutMs: 5_000 };
+  const access = { provider: 'openai', apiKey: 'k', baseUrl: llm.url, timeoutMs: 60_000 };
   await registry.create({ ...access, ...settings }).generate(request);
   return llm.envelopes.at(-1)!.body['tools'] as Record<string, unknown>[];
 }

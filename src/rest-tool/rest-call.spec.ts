@@ -60,7 +60,7 @@ describe('the retries of a REST tool', () => {
 
   it('stop when Retry-After exceeds the remaining time', async () => {
     flaky(1, 503, { 'retry-after': '3600' });
-    world.declare({ timeoutMs: 5000 });
+    world.declare({ timeoutMs: 60_000 });
     expect(await world.errorOf({})).toContain('answered 503');
     expect(world.server.requests).toHaveLength(1);
   });

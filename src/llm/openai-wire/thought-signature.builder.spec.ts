@@ -14,7 +14,7 @@ const CALLS = [
 let llm: FakeLlm;
 
 function modelOf(model: string): ChatModel {
-  return registry.create({ provider: 'openai-compatible', model, baseUrl: llm.url, timeoutMs: 5_000 });
+  return registry.create({ provider: 'openai-compatible', model, baseUrl: llm.url, timeoutMs: 60_000 });
 }
 
 beforeAll(async () => void (llm = await FakeLlm.start({ strict: 'gemini' })));

@@ -18,7 +18,7 @@ beforeAll(async () => {
     model: 'test-model',
     apiKey: 'key-1',
     baseUrl: `${llm.url}/`,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     parameters: { temperature: 0.5, maxTokens: 100 },
   });
 });
@@ -216,7 +216,7 @@ describe('a server that refuses stream_options', () => {
       provider: 'openai-compatible',
       model: refusing,
       baseUrl: llm.url,
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
     });
     llm.reply({ status, body }).always({ text: 'fine' });
     for (let n = 0; n < 2; n++) {

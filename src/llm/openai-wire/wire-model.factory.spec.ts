@@ -7,7 +7,7 @@ import { createModelRegistry } from '../model-registry.factory.js';
 const registry = createModelRegistry();
 let llm: FakeLlm;
 let model: EmbeddingModel;
-const settings = { provider: 'openai', model: 'embed-1', apiKey: 'key-0123', timeoutMs: 5_000 };
+const settings = { provider: 'openai', model: 'embed-1', apiKey: 'key-0123', timeoutMs: 60_000 };
 
 beforeAll(async () => void (llm = await FakeLlm.start()));
 beforeEach(() => {

@@ -27,7 +27,7 @@ const afterCall: ChatRequest = {
 async function send(provider: string, model: string) {
   llm.reply({ text: '2', reasoning: 'sum' });
   const access = { apiKey: 'k', baseUrl: llm.url, openAiApi: 'chat' as const };
-  const { message } = await registry.create({ provider, model, ...access, timeoutMs: 5_000 }).generate(afterCall);
+  const { message } = await registry.create({ provider, model, ...access, timeoutMs: 60_000 }).generate(afterCall);
   expect(message).toEqual({ role: 'assistant', content: '2', reasoning: 'sum' });
   return llm.lastRequest;
 }
@@ -41,7 +41,7 @@ it('openai limits replies by max_completion_tokens, and disables reasoning besid
 
 it("openai has its limit of tools at OpenAI's own host only", async () => {
   const tools = Array.from({ length: 129 }, (_, n) => ({ name: `t${n}`, description: 'Does it.', inputSchema: {} }));
-  const settings = { provider: 'openai', model: 'gpt-4o', apiKey: 'k', timeoutMs: 5_000 };
+  const settings = { provider: 'openai', model: 'gpt-4o', apiKey: 'k', timeoutMs: 60_000 };
   await expect(registry.create(settings).generate({ ...afterCall, tools })).rejects.toMatchObject({
     code: 'MODEL_TOO_MANY_TOOLS',
   });
@@ -68,7 +68,7 @@ describe('azure', () => {
     llm.reset();
     llm.reply({ text: 'ok' });
     const baseUrl = new URL(path, llm.url).href;
-    const settings = { provider: 'azure', model: 'my gpt', apiKey: 'k', baseUrl, timeoutMs: 5_000 };
+    const settings = { provider: 'azure', model: 'my gpt', apiKey: 'k', baseUrl, timeoutMs: 60_000 };
     await registry.create({ ...settings, ...(apiVersion && { apiVersion }) }).generate(afterCall);
     expect(llm.envelopes[0]?.headers).toMatchObject({ 'api-key': 'k' });
     expect(llm.envelopes[0]?.headers.authorization).toBeUndefined();
@@ -96,7 +96,7 @@ describe('azure', () => {
   it('has embeddings, with a deployment of their own', async () => {
     const baseUrl = new URL('/', llm.url).href;
     const settings = { provider: 'azure', model: 'embed', apiKey: 'k', baseUrl, apiVersion: '2024-10-21' };
-    const { vectors } = await registry.createEmbedding({ ...settings, timeoutMs: 5_000 }).embed(['a', 'b']);
+    const { vectors } = await registry.createEmbedding({ ...settings, timeoutMs: 60_000 }).embed(['a', 'b']);
     expect(vectors).toHaveLength(2);
   });
 });

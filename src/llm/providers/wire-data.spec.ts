@@ -60,7 +60,7 @@ describe.each(WIRES)('a reply of %s', (wire) => {
   const provider = isResponses ? 'openai' : wire;
   const openAiApi = isResponses ? 'auto' : 'chat';
   const make = () =>
-    registry.create({ provider, model: data.model, apiKey: 'k', baseUrl: llm.url, openAiApi, timeoutMs: 5_000 });
+    registry.create({ provider, model: data.model, apiKey: 'k', baseUrl: llm.url, openAiApi, timeoutMs: 60_000 });
 
   it.each(['text', 'calls'] as const)('is parsed without streaming: %s', async (kind) => {
     llm.reply({ status: 200, body: data[kind].reply });

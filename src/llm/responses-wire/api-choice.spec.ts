@@ -24,7 +24,7 @@ afterEach(() => registry.close());
 afterAll(() => llm.close());
 
 function make(more: Partial<ModelSettings> = {}) {
-  const settings = { provider: 'openai', model: 'gpt-5.6-luna', apiKey: 'k', baseUrl: llm.url, timeoutMs: 5_000 };
+  const settings = { provider: 'openai', model: 'gpt-5.6-luna', apiKey: 'k', baseUrl: llm.url, timeoutMs: 60_000 };
   return registry.create({ ...settings, ...more });
 }
 

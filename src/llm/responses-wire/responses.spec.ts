@@ -30,7 +30,7 @@ function make(more: Partial<ModelSettings> = {}) {
     model: MODEL,
     apiKey: 'k',
     baseUrl: llm.url,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     ...more,
   });
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 function modelAt(baseUrl: string): ChatModel {
   const access = { apiKey: KEY, baseUrl, openAiApi: 'chat' as const };
-  return registry.create({ provider: 'openai', model: 'm-1', ...access, timeoutMs: 5_000 });
+  return registry.create({ provider: 'openai', model: 'm-1', ...access, timeoutMs: 60_000 });
 }
 
 async function errorOf(call: Promise<unknown>): Promise<AppError> {

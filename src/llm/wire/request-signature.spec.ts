@@ -88,7 +88,7 @@ describe('a gateway that verifies signatures', () => {
       model: 'm',
       apiKey: 'a-key-of-tests',
       baseUrl,
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     try {
       const { message } = await model.generate({ messages: [{ role: 'user', content: 'straße 🐦' }] });

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 function claude(model = 'claude-haiku-5-5', parameters?: ModelParameters): ChatModel {
-  const settings = { provider: 'anthropic', model, apiKey: 'key-1', baseUrl: llm.url, timeoutMs: 5_000 };
+  const settings = { provider: 'anthropic', model, apiKey: 'key-1', baseUrl: llm.url, timeoutMs: 60_000 };
   return registry.create({ ...settings, ...(parameters && { parameters }) });
 }
 
