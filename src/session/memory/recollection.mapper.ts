@@ -74,14 +74,25 @@ export function recollect(
   return { place, messages: startingWithUser(messages), runs, state, repaired };
 }
 
-/** The turns of a place as messages valid for every provider, with the cuts that the place records. */
-export function recollectPlace(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
+/**
+ * The turns of a place as messages valid for every provider, with the cuts that the place records.
+ * @param viewOf as `seenOf`, for a caller that has the views already
+ */
+export function recollectPlace(
+  place: MemoryPlace,
+  turns: readonly StoredTurn[],
+  rules: MemoryRules,
+  viewOf: (turn: StoredTurn) => SeenMessages = (turn) => seenOf(turn, rules),
+): Recollection {
   const { messageCount, summary, context = [], given = NOTHING_GIVEN } = place;
   const cuts = new Map(given.cuts.map((cut) => [cut.turn, cut]));
   const numbers = new Set(expandRanges(given.turns));
   const views = turns
     .filter(({ turn }) => numbers.has(turn))
-    .map(({ turn, runId, messages }) => ({ turn, runId, ...seenOf({ messages }, rules), cut: cuts.get(turn) }));
+    .map((stored) => {
+      const { messages, isRepaired } = viewOf(stored);
+      return { turn: stored.turn, runId: stored.runId, messages, isRepaired, cut: cuts.get(stored.turn) };
+    });
   const messages = [
     ...context,
     ...views.flatMap((view) => (view.cut ? applyCut(view.messages, view.cut) : view.messages)),
@@ -134,7 +145,13 @@ export function expandRanges(ranges: TurnRanges): number[] {
 }
 
 /** A turn's messages, repaired and filtered by the rules. */
-export function seenOf({ messages }: Pick<StoredTurn, 'messages'>, { includeToolCalls }: MemoryRules) {
+export interface SeenMessages {
+  readonly messages: readonly SessionMessage[];
+  readonly isRepaired: boolean;
+}
+
+/** The messages of a turn that a model receives, before cuts. */
+export function seenOf({ messages }: Pick<StoredTurn, 'messages'>, { includeToolCalls }: MemoryRules): SeenMessages {
   const mended = repairTurn(messages);
   const seen = includeToolCalls ? mended : toPlainTurn(mended);
   return { messages: withoutBlanks(seen), isRepaired: mended !== messages };

@@ -16,7 +16,7 @@ import type { MemoryPolicy } from './memory-policy.js';
 import type { MemoryPlace, MemoryRules, MemoryTools, Recollection, Summary } from './memory.types.js';
 import { OwnMemoryService } from './own-memory.service.js';
 import { OWN_MEMORIES, type OwnMemories, type OwnMemory } from './memory.js';
-import { expandRanges, recollectPlace, summaryMessage, toRanges } from './recollection.mapper.js';
+import { expandRanges, recollectPlace, type SeenMessages, summaryMessage, toRanges } from './recollection.mapper.js';
 import { SummaryExtension } from './summary-extension.js';
 import { SummaryStore } from './summary.store.js';
 import { type TextCut, withCut } from './turn-cut.mapper.js';
@@ -117,10 +117,13 @@ interface Look extends MemoryTools {
 interface Choice {
   readonly turns: readonly StoredTurn[];
   readonly selection: Selection;
+  readonly viewOf: (turn: StoredTurn) => SeenMessages;
   readonly summary: Summary | null;
   readonly summaryCut: TextCut | null;
   readonly summaryTokens: number;
 }
+
+type Selected = Pick<Choice, 'turns' | 'selection' | 'viewOf'>;
 
 /** Selects a run's part of its session within the limits of the agent; the newest turn is always included. */
 @Injectable()
@@ -146,7 +149,7 @@ export class SessionMemory {
     if (own && run) return this.ownMemories.recall(key, rules, own, { count: tools.count, run });
     const look: Look = { ...tools, key, rules, policy: this.policies.get(rules.policy) };
     const past = await this.read(look);
-    const { turns, selection, summary, summaryCut, summaryTokens } = await this.choose(look, past);
+    const { turns, selection, viewOf, summary, summaryCut, summaryTokens } = await this.choose(look, past);
     const place: MemoryPlace = {
       lastTurn: past.lastTurn,
       messageCount: past.messageCount,
@@ -162,7 +165,7 @@ export class SessionMemory {
         maxContextTokens: rules.maxContextTokens,
       },
     };
-    return recollectPlace(place, turns, rules);
+    return recollectPlace(place, turns, rules, viewOf);
   }
 
   /** Applies the decision of an earlier `look` of the run to the same turns. */
@@ -230,7 +233,7 @@ export class SessionMemory {
   }
 
   /** Shortened turns leave room for older ones, which are then read. */
-  private async selectWith(look: Look, past: Past, reserved: Reserved): Promise<Pick<Choice, 'turns' | 'selection'>> {
+  private async selectWith(look: Look, past: Past, reserved: Reserved): Promise<Selected> {
     const { key, policy, rules } = look;
     const building = new TurnSelection(rules, policy, look.count);
     let { turns } = past;
@@ -249,7 +252,7 @@ export class SessionMemory {
       turns = merged(turns, older);
       selection = building.select(turns, reserved);
     }
-    return { turns, selection };
+    return { turns, selection, viewOf: (turn) => building.viewOf(turn) };
   }
 }
 

@@ -2,7 +2,7 @@ import type { StoredTurn } from '../session.types.js';
 import { ASSISTANT_BEGAN } from './history-repair.policy.js';
 import type { MemoryPolicy, TurnGroup } from './memory-policy.js';
 import type { MemoryRules } from './memory.types.js';
-import { seenOf, sizeOf } from './recollection.mapper.js';
+import { type SeenMessages, seenOf, sizeOf } from './recollection.mapper.js';
 import { withCut, type TextCut, type TurnCut } from './turn-cut.mapper.js';
 import {
   cutToTokens,
@@ -31,7 +31,7 @@ export interface Selection {
 }
 
 /** A turn's messages before cuts. */
-interface TurnView extends ReturnType<typeof seenOf> {
+interface TurnView extends SeenMessages {
   readonly turn: StoredTurn;
   /** Indexes of its system messages, and of the others. */
   readonly instructions: readonly number[];
@@ -217,17 +217,18 @@ export class TurnSelection {
     return { turn, tokens: conversation.tokens, cut: isWhole ? null : cut };
   }
 
-  private viewOf(turn: StoredTurn): TurnView {
+  /** The view of a turn under the rules; the same object for the same turn. */
+  viewOf(turn: StoredTurn): TurnView {
     const known = this.views.get(turn.turn);
     if (known) return known;
-    const view = seenOf(turn, this.rules);
+    const { messages, isRepaired } = seenOf(turn, this.rules);
     const [instructions, said]: [number[], number[]] = [[], []];
-    for (const [at, { role }] of view.messages.entries()) (role === 'system' ? instructions : said).push(at);
+    for (const [at, { role }] of messages.entries()) (role === 'system' ? instructions : said).push(at);
     const stored = this.rules.includeToolCalls ? turn.tokens : turn.plainTokens;
     // Earlier versions and other programs stored turns without token counts.
-    const isCounted = stored > 0 && instructions.length === 0 && !view.isRepaired;
-    const tokens = isCounted ? stored : this.count(said.map((at) => view.messages[at]!));
-    const made = { ...view, turn, instructions, said, tokens };
+    const isCounted = stored > 0 && instructions.length === 0 && !isRepaired;
+    const tokens = isCounted ? stored : this.count(said.map((at) => messages[at]!));
+    const made = { messages, isRepaired, turn, instructions, said, tokens };
     this.views.set(turn.turn, made);
     return made;
   }
