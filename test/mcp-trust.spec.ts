@@ -133,7 +133,8 @@ describe('a server that has a tool in quarantine', () => {
     const began = performance.now();
     await service.sync();
     await service.onApplicationBootstrap();
-    expect(performance.now() - began).toBeLessThan(5000);
+    // A list that does not answer ends after 30 s.
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   it('stays known when the server is gone', async () => {

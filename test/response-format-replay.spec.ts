@@ -85,8 +85,9 @@ it('does not wait for the check of an answer after a cancel', async () => {
   while (model.answers.length === 0) await nextTurn();
   await nextTurn();
   controller.abort(new AppError('RUN_CANCELLED', 'The run was cancelled.'));
-  const cancelled = performance.now();
-  expect(await outcome).toMatchObject({ finishReason: 'cancelled' });
-  // The check itself is abandoned after 2,000 ms.
-  expect(performance.now() - cancelled).toBeLessThan(1_500);
+  // The check itself is abandoned after 2,000 ms: thousands of turns of the event loop.
+  const hundredTurns = async () => {
+    for (let turn = 0; turn < 100; turn++) await nextTurn();
+  };
+  expect(await Promise.race([outcome, hundredTurns()])).toMatchObject({ finishReason: 'cancelled' });
 });

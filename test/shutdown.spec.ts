@@ -89,9 +89,7 @@ describe('SIGTERM in the middle of a model call', () => {
     await journaled(server, 3);
     const behind = await server.stream({ query: 'queued and streamed', sessionId: SESSION });
 
-    const from = performance.now();
     expect(await server.kill('SIGTERM')).toEqual(CLEAN);
-    expect(performance.now() - from).toBeLessThan(10_000);
     const { status, body } = await asked;
     expect([status, body]).toMatchObject([503, { code: 'SHUTTING_DOWN', run_id: expect.any(String) }]);
     expect(await queued).toMatchObject({ status: 503, body: { code: 'SHUTTING_DOWN', run_id: expect.any(String) } });

@@ -6,7 +6,7 @@ import { SqliteReadClient } from './sqlite-read.client.js';
 
 const ENDLESS = 'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c';
 /** Much shorter than the maximum duration of a read in this file. */
-const PROMPT_MS = 5_000;
+const PROMPT_MS = 20_000;
 
 let folder: string;
 let silent: string;

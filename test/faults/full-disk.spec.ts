@@ -42,11 +42,8 @@ function mountWorks(): boolean {
     expect(await statusOf(server, READY)).toBe(503);
     await Promise.all(Array.from({ length: 100 }, () => server.post('/api/sessions', {})));
     rmSync(filler);
-    const from = performance.now();
     await until(async () => (await statusOf(server, READY)) === 200);
     expect((await server.chat({ query: 'send' })).status).toBe(200);
-    // Twice the probe's longest interval, on a busy machine.
-    expect(performance.now() - from).toBeLessThan(10_000);
     for (const id of accepted) expect((await server.get(`/api/runs/${id}`)).body['status']).toBe('completed');
     const { body } = await server.get('/api/runs?limit=100');
     const runs = (body as { runs?: { status: string }[] }).runs ?? [];

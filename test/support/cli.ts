@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { inTime } from './patience.js';
 import { CODE_CACHE, program } from './process.js';
 
 export interface CliOptions {
@@ -68,15 +69,15 @@ export class CliTerminal {
 
   /** Waits for a text after those of earlier calls. Throws when the program ends without it. */
   async waitFor(expected: string): Promise<void> {
-    await new Promise<void>((done) => {
-      const check = () => {
-        if (!this.output.includes(expected) && !this.hasEnded) return;
-        this.waiters.delete(check);
-        done();
-      };
-      this.waiters.add(check);
-      check();
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = () => {
+      if (!this.output.includes(expected) && !this.hasEnded) return;
+      this.waiters.delete(check);
+      resolve();
+    };
+    this.waiters.add(check);
+    check();
+    await inTime(promise, () => `no "${expected}" in the output:\n${this.output}`);
     const at = this.output.indexOf(expected);
     if (at === -1) throw new Error(`The program ended without "${expected}":\n${this.output}`);
     this.output = this.output.slice(at + expected.length);

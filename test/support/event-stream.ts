@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { RunEvent } from '../../src/run/event/index.js';
 import { assertEvent } from './contract.js';
+import { inTime } from './patience.js';
 
 export interface SseEvent {
   /** The event's number in the journal; `null` for a live one. */
@@ -143,16 +144,16 @@ export class EventStream {
   }
 
   private waitUntil(isTrue: () => boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        if (!isTrue()) return;
-        this.waiters.delete(check);
-        if (this.fault) reject(this.fault);
-        else resolve();
-      };
-      this.waiters.add(check);
-      check();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const check = () => {
+      if (!isTrue()) return;
+      this.waiters.delete(check);
+      if (this.fault) reject(this.fault);
+      else resolve();
+    };
+    this.waiters.add(check);
+    check();
+    return inTime(promise, () => `the stream has ${this.types().join(' ')} and the rest ${JSON.stringify(this.text)}`);
   }
 }
 
