@@ -5,7 +5,6 @@ import type { FakeReply, FakeRequest } from '../support/fake-llm.types.js';
 import { gate, startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 import { OutageTool } from './outage.tool.js';
 
-const TIMEOUT_MS = 1_000;
 /** The level of warnings in the log. */
 const WARNING = 40;
 
@@ -31,7 +30,7 @@ export class OutageWorld {
     const world = new OutageWorld();
     beforeAll(async () => {
       world.llm = (await FakeLlm.start()).always(reply);
-      const limits = { DATABASE_TIMEOUT_MS: String(TIMEOUT_MS), CLUSTER_CHECK_MS: '200', LOG_LEVEL: 'info' };
+      const limits = { CLUSTER_CHECK_MS: '200', LOG_LEVEL: 'info' };
       world.jackdaw = await startJackdaw({
         llm: world.llm,
         tools: [world.tool],
