@@ -4,9 +4,9 @@ import { BaseSequencer } from 'vitest/node';
 
 const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Files of a minute and more, the longest first. */
+/** Files of half a minute and more, the longest first. */
 const LONG =
-  'quick-close copies eval-cli cluster chaos/chaos provider-outage cli-local console release hostile/rest session-cluster examples cluster-deploy crash sub-agents-crash database-owner mcp-orphans never-closed package shutdown'
+  'faults/locked-file cli-local chaos/chaos server-copies traces-crash console stored-user-text database-owner copies quick-close provider-outage run-files-databases package workers upgrade hostile/mcp-memory crash cluster cluster-deploy model-faults hostile/rest poison mcp-orphans'
     .split(' ')
     .map((name) => pathOf(`test/${name}.spec.ts`));
 
@@ -51,7 +51,7 @@ export default defineConfig({
       ...(process.env.PORTABILITY ? [] : ['test/portability/**']),
       ...(process.env.ENVIRONMENTS ? [] : ['test/environments/**']),
       ...(process.env.DEPLOY ? [] : ['test/deploy/**']),
-      ...(process.env.HOSTS_WHOLE ? [] : ['test/hosts/**']),
+      ...(process.env.LONG_FORM ? [] : ['test/hosts/**']),
       ...(process.env.UPGRADE_FROM ? [] : ['test/upgrade-side-by-side.spec.ts']),
     ],
     setupFiles: ['test/support/fresh-process.ts'],

@@ -204,7 +204,9 @@ describe('jackdaw backup and restore', () => {
     const chats = (async () => {
       let count = 0;
       while (!backedUp.signal.aborted || count < 3) {
-        await cli(`chat ${++count}*2 --session s${count}`, { env });
+        const body = JSON.stringify({ query: `${++count}*2`, sessionId: `s${count}` });
+        const headers = { 'content-type': 'application/json' };
+        await fetch(`${server.address}/api/agent/chat`, { method: 'POST', headers, body });
       }
       return count;
     })();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ChangeFeed } from './support/change-feed.js';
-import { clusterStores, describeEachCluster } from './support/cluster-stores.js';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
 
@@ -11,7 +11,7 @@ const QUESTION = { query: 'do five steps', sessionId: 'shared' };
 
 const world = ProcessWorld.prepare();
 
-describeEachCluster('a cluster', await clusterStores(), (store) => {
+describeClusters('a cluster', await clusterStores(), (store) => {
   world.share(store, { CLUSTER_LEASE_MS: String(LEASE_MS), CLUSTER_CHECK_MS: String(CHECK_MS) });
 
   it('resumes the run of a killed process elsewhere without a repetition of finished steps', async () => {

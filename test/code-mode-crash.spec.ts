@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import type { ServerProcess } from './support/process.js';
+import { IS_LONG_FORM } from './support/long-form.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn } from './support/step-script.js';
 
-const KILLS = process.env['CHAOS_WHOLE'] === undefined ? 8 : 50;
+const KILLS = IS_LONG_FORM ? 50 : 4;
 const CALLS = 10;
 /** Maximum time between an effect and the kill, in ms: the run may be in a later call or at its end by then. */
 const MAX_DELAY_MS = 15;

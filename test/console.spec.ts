@@ -7,6 +7,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { WaitingTools } from './support/waiting.tool.js';
 import { buildIfStale } from './support/process.js';
+import { inShortForm } from './support/long-form.js';
 
 const ANSWER = '# Result\n\nIt is **42**. <img src=x onerror=alert(1)> [site](https://example.com) \u202egnp.exe';
 const ADMIN = keyHolder('ann', 'a', 'admin');
@@ -77,12 +78,14 @@ describeBrowser('the console', (browser) => {
     await view.close();
   });
 
-  it.each([
-    { language: 'en', theme: 'light', width: 1440 },
-    { language: 'en', theme: 'dark', width: 390 },
-    { language: 'zh', theme: 'light', width: 390 },
-    { language: 'zh', theme: 'dark', width: 1440 },
-  ] as const)('has no violation of WCAG 2.2 AA in $language, $theme', async (options) => {
+  it.each(
+    inShortForm(2, [
+      { language: 'en', theme: 'light', width: 1440 },
+      { language: 'zh', theme: 'dark', width: 390 },
+      { language: 'en', theme: 'dark', width: 390 },
+      { language: 'zh', theme: 'light', width: 1440 },
+    ] as const),
+  )('has no violation of WCAG 2.2 AA in $language, $theme', async (options) => {
     const { body } = await jackdaw.chat({ query: 'hello' });
     const session = String(body['session_id']);
     const view = await ConsolePage.open(browser(), jackdaw.url, options);

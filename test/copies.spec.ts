@@ -25,27 +25,28 @@ const COPIES: Readonly<Record<string, (to: string) => Promise<void> | void>> = {
     database.close();
   },
   'cp of the database and its log': (to) => {
-    execFileSync('sh', ['-c', `cp ${fileIn(world.folder)}* ${to}/`]);
+    execFileSync('sh', ['-c', `cp ${fileIn(world.folder)}* '${to}/'`]);
   },
   'cp of the files of the folder': (to) => {
-    execFileSync('sh', ['-c', `cp ${world.folder}/*.db* ${to}/`]);
+    execFileSync('sh', ['-c', `cp ${world.folder}/*.db* '${to}/'`]);
   },
 };
 
 describe('a copy of a SQLite database', () => {
-  it.each(Object.keys(COPIES))('made by %s waits for a person, also after another start', async (name) => {
+  it(`waits for a person, made by ${Object.keys(COPIES).join(', ')}; one also after another start`, async () => {
     const runs = await interrupt(world);
-    const copy = join(world.folder, 'copy');
-    mkdirSync(copy);
-    await COPIES[name]!(copy);
+    const copies = Object.entries(COPIES).map(([name, make]) => ({ folder: join(world.folder, `by ${name}`), make }));
+    for (const { folder, make } of copies) {
+      mkdirSync(folder);
+      await make(folder);
+    }
     const before = world.effects();
-    const first = await world.start({ DATA_DIR: copy });
-    expect(await statusesOf(first, runs)).toEqual(PAUSED);
-    await first.kill('SIGTERM');
-    const second = await world.start({ DATA_DIR: copy });
-    expect(await statusesOf(second, runs)).toEqual(PAUSED);
+    for (const { folder } of [...copies, copies[0]!]) {
+      const server = await world.start({ DATA_DIR: folder });
+      expect([folder, await statusesOf(server, runs)]).toEqual([folder, PAUSED]);
+      await server.kill('SIGTERM');
+    }
     expect(world.effects()).toEqual(before);
-    await second.kill();
     // The original resumes by itself.
     const original = await world.start();
     await expectCompleted(original, ...Object.values(runs));

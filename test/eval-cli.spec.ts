@@ -7,7 +7,11 @@ import type { EvalReport } from '../src/testing/eval/index.js';
 import { runCli, startCli } from './support/cli.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw } from './support/jackdaw.js';
+import { inShortForm, IS_LONG_FORM } from './support/long-form.js';
 import { buildIfStale } from './support/process.js';
+
+/** Lines of the eval that is killed. */
+const LINES = IS_LONG_FORM ? 500 : 100;
 
 let llm: FakeLlm;
 let folder: string;
@@ -82,13 +86,15 @@ describe('jackdaw eval', () => {
     expect(reports(out)).toMatchObject([{ name: 'own', passRate: { passed: 3 }, scorers: { short: { mean: 1 } } }]);
   });
 
-  it.each([
-    ['', /^There are no evals: name files/],
-    ['absent.json', /absent\.json: the eval cannot be loaded/],
-    ['shop.json --repeat 0', /repeat must be a whole number from 1/],
-    ['shop.json --agent missing', /no agent "missing"/],
-    ['shop.json shop.json', /Two evals have the name "shop"/],
-  ])('refuses %j', async (args, fault) => {
+  it.each(
+    inShortForm<[string, RegExp]>(3, [
+      ['', /^There are no evals: name files/],
+      ['absent.json', /absent\.json: the eval cannot be loaded/],
+      ['shop.json --repeat 0', /repeat must be a whole number from 1/],
+      ['shop.json --agent missing', /no agent "missing"/],
+      ['shop.json shop.json', /Two evals have the name "shop"/],
+    ]),
+  )('refuses %j', async (args, fault) => {
     write('shop.json', '{"dataset":[{"input":"Hi","expected":"yes"}],"scorers":["exact"]}');
     const { code, err } = await evals(args);
     expect([code, err]).toEqual([expect.toSatisfy((one: number) => one > 0), expect.stringMatching(fault)]);
@@ -146,24 +152,24 @@ describe('jackdaw eval', () => {
     expect(asked).toEqual(['First?', 'Second?', 'First?']);
   });
 
-  it('resumes an eval of 500 lines after kill -9: no recorded model call is repeated', async () => {
+  it(`resumes an eval of ${LINES} lines after kill -9: no recorded model call is repeated`, async () => {
     write('config/evals/long.json', '{"dataset":"long.jsonl","scorers":["exact"]}');
-    write('config/evals/long.jsonl', lines(500).join('\n'));
+    write('config/evals/long.jsonl', lines(LINES).join('\n'));
     const asked = new Map<string, number>();
     const count = (question: string) => asked.set(question, (asked.get(question) ?? 0) + 1);
     const hanging = Promise.withResolvers<void>();
     llm.always((request) => {
       count(questionOf(request));
-      if (asked.size <= 200) return { text: 'yes' };
+      if (asked.size <= LINES / 2) return { text: 'yes' };
       // The four runs at a time then wait for a reply, so that all others are recorded.
-      if (asked.size === 204) hanging.resolve();
+      if (asked.size === LINES / 2 + 4) hanging.resolve();
       return { hang: true };
     });
     const first = startCli(['eval'], { cwd: folder, env: llm.env });
     await hanging.promise;
     first.kill('SIGKILL');
     await once(first, 'close');
-    expect([asked.size, existsSync(join(folder, 'data/evals/long.json'))]).toEqual([204, true]);
+    expect([asked.size, existsSync(join(folder, 'data/evals/long.json'))]).toEqual([LINES / 2 + 4, true]);
     llm.reset();
     llm.always((request) => {
       count(questionOf(request));
@@ -171,9 +177,9 @@ describe('jackdaw eval', () => {
     });
     const { code, out, err } = await evals('--json');
     expect([code, err]).toEqual([0, expect.stringMatching(/^Resuming long, started /)]);
-    expect(reports(out)).toMatchObject([{ passRate: { passed: 500, total: 500 } }]);
+    expect(reports(out)).toMatchObject([{ passRate: { passed: LINES, total: LINES } }]);
     const repeated = [...asked].filter(([, times]) => times > 1);
-    expect([asked.size, repeated.length, Math.max(...asked.values())]).toEqual([500, 4, 2]);
+    expect([asked.size, repeated.length, Math.max(...asked.values())]).toEqual([LINES, 4, 2]);
     expect(existsSync(join(folder, 'data/evals/long.json'))).toBe(false);
   });
 });

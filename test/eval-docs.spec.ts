@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseDataset } from '../src/testing/eval/dataset.parser.js';
 import { parseScorer, score } from '../src/testing/eval/scorer.parser.js';
@@ -9,6 +8,7 @@ import { SnippetFolder, snippetsOf } from './support/snippets.js';
 
 const PAGE = readFileSync('docs/evals.md', 'utf8');
 const SNIPPETS = snippetsOf('docs/evals.md');
+const NAME = /^it\('(.*)', async/m;
 const [LINE = '', DEFINITION = ''] = [...PAGE.matchAll(/^```json\n(.*?)^```$/gms)].map(([, code = '']) => code);
 
 describe('docs/evals.md', () => {
@@ -21,16 +21,10 @@ describe('docs/evals.md', () => {
 
   it('has a test of an agent and one of its guardrails', () => expect(SNIPPETS.length).toBe(2));
 
-  it.each(SNIPPETS.map((code) => [/^it\('(.*)', async/m.exec(code)?.[1], code] as const))(
-    'has a test that passes: %s',
-    async (_name, code) => {
-      const { stdout, status } = spawnSync(process.execPath, ['--test', await folder.compile(code)], {
-        encoding: 'utf8',
-        env: { PATH: process.env['PATH'] },
-      });
-      expect([status, stdout]).toEqual([0, expect.stringMatching(/pass 1\n/)]);
-    },
-  );
+  it('has tests that pass', async () => {
+    const names = SNIPPETS.map((code) => NAME.exec(code)?.[1] ?? '');
+    expect((await folder.passedTests(SNIPPETS)).toSorted()).toEqual(names.toSorted());
+  });
 
   it('has a line and a definition that are valid', () => {
     expect(parseDataset(JSON.stringify(JSON.parse(LINE)), 'docs')).toHaveLength(1);

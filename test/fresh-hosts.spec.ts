@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmSync } from 'node:fs';
 import { InstalledHost } from './support/installed-host.js';
 import type { Ended } from './support/packed-consumer.js';
+import { IS_LONG_FORM } from './support/long-form.js';
 
 const INSTALLATION_MS = 600_000;
 const PNPM = ['npm', 'exec', '--yes'] as const;
@@ -33,11 +34,10 @@ const WHOLE: readonly Choice[] = [
 /** The other Nest than that of this repository, and the manager that links declared dependencies only. */
 const SHORT: readonly Choice[] = [{ nest: 11, platform: 'express', manager: 'pnpm 12' }];
 
-const isWhole = process.env['HOSTS_WHOLE'] !== undefined;
 /** `test/mount-docs.spec.ts` has programs that are modules. */
-const TYPES = isWhole ? ['commonjs', 'module'] : ['commonjs'];
+const TYPES = IS_LONG_FORM ? ['commonjs', 'module'] : ['commonjs'];
 // Needs the registry, as CI does anyway.
-const describeHosts = (isWhole || process.env['CI'] ? describe : describe.skip).each(isWhole ? WHOLE : SHORT);
+const describeHosts = (IS_LONG_FORM || process.env['CI'] ? describe : describe.skip).each(IS_LONG_FORM ? WHOLE : SHORT);
 
 describeHosts('a new application with Nest $nest, $platform and $manager', ({ nest, platform, manager }) => {
   let host: InstalledHost;

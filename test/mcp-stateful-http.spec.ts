@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { McpRegistry } from '../src/mcp/index.js';
 import { callTool } from './support/direct-calls.js';
-import { IS_WHOLE } from './support/hostile-values.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { CountingServer } from './support/mcp/counting-server.js';
 import { untilStatus } from './support/mcp/scripted-servers.js';
+import { IS_LONG_FORM } from './support/long-form.js';
 
 /** In the whole form, the maximum number of concurrent sessions. */
-const MANY = IS_WHOLE ? 1000 : 200;
+const MANY = IS_LONG_FORM ? 1000 : 200;
 /** Sessions that are used at the same time. */
 const AT_ONCE = 20;
 

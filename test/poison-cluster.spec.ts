@@ -6,6 +6,7 @@ import { gate } from './support/jackdaw.js';
 import { program, ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { STEPS, stepByStep } from './support/step-script.js';
+import { IS_LONG_FORM } from './support/long-form.js';
 
 const ENDS = new Set(['run.completed', 'run.failed', 'run.cancelled']);
 const world = ProcessWorld.prepare();
@@ -61,7 +62,6 @@ class SupervisedNodes {
 const queryOf = ({ messages }: FakeRequest) => String(messages.find(({ role }) => role === 'user')?.content);
 
 const stores = await clusterStores();
-const isWhole = process.env['CHAOS_WHOLE'] !== undefined;
 
 describeClusters('runs of a cluster of two nodes that crash', stores, (store) => {
   let nodes: SupervisedNodes;
@@ -94,7 +94,7 @@ describeClusters('runs of a cluster of two nodes that crash', stores, (store) =>
     expect(world.effects().filter((effect) => effect === 'read_step 1')).toHaveLength(nodes.crashes);
   });
 
-  if (!isWhole) return;
+  if (!IS_LONG_FORM) return;
   it('complete if they record a step between the crashes, however many these are', async () => {
     world.llm.always(stepByStep('read_step'));
     nodes = new SupervisedNodes({ DIE_AT: 'first', DIE_AFTER_MS: '300' });

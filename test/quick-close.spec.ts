@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { IS_LONG_FORM } from './support/long-form.js';
 import { newFolder } from './support/jackdaw.js';
 import { buildIfStale, CODE_CACHE, program } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -12,8 +13,8 @@ import { PATIENCE_MS } from './support/patience.js';
 const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
 const clusters = await clusterStores();
 /** Delays between creation and close, in turns of the event loop; `npm run test:chaos` tries all of them on every database. */
-const DELAYS = [0, 1, 3, 30, 300];
-const DELAYS_OF_SERVERS = process.env['CHAOS_WHOLE'] === undefined ? [0, 3, 300] : DELAYS;
+const DELAYS = IS_LONG_FORM ? [0, 1, 3, 30, 300] : [0, 3, 300];
+const DELAYS_OF_SERVERS = IS_LONG_FORM ? DELAYS : [0, 300];
 /** `fill` leaves unfinished runs, which the scenarios after it recover. */
 const MOMENTS = ['fill', 'start recover mute', 'fill', 'http created chat tool agent', 'two mcp'];
 

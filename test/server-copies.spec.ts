@@ -33,16 +33,15 @@ describeDatabases('a restored dump', servers, (database, kind) => {
     try {
       restore(database().url, copy.url);
       const before = world.effects();
-      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        const server = await world.start({ ...LEASE, DATABASE_URL: copy.url });
-        expect(await statusesOf(server, runs)).toEqual(PAUSED);
-        await server.kill(signal);
-      }
+      const paused = await world.start({ ...LEASE, DATABASE_URL: copy.url });
+      expect(await statusesOf(paused, runs)).toEqual(PAUSED);
+      await paused.kill();
       expect(world.effects()).toEqual(before);
       const original = await world.start(env);
       await expectCompleted(original, ...Object.values(runs));
       await original.kill('SIGTERM');
       const server = await world.start({ ...LEASE, DATABASE_URL: copy.url });
+      expect(await statusesOf(server, runs)).toEqual(PAUSED);
       const released = await server.post('/api/runs/release');
       expect((released.body as unknown as { run_ids: string[] }).run_ids.toSorted()).toEqual(
         [runs.running, runs.queued, runs.alone].toSorted(),

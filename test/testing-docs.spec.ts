@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSync } from 'node:child_process';
 import { buildIfStale } from './support/process.js';
 import { SnippetFolder, snippetsOf } from './support/snippets.js';
 
@@ -16,14 +15,8 @@ describe('docs/testing.md', () => {
 
   it('has a test for each task', () => expect(SNIPPETS.length).toBe(8));
 
-  it.each(SNIPPETS.map((code) => [NAME.exec(code)?.[1], code] as const))(
-    'has a test that passes: %s',
-    async (_name, code) => {
-      const { stdout, status } = spawnSync(process.execPath, ['--test', await folder.compile(code)], {
-        encoding: 'utf8',
-        env: { PATH: process.env['PATH'] },
-      });
-      expect([status, stdout]).toEqual([0, expect.stringMatching(/pass 1\n/)]);
-    },
-  );
+  it('has tests that pass', async () => {
+    const names = SNIPPETS.map((code) => NAME.exec(code)?.[1] ?? '');
+    expect((await folder.passedTests(SNIPPETS)).toSorted()).toEqual(names.toSorted());
+  });
 });

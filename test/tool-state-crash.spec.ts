@@ -11,19 +11,18 @@ import { FileStateStore } from '../src/tool-state/backend/file-state-store.js';
 import { StateCodec } from '../src/tool-state/backend/state-codec.js';
 import { openSqliteStateStore } from '../src/tool-state/backend/durable-backend.factory.js';
 import type { StateStore } from '../src/tool-state/backend/state-store.js';
-import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { IS_LONG_FORM } from './support/long-form.js';
+import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
 import { openDatabase } from './support/run-host.js';
 import { testServers, type TestDatabase } from './support/test-databases.js';
 
-/** `npm run test:chaos`; without it this is the short form. */
-const IS_WHOLE = process.env['CHAOS_WHOLE'] !== undefined;
-const ROUNDS = IS_WHOLE ? 100 : 6;
+const ROUNDS = IS_LONG_FORM ? 100 : 3;
 /** A process is killed at a random moment after up to this number of changes. */
 const MOST_CHANGES = 12;
 const MOST_MS = 12;
 
 Logger.overrideLogger(false);
-const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 600_000;
+const TIMEOUT_MS = IS_LONG_FORM ? 3_600_000 : 600_000;
 vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-state-crash-'));
 const postgres = (await testServers()).find(({ kind }) => kind === 'postgres')!;
@@ -114,7 +113,7 @@ function expectWhole({ context, versions, history }: Awaited<ReturnType<typeof r
 
 /** @returns the number of the last acknowledged change */
 async function writeUntilKilled(env: Readonly<Record<string, string>>): Promise<number> {
-  const writer = ServerProcess.start('test/support/state-writer.mjs', env);
+  const writer = ServerProcess.start(program('state-writer'), env);
   const changes = Math.floor(Math.random() * (MOST_CHANGES + 1));
   await writer.waitForLine(changes === 0 ? 'ready ' : `written ${changes} `);
   await delay(Math.random() * MOST_MS);
@@ -148,7 +147,7 @@ for (const place of places) {
       } finally {
         await place.end();
       }
-      if (IS_WHOLE) print(place.name, acknowledgedOnly, alsoTheNext);
+      if (IS_LONG_FORM) print(place.name, acknowledgedOnly, alsoTheNext);
     });
   });
 }

@@ -6,6 +6,7 @@ import { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { oldClient } from './support/mcp-clients.js';
 import { freePort } from './support/free-port.js';
+import { inShortForm } from './support/long-form.js';
 import { gate } from './support/jackdaw.js';
 import { scrape, seriesIn } from './support/metrics.js';
 import { PaceOfChats, WorkerServer } from './support/worker-server.js';
@@ -173,7 +174,7 @@ describe('WORKERS', () => {
     expect(server.stderr.match(/PORT: "x"/g)).toHaveLength(1);
   });
 
-  it.each(['0', '-1', '1.5', '257', 'all'])('refuses %s', async (WORKERS) => {
+  it.each(inShortForm(2, ['257', 'all', '0', '-1', '1.5']))('refuses %s', async (WORKERS) => {
     const server = ServerProcess.start('dist/main.js', world.env({ WORKERS, PORT: '0' }));
     expect(await server.ended).toEqual({ code: 1, signal: null });
     expect(server.stderr).toContain(`WORKERS: "${WORKERS}" is not allowed: give an integer from 1 to 256, or auto`);

@@ -7,23 +7,22 @@ import { endure, type Outcome } from '../support/chaos-supervisor.js';
 import { toTable, type Totals, type Verdict } from '../support/chaos-totals.js';
 import { buildIfStale, killAll } from '../support/process.js';
 import { testServers } from '../support/test-databases.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
-/** True for `npm run test:chaos`; otherwise the tests run in their short form. */
-const IS_WHOLE = process.env['CHAOS_WHOLE'] !== undefined;
-const SEED = Number(process.env['CHAOS_SEED'] ?? (IS_WHOLE ? Date.now() % 1e9 : 1));
-const RANDOM_POINTS = process.env['CHAOS_RANDOM_POINTS'] ?? (IS_WHOLE ? 1000 : undefined);
+const SEED = Number(process.env['CHAOS_SEED'] ?? (IS_LONG_FORM ? Date.now() % 1e9 : 1));
+const RANDOM_POINTS = process.env['CHAOS_RANDOM_POINTS'] ?? (IS_LONG_FORM ? 1000 : undefined);
 const ONLY = process.env['CHAOS_STORES']?.split(',');
 const PROGRESS_EVERY = 50;
 
 const stores = (await chaosStores()).filter(({ name }) => ONLY?.includes(name) ?? true);
 const seen = new Map<string, Totals>();
 
-const TIMEOUT_MS = IS_WHOLE ? 12 * 3_600_000 : 900_000;
+const TIMEOUT_MS = IS_LONG_FORM ? 12 * 3_600_000 : 900_000;
 vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 beforeAll(() => buildIfStale());
 afterEach(() => killAll());
 afterAll(() => {
-  if (IS_WHOLE) print(`seed ${SEED}\n${toTable(seen)}`);
+  if (IS_LONG_FORM) print(`seed ${SEED}\n${toTable(seen)}`);
 });
 
 function print(text: string): void {
@@ -34,7 +33,7 @@ function print(text: string): void {
 function progressOf(name: string, all: number) {
   let printed = 0;
   return (totals: Totals) => {
-    if (!IS_WHOLE || (totals.points - printed < PROGRESS_EVERY && totals.points < all)) return;
+    if (!IS_LONG_FORM || (totals.points - printed < PROGRESS_EVERY && totals.points < all)) return;
     printed = totals.points;
     print(`${new Date().toISOString()} ${name}: ${totals.points} of ${all} points, ${JSON.stringify(totals)}`);
   };
@@ -69,19 +68,19 @@ for (const [at, store] of stores.entries()) {
         throw new Error(`No ${store.name} answers: start it, or say where it is (TEST_POSTGRES_URL, …).`);
     });
 
-    if (IS_WHOLE || store.name === 'sqlite') {
-      const points = IS_WHOLE ? POINTS : SOME_POINTS;
+    if (IS_LONG_FORM || store.name === 'sqlite') {
+      const points = IS_LONG_FORM ? POINTS : SOME_POINTS;
       it(`keep every promise at ${points.length} named points`, async () => {
-        const outcome = await endureAll(store, 'named', namedKills(points, SEED), IS_WHOLE ? 2 : 8);
+        const outcome = await endureAll(store, 'named', namedKills(points, SEED), IS_LONG_FORM ? 2 : 8);
         expectRulesHeld(outcome);
         expect(outcome.missed).toEqual([]);
       });
-      if (!IS_WHOLE) return;
+      if (!IS_LONG_FORM) return;
     }
 
     // In the short form each process that shares a store is killed once, at a different point per store.
     const count = Number(RANDOM_POINTS ?? store.nodes);
-    const seed = IS_WHOLE ? SEED : SEED + at;
+    const seed = IS_LONG_FORM ? SEED : SEED + at;
     it(`keep every promise at ${count} random points`, async () => {
       expectRulesHeld(await endureAll(store, 'random', randomKills(count, seed), 10));
     });
@@ -89,7 +88,7 @@ for (const [at, store] of stores.entries()) {
 }
 
 /** The following tests need private servers and much time, so they run in the whole form only. */
-if (IS_WHOLE && !ONLY) {
+if (IS_LONG_FORM && !ONLY) {
   describe('a cluster', () => {
     const expectNothing = (name: string, { totals, violations }: Verdict) => {
       seen.set(name, totals);

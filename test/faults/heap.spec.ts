@@ -6,10 +6,10 @@ import type { Answer } from '../support/jackdaw-client.js';
 import { ServerProcess } from '../support/process.js';
 import { ProcessWorld } from '../support/process-world.js';
 import { type SeenRequest, WebServer } from '../support/web-server.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 const MB = 1_000_000;
-const IS_WHOLE = process.env['FAULTS_WHOLE'] !== undefined;
-const [CHATS, STREAMS] = IS_WHOLE ? [200, 40] : [40, 8];
+const [CHATS, STREAMS] = IS_LONG_FORM ? [200, 40] : [40, 8];
 /** Their inputs have 8 MB: more than the heap together. */
 const RUNS = 12;
 const HEAP = { NODE_OPTIONS: '--max-old-space-size=200' };
@@ -90,7 +90,7 @@ describe('a server with a heap of 200 MB', () => {
     expect((await server.chat({ query: 'ends' })).body).toMatchObject({ result: 'end' });
   });
 
-  it.each(IS_WHOLE ? [RUNS] : [])('resumes %i runs with an input of 8 MB after a crash', async () => {
+  it.each(IS_LONG_FORM ? [RUNS] : [])('resumes %i runs with an input of 8 MB after a crash', async () => {
     world.llm.always({ hang: true });
     const first = await start({ NODE_OPTIONS: '', HTTP_BODY_LIMIT_BYTES: String(9 * MB) });
     const runIds: string[] = [];

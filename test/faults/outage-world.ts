@@ -4,6 +4,7 @@ import { FakeLlm } from '../support/fake-llm.js';
 import type { FakeReply, FakeRequest } from '../support/fake-llm.types.js';
 import { gate, startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 import { OutageTool } from './outage.tool.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 /** The level of warnings in the log. */
 const WARNING = 40;
@@ -127,7 +128,7 @@ export function itSurvives(world: OutageWorld, outage: () => Outage): void {
 }
 
 /** Chats of one test, and outages during them. */
-const CHATS = process.env['FAULTS_WHOLE'] ? 2_000 : 60;
+const CHATS = IS_LONG_FORM ? 2_000 : 60;
 /** Time of the test on a slow machine, in ms. */
 const TIME_MS = 180_000 + 500 * CHATS;
 /** Outages at least. */

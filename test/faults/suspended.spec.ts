@@ -5,13 +5,13 @@ import type { Answer } from '../support/jackdaw-client.js';
 import { ProcessWorld } from '../support/process-world.js';
 import type { ServerProcess } from '../support/process.js';
 import { describeDatabases, testServers } from '../support/test-databases.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 /** Requests that a circuit breaker needs to open. */
 const CALLS = 24;
 
-const IS_WHOLE = process.env['FAULTS_WHOLE'] !== undefined;
 /** Longer than the lease of a process, in ms. In the long form also longer than an idle connection stays in the pool of PostgreSQL. */
-const FROZEN_MS = IS_WHOLE ? 35_000 : 3_000;
+const FROZEN_MS = IS_LONG_FORM ? 35_000 : 3_000;
 
 /** Suspends the process, by default for twice the limit of its model calls. */
 async function suspend(server: ServerProcess, meanwhile: () => unknown, forMs = 2_000): Promise<void> {
@@ -62,7 +62,7 @@ describeDatabases('a frozen serverless instance', servers, (database, kind) => {
   const ended = { cause: 'the database ended', meanwhile: () => database().disconnect() };
   // Neither end is notified. The pool of MariaDB drops no connection by age: the first request gets 503.
   const lost = { cause: 'the network lost', meanwhile: async () => proxy.lose() };
-  const cases = IS_WHOLE && kind === 'postgres' ? [ended, lost] : [ended];
+  const cases = IS_LONG_FORM && kind === 'postgres' ? [ended, lost] : [ended];
 
   it.each(cases)('answers the first requests after $cause its idle connections', async ({ meanwhile }) => {
     world.llm.always({ text: 'hello' });

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HostileWorld } from '../support/hostile-world.js';
-import { EXTREMES, FIELDS, hostileServers, IS_WHOLE, jsonFor, NAUGHTY, report } from '../support/hostile-values.js';
+import { EXTREMES, FIELDS, hostileServers, jsonFor, NAUGHTY, report } from '../support/hostile-values.js';
 import { PLACES } from '../support/json-places.js';
 import { describeDatabases } from '../support/test-databases.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 /** Short form: number of random JSON values per field, beside every n-th naughty string, by database. */
 const SHORT = { sqlite: 20, postgres: 5, mariadb: 5 } as const;
 const EVERY = { sqlite: 20, postgres: 100, mariadb: 100 } as const;
 const AT_ONCE = 16;
-const TIMEOUT_MS = IS_WHOLE ? 14_400_000 : 900_000;
+const TIMEOUT_MS = IS_LONG_FORM ? 14_400_000 : 900_000;
 
 /** Property names with a special meaning in libraries. */
 const AWKWARD = { ...(EXTREMES.at(-1) as object), toJSON: 3, '': { $ref: '#', $schema: 'x', '~standard': {} } };
@@ -55,7 +56,7 @@ describeDatabases('an accepted value', await hostileServers(), (database, kind) 
   it.each(Object.keys(PLACES).map((place, index) => ({ place, index })))(
     'is returned unchanged for any JSON: $place',
     async ({ place, index }) => {
-      const strings = NAUGHTY.filter((_, at) => IS_WHOLE || (at + index) % EVERY[kind] === 0);
+      const strings = NAUGHTY.filter((_, at) => IS_LONG_FORM || (at + index) % EVERY[kind] === 0);
       const values = [AWKWARD, PROTO, ...EXTREMES, ...strings, ...jsonFor(1000 + index, SHORT[kind])].filter(() =>
         FIELDS.test(place),
       );
@@ -81,7 +82,7 @@ describeDatabases('an accepted value', await hostileServers(), (database, kind) 
   it(
     'is returned unchanged in a message unless it is blank',
     async () => {
-      const strings = NAUGHTY.filter((_, at) => IS_WHOLE || at % EVERY[kind] === 0);
+      const strings = NAUGHTY.filter((_, at) => IS_LONG_FORM || at % EVERY[kind] === 0);
       for (const value of strings) {
         const { status, body } = await world.chat(value);
         const id = String(body['session_id']);

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callTool } from '../support/direct-calls.js';
-import { IS_WHOLE } from '../support/hostile-values.js';
 import { type Declared, hostile, HostileWeb } from '../support/mcp/hostile-servers.js';
 import { processesWith } from '../support/mcp/process-list.js';
 import type { ServerProcess } from '../support/process.js';
 import { ProcessWorld } from '../support/process-world.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 const MIB = 1024 * 1024;
 /** Maximum growth of the process, in bytes. */
 const MAX_GROWTH = 200 * MIB;
 /** Timeout of a call that floods, in ms. */
-const FLOOD_TIMEOUT_MS = IS_WHOLE ? 3000 : 1500;
+const FLOOD_TIMEOUT_MS = IS_LONG_FORM ? 3000 : 1500;
 const world = ProcessWorld.prepare();
 
 const CALLS = {

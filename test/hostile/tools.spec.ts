@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ToolExecutor, ToolRegistry, type ToolResult } from '../../src/tool/index.js';
 import { callSite } from '../support/call-site.js';
-import { IS_WHOLE, jsonFor, NAUGHTY } from '../support/hostile-values.js';
+import { jsonFor, NAUGHTY } from '../support/hostile-values.js';
 import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 /** Number of random JSON values per field in the short form. */
 const SHORT = 150;
-const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 600_000;
+const TIMEOUT_MS = IS_LONG_FORM ? 3_600_000 : 600_000;
 const TOOLS = ['calculator', 'get_timestamp', 'recall', 'remember', 'sequentialthinking', 'string_tools'];
 
 let jackdaw: Jackdaw;

@@ -22,6 +22,7 @@ const PROGRAMS = [
   'support/quick-close',
   'support/served-app',
   'support/shutdown-hooks',
+  'support/state-writer',
   'support/workers-app',
 ];
 /** Packages with native parts or WebAssembly, and optional packages that are loaded where they are used. */

