@@ -4,7 +4,7 @@ import { FileLocker } from '../support/file-locker.js';
 import { itLosesNothing, itSurvives, OutageWorld } from './outage-world.js';
 
 describe('an outage of a locked SQLite file', () => {
-  const world = OutageWorld.prepare(() => ({}));
+  const world = OutageWorld.prepare(() => ({ DATABASE_TIMEOUT_MS: '1000' }));
   let locker: FileLocker;
   beforeAll(() => {
     locker = new FileLocker(join(world.jackdaw.dataDir, 'jackdaw.db'));
