@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli, type CliEnd, type CliOptions } from './support/cli.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { inShortForm } from './support/long-form.js';
 
 interface Compose {
   readonly services: Record<
@@ -92,11 +93,13 @@ describe('jackdaw init', () => {
     expect((await doctor(env)).checks.at(-1)?.detail).toContain('API_KEYS');
   });
 
-  it.each([
-    ['export default 7;', 'config/tools.js has no list of tools'],
-    ['export default [', 'config/tools.js cannot be imported: '],
-    ["export default [{ name: 'a b', description: '', handler() {} }];", 'config/tools.js: "a b"'],
-  ])('refuses %j as the tools of a folder, and names the file', async (text, message) => {
+  it.each(
+    inShortForm(1, [
+      ['export default 7;', 'config/tools.js has no list of tools'],
+      ['export default [', 'config/tools.js cannot be imported: '],
+      ["export default [{ name: 'a b', description: '', handler() {} }];", 'config/tools.js: "a b"'],
+    ]),
+  )('refuses %j as the tools of a folder, and names the file', async (text, message) => {
     await cli('init');
     writeFileSync(join(folder, 'config/tools.js'), text);
     expect(await cli('agents')).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });

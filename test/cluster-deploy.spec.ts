@@ -4,6 +4,7 @@ import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { gate } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
+import { inShortForm, itInLongForm } from './support/long-form.js';
 
 const OLD = { LOOP: '1', LOOPS: '1' };
 /** Environments of the next release: one can replay the runs of the old release, one cannot. */
@@ -33,7 +34,7 @@ describeClusters('a rolling deployment of another loop version', stores, (store)
     expect((await next.get(`/api/runs/${runId}/journal`)).body['loop_version']).toBe(1);
   });
 
-  it('resumes runs of an old release that has stopped', async () => {
+  itInLongForm('resumes runs of an old release that has stopped', async () => {
     world.llm.always(stepByStep('read_step'));
     const old = await world.start({ ...OLD, BLOCK_AT: 'read_step 3' });
     const { runId } = await old.stream(QUESTION);
@@ -78,10 +79,12 @@ describeClusters('a process of a cluster', stores, (store) => {
 
   // One that listens, and for each kind of run one of the queue and three of the worker.
   // One listens for notifications, one or two are of queues, and two or three of the worker of each kind of runs.
-  it.each([
-    [2, 9],
-    [10, 12],
-  ])('holds, with a pool of %i connections to PostgreSQL, at most %i others', async (size, others) => {
+  it.each(
+    inShortForm(1, [
+      [2, 9],
+      [10, 12],
+    ]),
+  )('holds, with a pool of %i connections to PostgreSQL, at most %i others', async (size, others) => {
     world.llm.always({ text: 'hello' });
     const server = await world.start({ DATABASE_POOL_SIZE: String(size) });
     await Promise.all(Array.from({ length: 20 }, (_, i) => server.chat({ query: 'x', sessionId: `s${i}` })));

@@ -9,6 +9,7 @@ import type { ClusterStore } from './support/cluster-stores.js';
 import { gate, type Answer } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
+import { inShortForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 const runIdOf = ({ body }: Answer) => String(body['run_id']);
@@ -32,7 +33,7 @@ describeDatabases('a cluster with a Redis of its own', withRedis, (created) => {
     { CLUSTER_CHECK_MS: '200', RUN_CONCURRENCY: '1' },
   );
 
-  it.each(['flush', 'crash'] as const)(
+  it.each(inShortForm(1, ['flush', 'crash'] as const))(
     'executes all queued runs after its Redis lost its data: %s',
     async (disaster) => {
       const hold = gate();

@@ -10,7 +10,7 @@ import { describeDatabases, testRedisUrl, testServers } from './support/test-dat
 const servers = (await testServers()).filter(({ kind }) => kind === 'postgres');
 const redisUrl = await testRedisUrl();
 /** Requests of each kind, and at the same time. */
-const REQUESTS = 120;
+const REQUESTS = 60;
 const CLIENTS = 24;
 
 /** The connections of a test database, by the highest number at one moment. */

@@ -6,6 +6,7 @@ import { evalReport } from './support/eval-reports.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { buildIfStale } from './support/process.js';
+import { inShortForm } from './support/long-form.js';
 
 let llm: FakeLlm;
 let jackdaw: Jackdaw;
@@ -74,10 +75,12 @@ describeBrowser('evals in the console', (browser) => {
     await view.close();
   });
 
-  it.each([
-    { language: 'en', theme: 'light', width: 1440 },
-    { language: 'zh', theme: 'dark', width: 390 },
-  ] as const)('is accessible, and never scrolls sideways: %j', async (options) => {
+  it.each(
+    inShortForm(1, [
+      { language: 'en', theme: 'light', width: 1440 },
+      { language: 'zh', theme: 'dark', width: 390 },
+    ] as const),
+  )('is accessible, and never scrolls sideways: %j', async (options) => {
     const view = await ConsolePage.open(browser(), jackdaw.url, options);
     for (const place of ['evals', `evals/${present}`, `evals/${present}/with/${former}`]) {
       await view.go(place);

@@ -8,6 +8,7 @@ import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { buildIfStale } from './support/process.js';
 import { WaitingTools } from './support/waiting.tool.js';
+import { inShortForm } from './support/long-form.js';
 
 const ADMIN = keyHolder('ann', 'a', 'admin');
 const VIEWER = keyHolder('vic', 'a', 'viewer');
@@ -99,7 +100,7 @@ describeBrowser('hostile data in the console', (browser) => {
     return view;
   }
 
-  it.each([1440, 390])(
+  it.each(inShortForm(1, [1440, 390]))(
     'stays text without deceptive characters, and moves no page sideways, at %i px',
     async (width) => {
       const view = await loggedIn(ADMIN.key, width);

@@ -6,6 +6,7 @@ import { expectCompleted, interrupt, PAUSED, statusesOf } from './support/interr
 import { ProcessWorld } from './support/process-world.js';
 import { approvedStep } from './support/step-script.js';
 import { loadSqliteDriver } from '../src/persistence/sqlite-handle.js';
+import { inShortForm, itInLongForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 
@@ -91,24 +92,27 @@ describe('a copy of a SQLite database', () => {
     expect((await server.get('/api/schedules')).body).toMatchObject({ schedules: disabled });
   });
 
-  it('holds a run that waits for an approval with an expiry, which asks again after its release', async () => {
-    world.llm.always(approvedStep);
-    const server = await world.start();
-    const { body } = await server.chat({ query: 'do a step', sessionId: 's' });
-    const id = String(body['run_id']);
-    await server.kill();
-    const copy = join(world.folder, 'copy');
-    mkdirSync(copy);
-    await COPIES['.backup']!(copy);
-    const restored = await world.start({ DATA_DIR: copy });
-    const kinds = async () => (await restored.events(id)).at(-1)!.data['reason'];
-    expect(await kinds()).toBe('restored');
-    await restored.post(`/api/runs/${id}/release`);
-    expect(await kinds()).toBe('approval');
-    await restored.post(`/api/runs/${id}/approve`, {});
-    await expectCompleted(restored, id);
-    expect(world.effects()).toEqual(['approved_step 1']);
-  });
+  itInLongForm(
+    'holds a run that waits for an approval with an expiry, which asks again after its release',
+    async () => {
+      world.llm.always(approvedStep);
+      const server = await world.start();
+      const { body } = await server.chat({ query: 'do a step', sessionId: 's' });
+      const id = String(body['run_id']);
+      await server.kill();
+      const copy = join(world.folder, 'copy');
+      mkdirSync(copy);
+      await COPIES['.backup']!(copy);
+      const restored = await world.start({ DATA_DIR: copy });
+      const kinds = async () => (await restored.events(id)).at(-1)!.data['reason'];
+      expect(await kinds()).toBe('restored');
+      await restored.post(`/api/runs/${id}/release`);
+      expect(await kinds()).toBe('approval');
+      await restored.post(`/api/runs/${id}/approve`, {});
+      await expectCompleted(restored, id);
+      expect(world.effects()).toEqual(['approved_step 1']);
+    },
+  );
 
   it('resumes at the start with RECOVERY=resume', async () => {
     const runs = await interrupt(world);
@@ -121,27 +125,29 @@ describe('a copy of a SQLite database', () => {
 });
 
 describe('a SQLite database at its place', () => {
-  it.each<[string, () => string]>([
-    ['a kill and a start', () => world.folder],
-    [
-      'a move of its folder to another disk, which changes the inode',
-      () => {
-        const moved = `${world.folder}-moved`;
-        cpSync(world.folder, moved, { recursive: true });
-        rmSync(fileIn(world.folder));
-        return moved;
-      },
-    ],
-    [
-      'a rename of its file, without the file that identifies it',
-      () => {
-        const moved = join(world.folder, 'moved');
-        mkdirSync(moved);
-        for (const end of ['', '-wal', '-shm']) renameSync(`${fileIn(world.folder)}${end}`, `${fileIn(moved)}${end}`);
-        return moved;
-      },
-    ],
-  ])('resumes by itself after %s', async (_what, change) => {
+  it.each<[string, () => string]>(
+    inShortForm(2, [
+      [
+        'a move of its folder to another disk, which changes the inode',
+        () => {
+          const moved = `${world.folder}-moved`;
+          cpSync(world.folder, moved, { recursive: true });
+          rmSync(fileIn(world.folder));
+          return moved;
+        },
+      ],
+      [
+        'a rename of its file, without the file that identifies it',
+        () => {
+          const moved = join(world.folder, 'moved');
+          mkdirSync(moved);
+          for (const end of ['', '-wal', '-shm']) renameSync(`${fileIn(world.folder)}${end}`, `${fileIn(moved)}${end}`);
+          return moved;
+        },
+      ],
+      ['a kill and a start', () => world.folder],
+    ]),
+  )('resumes by itself after %s', async (_what, change) => {
     const runs = await interrupt(world);
     const folder = change();
     const server = await world.start({ DATA_DIR: folder });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { callTool } from './support/direct-calls.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
+import { inShortForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 
@@ -22,7 +23,7 @@ async function endOf(server: ServerProcess, runId: string): Promise<unknown> {
 }
 
 describe('kill -9 in a direct call', () => {
-  it.each(['read_step', 'idempotent_step'])('repeats the call at the next start: %s', async (tool) => {
+  it.each(inShortForm(1, ['read_step', 'idempotent_step']))('repeats the call at the next start: %s', async (tool) => {
     const runId = await crashIn(tool);
     const second = await world.start();
     expect(await endOf(second, runId)).toMatchObject({ event: 'run.completed', data: { output: 'did step 1' } });

@@ -3,6 +3,7 @@ import { gate } from './support/jackdaw.js';
 import type { Answer } from './support/jackdaw-client.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
+import { inShortForm } from './support/long-form.js';
 
 /** Longer than the tests: another signal ends the processes. */
 const LONG = { SHUTDOWN_GRACE_MS: '9000', SHUTDOWN_TIMEOUT_MS: '9000' };
@@ -63,12 +64,14 @@ describe('a server with SHUTDOWN_GRACE_MS', () => {
 });
 
 describe('a second signal', () => {
-  it.each<[NodeJS.Signals, NodeJS.Signals, number]>([
-    ['SIGTERM', 'SIGTERM', 143],
-    ['SIGTERM', 'SIGINT', 130],
-    ['SIGINT', 'SIGINT', 130],
-    ['SIGHUP', 'SIGTERM', 143],
-  ])('ends the server at once after %s: %s with the exit code %i; its run resumes', async (first, second, code) => {
+  it.each<[NodeJS.Signals, NodeJS.Signals, number]>(
+    inShortForm(1, [
+      ['SIGTERM', 'SIGTERM', 143],
+      ['SIGTERM', 'SIGINT', 130],
+      ['SIGINT', 'SIGINT', 130],
+      ['SIGHUP', 'SIGTERM', 143],
+    ]),
+  )('ends the server at once after %s: %s with the exit code %i; its run resumes', async (first, second, code) => {
     const server = await world.start({ SHUTDOWN_TIMEOUT_MS: '9000' });
     world.llm.reply({ hang: true }, { text: 'later' });
     const { runId } = await server.stream({ query: 'hold on' });

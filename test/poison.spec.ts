@@ -3,6 +3,7 @@ import type { FakeRequest } from './support/fake-llm.types.js';
 import { gate } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
 import { stepByStep } from './support/step-script.js';
+import { itInLongForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 
@@ -28,32 +29,36 @@ it('a run that kills its process three times in the same step is ended by the ne
   expect((await last.chat({ query: 'and now?', sessionId: 's' })).body).toMatchObject({ result: 'fine' });
 });
 
-it('ten innocent runs beside it complete, although no step of theirs was recorded before the third crash', async () => {
-  let isUp = false;
-  const queryOf = ({ messages }: FakeRequest) => String(messages.find(({ role }) => role === 'user')?.content);
-  const innocents = Array.from({ length: 10 }, (_, i) => `innocent ${i}`);
-  // In the first two processes the fatal step waits until all runs are in flight.
-  const waiting = gate();
-  world.llm.always(async (request) => {
-    if (queryOf(request) !== 'fatal') return isUp ? stepByStep('idempotent_step')(request) : { hang: true };
-    await waiting.opened;
-    return stepByStep('read_step')(request);
-  });
-  const env = { DIE_AT: 'read_step 1' };
-  const first = await world.start(env);
-  const runIds: string[] = [];
-  for (const query of ['fatal', ...innocents]) {
-    runIds.push(String((await first.post('/api/agent/runs', { query })).body['run_id']));
-  }
-  await world.llm.waitForRequest(11);
-  waiting.open();
-  await first.ended;
-  for (let crash = 2; crash <= 3; crash++)
-    expect(await (await world.start(env)).ended).toMatchObject({ signal: 'SIGKILL' });
-  isUp = true;
-  const last = await world.start(env);
-  const ends = await Promise.all(runIds.map(async (runId) => (await last.events(runId)).at(-1)));
-  expect(ends[0]).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_POISONED' } } });
-  for (const end of ends.slice(1)) expect(end).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
-  expect(world.effects().filter((effect) => effect === 'read_step 1')).toHaveLength(3);
-});
+itInLongForm(
+  'ten innocent runs beside it complete, although no step of theirs was recorded before the third crash',
+  async () => {
+    let isUp = false;
+    const queryOf = ({ messages }: FakeRequest) => String(messages.find(({ role }) => role === 'user')?.content);
+    const innocents = Array.from({ length: 10 }, (_, i) => `innocent ${i}`);
+    // In the first two processes the fatal step waits until all runs are in flight.
+    const waiting = gate();
+    world.llm.always(async (request) => {
+      if (queryOf(request) !== 'fatal') return isUp ? stepByStep('idempotent_step')(request) : { hang: true };
+      await waiting.opened;
+      return stepByStep('read_step')(request);
+    });
+    const env = { DIE_AT: 'read_step 1' };
+    const first = await world.start(env);
+    const runIds: string[] = [];
+    for (const query of ['fatal', ...innocents]) {
+      runIds.push(String((await first.post('/api/agent/runs', { query })).body['run_id']));
+    }
+    await world.llm.waitForRequest(11);
+    waiting.open();
+    await first.ended;
+    for (let crash = 2; crash <= 3; crash++)
+      expect(await (await world.start(env)).ended).toMatchObject({ signal: 'SIGKILL' });
+    isUp = true;
+    const last = await world.start(env);
+    const ends = await Promise.all(runIds.map(async (runId) => (await last.events(runId)).at(-1)));
+    expect(ends[0]).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_POISONED' } } });
+    for (const end of ends.slice(1))
+      expect(end).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
+    expect(world.effects().filter((effect) => effect === 'read_step 1')).toHaveLength(3);
+  },
+);

@@ -8,6 +8,7 @@ import { agentIn } from './support/run-tree.js';
 import { AGENT_TREE, runTreeScript } from './support/run-tree-processes.js';
 import { doneIn, stepByStep } from './support/step-script.js';
 import { eventually } from './support/eventually.js';
+import { inShortForm } from './support/long-form.js';
 
 const DOWN: FakeReply = { status: 503, body: { error: { message: 'down' } } };
 const QUERY = { query: 'do five steps' };
@@ -100,10 +101,12 @@ describe('a background run during an outage of its provider', () => {
     expect(await endOf(server, patient)).toMatchObject({ event: 'run.failed', data: { error, result: '' } });
   });
 
-  it.each([
-    [401, { message: 'wrong key' }, 'MODEL_AUTHENTICATION'],
-    [429, { message: 'no credit', code: 'insufficient_quota' }, 'MODEL_RATE_LIMITED'],
-  ])('fails at once after %i %j', async (status, error, code) => {
+  it.each(
+    inShortForm(1, [
+      [401, { message: 'wrong key' }, 'MODEL_AUTHENTICATION'],
+      [429, { message: 'no credit', code: 'insufficient_quota' }, 'MODEL_RATE_LIMITED'],
+    ]),
+  )('fails at once after %i %j', async (status, error, code) => {
     const server = await world.start();
     world.llm.always({ status, body: { error } });
     const runId = await submit(server);

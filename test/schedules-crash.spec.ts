@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
+import { describeInLongForm } from './support/long-form.js';
 
 const SCHEDULES = 20;
 /** Between the times of two schedules, in ms. */
@@ -42,7 +43,7 @@ async function questions(server: ServerProcess): Promise<string[]> {
 
 const ALL = Array.from({ length: SCHEDULES }, (_, number) => `schedule ${number}. completed`).toSorted();
 
-describe('the schedules of a process that was killed', () => {
+describeInLongForm('the schedules of a process that was killed', () => {
   it('have one run each', async () => {
     const first = await world.start();
     await untilTime(await make(first));

@@ -3,6 +3,7 @@ import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { WebhookReceiver } from './support/webhook-receiver.js';
+import { itInLongForm } from './support/long-form.js';
 
 const RUNS = 6;
 
@@ -39,7 +40,7 @@ function received(): string[] {
 }
 
 describe('webhooks of a process that was killed', () => {
-  it('are sent by the next process if none was sent before', async () => {
+  itInLongForm('are sent by the next process if none was sent before', async () => {
     // No webhook wakes before the kill: an earlier round found none.
     const first = await world.start({ ...env, WEBHOOK_URL: 'http://127.0.0.1:9/' });
     const runs = await chats(first);

@@ -5,6 +5,7 @@ import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 import { LimitedRole } from '../support/limited-role.js';
 import { buildIfStale, ServerProcess } from '../support/process.js';
 import { describeDatabases, testServers } from '../support/test-databases.js';
+import { inShortForm } from '../support/long-form.js';
 
 const servers = await testServers();
 const onPostgres = servers.filter(({ kind }) => kind === 'postgres');
@@ -28,10 +29,13 @@ describeDatabases('a start at the limit of connections', onPostgres, (database) 
     beforeAll(() => buildIfStale());
     const role = LimitedRole.prepare(database);
 
-    it.each([0, 1])('of a role that may have %i prints one line with the limit and the remedy', async (connections) => {
-      await role.limit(connections);
-      expect(await failedStart(role.url)).toEqual([full('PostgreSQL', role.url, 'the CONNECTION LIMIT of the role')]);
-    });
+    it.each(inShortForm(1, [0, 1]))(
+      'of a role that may have %i prints one line with the limit and the remedy',
+      async (connections) => {
+        await role.limit(connections);
+        expect(await failedStart(role.url)).toEqual([full('PostgreSQL', role.url, 'the CONNECTION LIMIT of the role')]);
+      },
+    );
 
     it('of the database prints one line with the limit and the remedy', async () => {
       await role.limit(-1);
