@@ -7,7 +7,6 @@ import { FakeAgent, task } from './support/fake-agent.js';
 import { gate } from './support/jackdaw.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
-import { itInLongForm } from './support/long-form.js';
 
 describe('the stream of a task', () => {
   const world = ProcessWorld.prepare();
@@ -75,7 +74,7 @@ describe('a call of a remote agent', () => {
     expect(agent.calls('SendMessage')).toHaveLength(1);
   });
 
-  itInLongForm('repeats the same message when its process was killed before the reply', async () => {
+  it('repeats the same message when its process was killed before the reply', async () => {
     const sent = gate();
     agent.on('SendMessage', () => sent.open(), { task: task('COMPLETED', 'Done.') });
     const first = await start();

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { runCli, type CliEnd } from './support/cli.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { buildIfStale } from './support/process.js';
-import { itInLongForm } from './support/long-form.js';
 
 const KEYS = { ENCRYPTION_KEYS: `k1:${'A'.repeat(43)}=` };
 
@@ -79,7 +78,7 @@ describe('jackdaw cassette from-run', () => {
     expect(readFileSync(join(folder, 'taken.jsonl'), 'utf8')).toBe('other');
   });
 
-  itInLongForm('reads an encrypted run with its key only', async () => {
+  it('reads an encrypted run with its key only', async () => {
     const id = await ask('Hi', KEYS);
     expect(await cli(['cassette', 'from-run', id], KEYS)).toMatchObject({
       code: 0,

@@ -9,7 +9,6 @@ import { CliTerminal, runCli, startCli, type CliEnd, type CliOptions } from './s
 import { FakeLlm } from './support/fake-llm.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 import { buildIfStale, killAll, program, ServerProcess } from './support/process.js';
-import { itInLongForm } from './support/long-form.js';
 
 type Sqlite = new (
   file: string,
@@ -69,7 +68,7 @@ describe('the commands without a server', () => {
     expect((await cli('runs list')).out).toContain('completed');
   });
 
-  itInLongForm('need a key when the database has keys', async () => {
+  it('need a key when the database has keys', async () => {
     const { key, id } = JSON.parse((await cli('key create mine --role admin --json')).out) as Record<string, string>;
     expect(await cli('runs list')).toMatchObject({ code: 1, err: expect.stringContaining('JACKDAW_KEY') });
     writeFileSync(join(folder, '.env'), `JACKDAW_KEY=${key}\n`);
@@ -90,7 +89,7 @@ describe('the commands without a server', () => {
     expect((await cli('runs list')).out).toContain('cancelled');
   });
 
-  itInLongForm('settle a call in place that a crash interrupted', async () => {
+  it('settle a call in place that a crash interrupted', async () => {
     const server = ServerProcess.start(
       program('crash-app'),
       { EFFECTS_FILE: join(folder, 'effects'), DIE_AT: 'once_step 1', LLM_PROVIDER: 'offline' },
@@ -151,7 +150,7 @@ describe('jackdaw doctor', () => {
     });
   });
 
-  itInLongForm('reports pending migrations, and a server that owns the database', async () => {
+  it('reports pending migrations, and a server that owns the database', async () => {
     await cli('runs list');
     forgetMigration();
     expect(databaseOf(await doctor())).toMatchObject({

@@ -6,7 +6,6 @@ import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn } from './support/step-script.js';
-import { itInLongForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 const STEPS = 9;
@@ -64,7 +63,7 @@ describe('kill -9 during the compaction of a run', () => {
     expect(prefixes(summaries())[1]).toBe(prefixes(summaries())[0]);
   });
 
-  itInLongForm('uses the recorded summary if the request after it was interrupted', async () => {
+  it('uses the recorded summary if the request after it was interrupted', async () => {
     const hang = Promise.withResolvers<void>();
     let isKilled = false;
     world.llm.always((request) => {

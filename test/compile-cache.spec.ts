@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
-import { itInLongForm } from './support/long-form.js';
 
 let folder: string;
 let dataDir: string;
@@ -51,6 +50,6 @@ it('stores compiled code beside the database file, and the next start uses it', 
   expect(unchanged.length).toBeGreaterThan(0.9 * Object.keys(second).length);
 });
 
-itInLongForm('stores none with NODE_DISABLE_COMPILE_CACHE', async () => {
+it('stores none with NODE_DISABLE_COMPILE_CACHE', async () => {
   for (let start = 0; start < 2; start++) expect(await compiled({ NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual({});
 });

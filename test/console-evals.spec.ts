@@ -77,8 +77,8 @@ describeBrowser('evals in the console', (browser) => {
 
   it.each(
     inShortForm(1, [
-      { language: 'en', theme: 'light', width: 1440 },
       { language: 'zh', theme: 'dark', width: 390 },
+      { language: 'en', theme: 'light', width: 1440 },
     ] as const),
   )('is accessible, and never scrolls sideways: %j', async (options) => {
     const view = await ConsolePage.open(browser(), jackdaw.url, options);

@@ -100,7 +100,7 @@ describeBrowser('hostile data in the console', (browser) => {
     return view;
   }
 
-  it.each(inShortForm(1, [1440, 390]))(
+  it.each(inShortForm(1, [390, 1440]))(
     'stays text without deceptive characters, and moves no page sideways, at %i px',
     async (width) => {
       const view = await loggedIn(ADMIN.key, width);

@@ -4,7 +4,6 @@ import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, STEPS, stepByStep } from './support/step-script.js';
 import { expectPairs } from './support/waiting-run.js';
-import { itInLongForm } from './support/long-form.js';
 
 const SESSION = 'crashing';
 const QUESTION = { query: 'do five steps', sessionId: SESSION };
@@ -135,7 +134,7 @@ describe('kill -9 in step 3 of 5', () => {
     await expectSettled(server, runId, { outcome: 'succeeded', result: 'seen' }, [1, 2, 3, 4, 5]);
   });
 
-  itInLongForm('repeats the call when the settlement says that it did not happen', async () => {
+  it('repeats the call when the settlement says that it did not happen', async () => {
     const runId = await crashInStep3('once_step');
     const second = await world.start();
     await second.events(runId);

@@ -65,10 +65,10 @@ describe('a server with SHUTDOWN_GRACE_MS', () => {
 
 describe('a second signal', () => {
   it.each<[NodeJS.Signals, NodeJS.Signals, number]>(
-    inShortForm(1, [
+    inShortForm(2, [
       ['SIGTERM', 'SIGTERM', 143],
-      ['SIGTERM', 'SIGINT', 130],
       ['SIGINT', 'SIGINT', 130],
+      ['SIGTERM', 'SIGINT', 130],
       ['SIGHUP', 'SIGTERM', 143],
     ]),
   )('ends the server at once after %s: %s with the exit code %i; its run resumes', async (first, second, code) => {

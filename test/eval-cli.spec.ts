@@ -7,7 +7,7 @@ import type { EvalReport } from '../src/testing/eval/index.js';
 import { runCli, startCli } from './support/cli.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw } from './support/jackdaw.js';
-import { inShortForm, IS_LONG_FORM, itInLongForm } from './support/long-form.js';
+import { inShortForm, IS_LONG_FORM } from './support/long-form.js';
 import { buildIfStale } from './support/process.js';
 
 /** Lines of the eval that is killed. */
@@ -132,7 +132,7 @@ describe('jackdaw eval', () => {
     expect(existsSync(join(folder, 'data/jackdaw.db'))).toBe(false);
   });
 
-  itInLongForm('executes no interrupted run of another eval', async () => {
+  it('executes no interrupted run of another eval', async () => {
     write('first.json', '{"dataset":[{"input":"First?","expected":"yes"}],"scorers":["exact"]}');
     write('second.json', '{"dataset":[{"input":"Second?","expected":"yes"}],"scorers":["exact"]}');
     const asked: string[] = [];

@@ -9,7 +9,6 @@ import { hostile } from './support/mcp/hostile-servers.js';
 import { processesWith } from './support/mcp/process-list.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
-import { itInLongForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 
@@ -64,7 +63,7 @@ describe('the programs of a server that is killed', () => {
     expect(readdirSync(ledger())).toHaveLength(MODES.length);
   });
 
-  itInLongForm('are ended by a server without MCP servers', async () => {
+  it('are ended by a server without MCP servers', async () => {
     const server = await started(['deaf', 'stubborn']);
     await server.kill();
     expect(processesWith(world.folder)).not.toEqual([]);

@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -24,6 +34,20 @@ describe('the npm scripts', () => {
   it('check the Node before each program that needs it', () => {
     const served = ['build', 'start', 'dev', 'test', 'mcp:stdio', 'probe:model', 'check'];
     expect(served.filter((name) => scripts[`pre${name}`] !== 'node scripts/check-node.cjs')).toEqual([]);
+  });
+});
+
+describe('the long forms of tests', () => {
+  it('each run by an npm script', () => {
+    const commands = Object.values(scripts).filter((command) => command.includes('--env-file=test/long.env'));
+    const filters = commands.flatMap((command) => command.split(' run ')[1]!.split(' '));
+    const named = filters.filter((word) => !word.startsWith('--'));
+    const specs = globSync(['test/*.spec.ts', 'test/{chaos,faults,hostile}/*.spec.ts']);
+    const withLongForm = specs.filter((path) =>
+      /^import .*support\/long-form\.js';$/m.test(readFileSync(path, 'utf8')),
+    );
+    expect(withLongForm.length).toBeGreaterThan(20);
+    expect(withLongForm.filter((path) => !named.some((name) => path.includes(name)))).toEqual([]);
   });
 });
 

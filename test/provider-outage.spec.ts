@@ -103,8 +103,8 @@ describe('a background run during an outage of its provider', () => {
 
   it.each(
     inShortForm(1, [
-      [401, { message: 'wrong key' }, 'MODEL_AUTHENTICATION'],
       [429, { message: 'no credit', code: 'insufficient_quota' }, 'MODEL_RATE_LIMITED'],
+      [401, { message: 'wrong key' }, 'MODEL_AUTHENTICATION'],
     ]),
   )('fails at once after %i %j', async (status, error, code) => {
     const server = await world.start();

@@ -4,7 +4,6 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildIfStale } from './support/process.js';
-import { itInLongForm } from './support/long-form.js';
 
 /** Runs `npm run release` without its npm script, which would use the shell's Node. */
 async function release(...args: string[]): Promise<string> {
@@ -17,7 +16,7 @@ interface Sbom {
   readonly components: readonly { readonly name: string }[];
 }
 
-itInLongForm('a dry run checks the tarball, writes the SBOM of its packages, and changes no file', async () => {
+it('a dry run checks the tarball, writes the SBOM of its packages, and changes no file', async () => {
   const files = [
     'package.json',
     'package-lock.json',

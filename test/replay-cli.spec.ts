@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { runCli, type CliEnd } from './support/cli.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { buildIfStale, killAll, ServerProcess } from './support/process.js';
-import { itInLongForm } from './support/long-form.js';
 
 let llm: FakeLlm;
 let folder: string;
@@ -75,7 +74,7 @@ describe('jackdaw replay', () => {
     expect(llm.requests).toHaveLength(asked);
   });
 
-  itInLongForm('exports runs of the server of JACKDAW_URL, and checks them against the folder', async () => {
+  it('exports runs of the server of JACKDAW_URL, and checks them against the folder', async () => {
     const program = join(process.cwd(), 'lib/cli.js');
     const variables = { ...llm.env, LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
     const server = ServerProcess.start(program, variables, ['serve', '--port', '0'], folder);

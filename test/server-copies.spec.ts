@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { expectCompleted, interrupt, PAUSED, statusesOf } from './support/interrupted-runs.js';
 import { ProcessWorld } from './support/process-world.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-import { IS_LONG_FORM } from './support/long-form.js';
 
 const servers = (await testServers()).filter(({ kind }) => kind !== 'sqlite');
 const world = ProcessWorld.prepare();
@@ -57,7 +56,7 @@ describeDatabases('a restored dump', servers, (database, kind) => {
 
 describeDatabases(
   'a dump that was restored into its own database',
-  servers.filter(({ kind }) => IS_LONG_FORM && kind === 'postgres'),
+  servers.filter(({ kind }) => kind === 'postgres'),
   (database) => {
     it('waits for a person: its tables are new', async () => {
       const { url } = database();

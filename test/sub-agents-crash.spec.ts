@@ -4,7 +4,6 @@ import { AGENT_TREE, runTreeScript } from './support/run-tree-processes.js';
 import { agentIn } from './support/run-tree.js';
 import type { JackdawClient } from './support/jackdaw-client.js';
 import { ProcessWorld } from './support/process-world.js';
-import { describeInLongForm, itInLongForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 const step = (kind: string, n: number) => ({ name: `${kind}_step`, arguments: { step: n } });
@@ -46,7 +45,7 @@ describe('kill -9 during a child run', () => {
     expect(runs).toHaveLength(2);
   });
 
-  itInLongForm('repeats no completed model call when the child run waits for its model', async () => {
+  it('repeats no completed model call when the child run waits for its model', async () => {
     const script = runTreeScript(steps);
     world.llm.reply(script, { hang: true });
     const first = await start();
@@ -60,7 +59,7 @@ describe('kill -9 during a child run', () => {
   });
 });
 
-describeInLongForm('kill -9 while both runs wait for a person', () => {
+describe('kill -9 while both runs wait for a person', () => {
   it('loses neither run', async () => {
     world.llm.always(runTreeScript([step('approved', 1)]));
     const first = await start();

@@ -4,7 +4,7 @@ import { faultsOfTrace, OtlpCollector, tokensOf } from './support/otlp-collector
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { stepByStep } from './support/step-script.js';
-import { describeInLongForm } from './support/long-form.js';
+import { itInLongForm } from './support/long-form.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -84,8 +84,8 @@ describe('the trace of a run that survived kill -9', () => {
   });
 });
 
-describeInLongForm('the trace of a run that ended shortly before kill -9', () => {
-  it('has each span once if none was sent before', async () => {
+describe('the trace of a run that ended shortly before kill -9', () => {
+  itInLongForm('has each span once if none was sent before', async () => {
     const runId = await crashAfterEnd({ ...collector.env, OTEL_BSP_SCHEDULE_DELAY: '60000' });
     expect(collector.spans).toEqual([]);
     const second = await world.start(collector.env);

@@ -12,10 +12,10 @@ describe('TypeORM 0.3 of a host beside Jackdaw', () => {
   it.each(
     inShortForm(3, [
       ['its entities load and connect before Jackdaw', 'load,connect,jackdaw'],
-      ['Jackdaw starts between them', 'load,jackdaw,connect'],
+      ['its entities load after the start of Jackdaw', 'jackdaw,load,connect'],
       ['Jackdaw is imported first and starts last', 'import,load,connect,jackdaw'],
       ['Jackdaw is imported first and starts between them', 'import,load,jackdaw,connect'],
-      ['its entities load after the start of Jackdaw', 'jackdaw,load,connect'],
+      ['Jackdaw starts between them', 'load,jackdaw,connect'],
     ]),
   )('works if %s', (_title, order) => {
     const { code, output } = consumer.node(['host.mjs', order, `${consumer.folder}/${order.replaceAll(',', '-')}`]);

@@ -47,7 +47,7 @@ it('there is a dump of a released or the present version', () => {
   expect(versions.length).toBeGreaterThan(0);
 });
 
-describe.each(IS_LONG_FORM ? versions : versions.slice(-1))('a database of Jackdaw %s', (version) => {
+describe.each(versions)('a database of Jackdaw %s', (version) => {
   describeDatabases('under the present code', servers, (_shared, kind) => {
     const folder = join(DUMPS, version);
     const runs = (JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8')) as Record<string, DumpedRuns>)[kind]!;
@@ -96,6 +96,7 @@ describe.each(IS_LONG_FORM ? versions : versions.slice(-1))('a database of Jackd
       expect((await server.kill('SIGTERM')).code).toBe(0);
     });
 
+    if (!IS_LONG_FORM && version !== versions.at(-1)) return;
     it('is migrated by a start, after which it is current', async () => {
       server = await world.start(env());
       await expectCompleted(server, runs.interrupted);

@@ -6,7 +6,7 @@ import { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { oldClient } from './support/mcp-clients.js';
 import { freePort } from './support/free-port.js';
-import { inShortForm, itInLongForm } from './support/long-form.js';
+import { inShortForm } from './support/long-form.js';
 import { gate } from './support/jackdaw.js';
 import { scrape, seriesIn } from './support/metrics.js';
 import { PaceOfChats, WorkerServer } from './support/worker-server.js';
@@ -92,7 +92,7 @@ describe('WORKERS=2', () => {
     expect(new Set(await chats.stop())).toEqual(new Set(['200']));
   });
 
-  itInLongForm('serves health checks and the metrics of all workers on their own ports', async () => {
+  it('serves health checks and the metrics of all workers on their own ports', async () => {
     const [health, metrics] = [await freePort(), await freePort()];
     world.llm.always({ text: 'hello' });
     const server = await start({ HEALTH_PORT: String(health), METRICS_PORT: String(metrics) });
@@ -137,7 +137,7 @@ describe('WORKERS=2', () => {
     }
   });
 
-  itInLongForm('serves an MCP session on connections to any worker', async () => {
+  it('serves an MCP session on connections to any worker', async () => {
     const server = await start();
     // Each request opens a connection.
     const client = await oldClient(server.process.url, { headers: { connection: 'close' } });
@@ -168,13 +168,13 @@ describe('WORKERS', () => {
     expect(server.stderr).toMatch(/^The configuration has a mistake .*\n {2}WORKERS: "2" .* set DATABASE_URL .*\n$/);
   });
 
-  itInLongForm('reports a wrong configuration once', async () => {
+  it('reports a wrong configuration once', async () => {
     const server = ServerProcess.start('dist/main.js', world.env({ WORKERS: '3', PORT: 'x' }));
     expect(await server.ended).toEqual({ code: 1, signal: null });
     expect(server.stderr.match(/PORT: "x"/g)).toHaveLength(1);
   });
 
-  it.each(inShortForm(2, ['257', 'all', '0', '-1', '1.5']))('refuses %s', async (WORKERS) => {
+  it.each(inShortForm(2, ['0', 'all', '257', '-1', '1.5']))('refuses %s', async (WORKERS) => {
     const server = ServerProcess.start('dist/main.js', world.env({ WORKERS, PORT: '0' }));
     expect(await server.ended).toEqual({ code: 1, signal: null });
     expect(server.stderr).toContain(`WORKERS: "${WORKERS}" is not allowed: give an integer from 1 to 256, or auto`);

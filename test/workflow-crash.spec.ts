@@ -5,7 +5,6 @@ import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { questionIn } from './support/run-tree.js';
 import { ProcessWorld } from './support/process-world.js';
-import { itInLongForm } from './support/long-form.js';
 
 const world = ProcessWorld.prepare();
 const step = (id: string, n: number, after: string[], kind = 'read') => ({
@@ -97,7 +96,7 @@ describe('kill -9 while a workflow is executed', () => {
     expect(world.effects().filter((line) => line.startsWith('once'))).toEqual(['once_step 9']);
   });
 
-  itInLongForm('repeats no completed model call, and repeats the interrupted one', async () => {
+  it('repeats no completed model call, and repeats the interrupted one', async () => {
     world.llm.reply({ text: 'first' }, { hang: true });
     const first = await start();
     const { body } = await first.post('/api/workflows/long/runs', { input: INPUT });

@@ -6,7 +6,7 @@ import { type Declared, hostile, HostileWeb } from '../support/mcp/hostile-serve
 import { processesWith } from '../support/mcp/process-list.js';
 import type { ServerProcess } from '../support/process.js';
 import { ProcessWorld } from '../support/process-world.js';
-import { inShortForm, IS_LONG_FORM } from '../support/long-form.js';
+import { IS_LONG_FORM } from '../support/long-form.js';
 
 const MIB = 1024 * 1024;
 /** Maximum growth of the process, in bytes. */
@@ -66,7 +66,7 @@ async function untilItAnswers(server: ServerProcess, name: string): Promise<void
   while ((await callTool(server, `${name}__echo`, { arguments: { text: 'x' } })).body['success'] !== true);
 }
 
-describe.each(inShortForm(1, ['stdio', 'http'] as const))('endless data of servers over %s', (kind) => {
+describe.each(['stdio', 'http'] as const)('endless data of servers over %s', (kind) => {
   it('does not accumulate in memory', async () => {
     const modes = ['steady', ...CALLS[kind]];
     const server = await start(modes.map((mode) => declared(kind, mode)));

@@ -28,11 +28,11 @@ export const POINTS: readonly Point[] = [
   ...MARKS.flatMap((mark) => (['before', 'after'] as const).map((phase) => `${mark}.${phase}` as const)),
 ];
 
-/** Points of the short form: every second kind, alternating between before, within and after. */
+/** One point of each kind, alternating between before, within and after. */
 export const SOME_POINTS: readonly Point[] = [
   ...COMMITS.map((commit, i) => `${commit}.${(['before', 'within', 'after'] as const)[i % 3]!}` as const),
   ...MARKS.map((mark, i) => `${mark}.${(['after', 'before'] as const)[i % 2]!}` as const),
-].filter((_point, i) => i % 2 === 0);
+];
 
 /** When a process is killed. */
 export type Kill =

@@ -9,7 +9,7 @@ import { AgentService, createAgent, JackdawModule, RunService, ToolRegistry } fr
 const [, , which, settings = '{}', turnsOf = '[0]'] = process.argv;
 const env = { LLM_PROVIDER: 'offline', LOG_LEVEL: 'warn', ...JSON.parse(settings) };
 const ann = { id: 'ann', tenant: 'default', roles: ['admin'] };
-const UNFINISHED = 40;
+const UNFINISHED = 120;
 /** Delays between creation and close of an application, in turns of the event loop. */
 const MOMENTS = JSON.parse(turnsOf);
 const silent = {

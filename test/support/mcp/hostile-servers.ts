@@ -104,7 +104,7 @@ async function strikeTogether(jackdaw: JackdawClient, modes: readonly string[]):
 
 /**
  * Calls each tool once and separately, except for the `slow` ones: the first request for one of them calls all of them
- * together, unless the whole form of these tests runs.
+ * together, unless the long form runs.
  */
 export function striker(jackdaw: JackdawClient, slow: ReadonlySet<string>): (mode: string) => Promise<Struck> {
   let together: Promise<ReadonlyMap<string, Struck>> | undefined;
